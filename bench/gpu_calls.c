@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures how long the calls of gpu.h take on the host, in ns: the median of many calls with its 95 %
- * interval, and the 5th and 95th percentile, as CSV. Waits for queued work now and then; that time is not
- * measured. Usage: bench_gpu_calls [cuda|hip|host] [CALLS]
+ * interval, and the 5th and 95th percentile, as CSV. Now and then it waits for queued work; these waits are
+ * not measured.
+ *
+ * Usage: bench_gpu_calls [cuda|hip|host] [CALLS]
  */
 #include "base/clock.h"
 #include "fit/median.h"

@@ -78,7 +78,7 @@ static char *load(const char *path, size_t *out_length)
 	return text;
 }
 
-/* Numbers that are shifted in each repetition: times, us, and the ids that link events. */
+/* The members of events that are shifted in each repetition: times, us, and the ids that link events. */
 static const struct {
 	const char *key;
 	bool is_time;
@@ -102,7 +102,7 @@ struct shift {
 	uint64_t time_us, id;
 };
 
-/* Returns a shift with which successive repetitions overlap neither in time nor in ids. */
+/* Returns a shift by which successive repetitions overlap neither in time nor in ids. */
 static struct shift shift_of(const char *first, const char *end)
 {
 	uint64_t low = UINT64_MAX, high = 0, id = 0;
@@ -144,8 +144,8 @@ static size_t write_shifted(const char *first, const char *end, struct shift by,
 }
 
 /*
- * Writes the trace, with its events repeated until they have size_bytes. What is repeated are the bytes
- * after the '[' that opens the events, up to and including the last '}' before their ']'.
+ * Writes the trace with its events repeated until they have size_bytes. The repeated part goes from the
+ * byte after the '[' of the events to the last '}' before their ']'.
  */
 static void write_repeated(const char *text, size_t size_bytes, FILE *out)
 {

@@ -24,11 +24,12 @@ struct operation {
 	double truth_w, truth_s, count;
 	/* sums over the operation's accounts */
 	double gross_nj, half_nj2, time_ns; /* half_nj2: sum of the squares of the half-widths */
-	double launches;		    /* of the kernel with the fewest launches */
+	double launches;		    /* number of launches of the kernel with the fewest launches */
 };
 
 struct inplace {
-	const char *profile_path, *powers_path; /* either may be NULL: no profile, or no learnt powers */
+	const char *profile_path,
+		*powers_path; /* profile_path NULL: no profile; powers_path NULL: no learnt powers */
 	double held_min, error_max_percent, half_max_percent; /* limits given on the command line; a figure
 								 beyond its limit makes the exit status 1 */
 	bool with_gaps, failed;
@@ -105,7 +106,7 @@ static void add_account(struct operation *operation, const struct kwhy_account *
 
 	if (account->mean_power_mw <= 0 || !is_in_loop(operation, account))
 		return;
-	/* metered time, ns */
+	/* metered time, ns: energy divided by mean power */
 	operation->time_ns += (double)account->gross_nj / (double)account->mean_power_mw * 1e3;
 	operation->gross_nj += (double)account->gross_nj;
 	operation->half_nj2 += half_nj * half_nj;

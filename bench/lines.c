@@ -8,9 +8,9 @@
 #include <time.h>
 
 /*
- * Measures what call stacks cost in a Python program (bench/lines.py). Times four cases: reading the stack of
- * this thread, reading the stack of another thread that waits for this one, reading a native stack, and a
- * call at which no stack is read.
+ * Measures the cost of call stacks in a Python program (bench/lines.py). It times four cases: reading the
+ * stack of this thread, reading the stack of another thread that waits for this one, reading a native
+ * stack, and a call at which no stack is read.
  */
 enum { BATCHES = 100, STACKS = 20, CALLS = 10000000 };
 
@@ -69,7 +69,7 @@ static void time_calls(void)
 	printf("a call, switched off             %8.1f ns\n", (now_ns() - start_ns) / CALLS);
 }
 
-/* Times calls at which no stack is taken, because the time of the next stack has not come. */
+/* Times calls at which no stack is read, because the next stack is not due yet. */
 static void time_seen(struct kwhy_stacks *stacks)
 {
 	double start_ns;

@@ -9,15 +9,17 @@
 
 /* Relative standard deviation of an activity's power around that of its kind (same kernel, other data). */
 #define VARIATION_RATIO 0.005
-/* Time constant with which kernels approach their full power after the kind of work changes. */
-#define WARM_UP_NS 30e6
-/* The meters run this long before and after the work, as in the measurements that the mixtures imitate. */
-#define METERED_EDGE_NS 1e9
-/* Time constant of the extra leakage of hot silicon, which follows the power. */
-#define HEAT_NS 1e9
 /*
- * Greatest length of a stretch (see mixture_generator.h), within which the drift of the powers is constant.
+ * Time constant with which the power of kernels approaches its full value after the kind of work changes.
  */
+#define WARM_UP_NS 30e6
+/*
+ * The meters run for this time before and after the work, as in the measurements that the mixtures imitate.
+ */
+#define METERED_EDGE_NS 1e9
+/* Time constant with which the additional leakage of hot silicon follows the power. */
+#define HEAT_NS 1e9
+/* Longest stretch (see mixture_generator.h). The drift of the powers is constant within a stretch. */
 #define DRIFT_STEP_NS 50e6
 #define NO_WORK SIZE_MAX
 
@@ -145,8 +147,8 @@ void kwhy_mixture_run(
 /* State while the work of all streams is cut into stretches. Within a stream, work is in order of time. */
 struct cutter {
 	struct kwhy_mixture_builder *builder;
-	size_t next[KWHY_MIXTURE_STREAMS_MAX]; /* index of the stream's work that runs or comes next;
-						  work_count: none is left */
+	size_t next[KWHY_MIXTURE_STREAMS_MAX]; /* index of the work of each stream that runs or comes next;
+						  work_count: no work is left */
 	double now_ns, end_ns;
 	double drift, drift_per_root_ns;
 	double heat_w; /* mean power above idle during the last second, W */
@@ -181,7 +183,10 @@ static void add_stretch(struct cutter *cutter, struct kwhy_mixture_stretch stret
 	mixture->stretches[mixture->stretch_count++] = stretch;
 }
 
-/* Sets what runs from now on, up to the next start, end or step of the drift. */
+/*
+ * Makes the stretch that begins now. It lasts until the next start or end of work, or the next step of the
+ * drift.
+ */
 static struct kwhy_mixture_stretch stretch_from_now(struct cutter *cutter)
 {
 	const struct kwhy_mixture *mixture = cutter->builder->mixture;

@@ -44,7 +44,7 @@ struct kwhy_mixture_kind {
 	uint8_t activity_kind, copy_kind;
 	uint32_t blocks; /* mean number of blocks, of kernels only */
 	double net_w;	 /* power above idle, W */
-	double unit_ns;	 /* usual duration; schedules that set durations themselves ignore it */
+	double unit_ns;	 /* usual duration; unused by schedules that set durations themselves */
 	double cooling_ratio;
 	double weight; /* relative probability of being drawn */
 };
@@ -62,7 +62,7 @@ struct kwhy_mixture_stretch {
 	double start_ns, end_ns;
 	double idle_w;
 	double net_w[KWHY_MIXTURE_STREAMS_MAX];
-	size_t work[KWHY_MIXTURE_STREAMS_MAX]; /* SIZE_MAX: none */
+	size_t work[KWHY_MIXTURE_STREAMS_MAX]; /* [streams] index of the work that runs; SIZE_MAX: none */
 };
 
 struct kwhy_mixture {
@@ -74,14 +74,14 @@ struct kwhy_mixture {
 	int64_t origin_ns;   /* recording time at true time 0, ns */
 	double idle_w, gain; /* idle_w: true idle level of the cold device; gain: metered power, divided by
 				the true power */
-	double leak_ratio;   /* leakage of warm silicon: rise of the idle level, W, for each watt of the mean
-				power above idle (exponential mean, 1 s) */
+	double leak_ratio; /* leakage of warm silicon: rise of the idle level in W per watt of the mean power
+			      above idle (exponential mean with a time constant of 1 s) */
 	/* of the meter; look_period_s: time from one sample of the power to the next */
 	double time_constant_s, delay_s, look_period_s;
 	struct kwhy_mixture_work *works;
 	size_t work_count, work_capacity;
-	struct kwhy_mixture_stretch *stretches; /* without gaps between them; the first and last are the
-						   metered time before and after the work */
+	struct kwhy_mixture_stretch *stretches; /* without gaps between them; the first one is the metered
+						   time before the work, the last one that after it */
 	size_t stretch_count, stretch_capacity;
 };
 
@@ -98,11 +98,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_mixture_init(
 void kwhy_mixture_done(struct kwhy_mixture *mixture);
 
 /*
- * True energy in [start_ns, end_ns) of recording time, nJ. It is given for three things: each activity,
- * idle time between the first and the last activity, and idle time outside of them. row_nj has one value
- * for each row of the recording; if several activities run, each gets an equal part of the idle level. If
- * `alone` is set, each kind counts with the power that it draws alone on a warm device, which is what a
- * user without another truth can measure.
+ * True energy in [start_ns, end_ns) of recording time, nJ, in three parts: each activity, idle time between
+ * the first and the last activity, and idle time outside them. row_nj has one value for each row of the
+ * recording. If several activities run, each gets an equal part of the idle level. `alone`: the true power
+ * of each kind is taken to be the power that it draws alone on a warm device; that is what a user without
+ * another truth can measure.
  */
 struct kwhy_mixture_truth {
 	bool alone;

@@ -4,15 +4,15 @@
 #include <string.h>
 
 /*
- * The faults of the meters, as measured on one H200. Samples in the ring are 20.02 ms apart, but single
- * gaps are longer, and every fifth sample has a time stamp that is 6 to 10 ms late. Updates of the counter
- * are read some tenths of a millisecond late.
+ * The faults of the meters, as measured on one H200. Samples in the ring are 20.02 ms apart, but some gaps
+ * are longer, and every fifth sample has a time stamp that is 6 to 10 ms late. Updates of the counter are
+ * read some tenths of a millisecond late.
  */
 #define SAMPLE_PERIOD_NS 20.02e6
 #define COUNTER_PERIOD_NS 100e6
-#define METER_STARTS_NS 0.05e9 /* time at which the meters start, after the first stretch begins */
+#define METER_STARTS_NS 0.05e9 /* time after the beginning of the first stretch at which the meters start */
 
-#define COPY_RATE_BYTES_PER_NS 55 /* from page-locked memory over PCIe 5 x16 */
+#define COPY_RATE_BYTES_PER_NS 55 /* page-locked memory over PCIe 5 x16 */
 
 /*
  * The meter samples the power at even intervals, holds each value until the next sample, and passes the
@@ -47,7 +47,7 @@ static struct filter filter_at_start(const struct kwhy_mixture *mixture)
 	};
 }
 
-/* Advances the filter to a time at which the meter still holds the sample of look_ns. */
+/* Advances the filter to `to_ns`. Until then the meter holds the sample of look_ns. */
 static void filter_hold(struct filter *filter, double to_ns)
 {
 	const struct kwhy_mixture *mixture = filter->mixture;

@@ -5,11 +5,11 @@
 #include "mixture_generator.h"
 #include "mixture_random.h"
 
-/* The functions that kwhy_mixture_init() calls one after the other. */
+/* The functions that kwhy_mixture_init() calls, in this order. */
 
 /*
- * The machine, and the work that runs on it while a schedule is laid out. After the first failure nothing
- * more is added.
+ * A machine, and the work on it while a schedule is laid out. After the first failure nothing more is
+ * added.
  */
 struct kwhy_mixture_builder {
 	struct kwhy_mixture *mixture;
@@ -25,8 +25,8 @@ struct kwhy_mixture_builder {
 };
 
 /*
- * Draws the card (idle level, scale of powers, response, gain) and the profile, which knows the card
- * roughly.
+ * Draws the card (idle level, scale of powers, response, gain), and the profile, whose values are near
+ * those of the card.
  */
 void kwhy_mixture_draw_machine(struct kwhy_mixture_builder *builder, bool level_unknown);
 
@@ -46,7 +46,7 @@ void kwhy_mixture_lay_stretches(struct kwhy_mixture_builder *builder);
  */
 void kwhy_mixture_record(struct kwhy_mixture_builder *builder);
 
-/* Adds an activity to a stream after `gap_ns`. */
+/* Adds an activity to a stream, `gap_ns` after the stream's previous one. */
 void kwhy_mixture_run(struct kwhy_mixture_builder *builder, uint32_t stream, uint32_t kind, double length_ns,
 	double gap_ns);
 

@@ -88,8 +88,8 @@ static void add_usual_kinds(struct kwhy_mixture_builder *builder)
 }
 
 /*
- * Durations and gaps are those of the measured bursts (medians: 7 activities, 4 ms); idle times are up to
- * 75 ms.
+ * Lays out one burst. Durations and gaps have the distribution of measured bursts (medians: 7 activities, 4
+ * ms); idle times are up to 75 ms.
  */
 static void lay_burst(struct kwhy_mixture_builder *builder, uint32_t kind_count)
 {
@@ -129,7 +129,10 @@ static void lay_fine(struct kwhy_mixture_builder *builder, double duration_ns)
 	}
 }
 
-/* Several periods are near multiples of the 20.02 ms of the ring and of the 100 ms of the counter. */
+/*
+ * Some of the periods are near multiples of 20.02 ms, the period of the ring, or of 100 ms, the period of
+ * the counter.
+ */
 static void lay_loop(struct kwhy_mixture_builder *builder, double duration_ns)
 {
 	static const double periods_ns[] = {
@@ -201,7 +204,7 @@ static void lay_decode(struct kwhy_mixture_builder *builder, double duration_ns)
 	}
 }
 
-/* In every second seed all steps are alike; in the others some steps are followed by an evaluation. */
+/* In every second seed all steps are equal; in the others some steps are followed by an evaluation. */
 static void lay_train(struct kwhy_mixture_builder *builder, double duration_ns)
 {
 	struct chain forward = {.gap_ns = 2e3}, backward = {.gap_ns = 2e3};
@@ -239,7 +242,10 @@ static uint32_t pick_weighted(struct kwhy_mixture_builder *builder, const double
 	return i;
 }
 
-/* One part of a program: some of the kernel names, with their own share of idle. */
+/*
+ * Lays out one phase of a program, which uses some of the kernel names and has a share of idle time of its
+ * own.
+ */
 static void lay_phase(struct kwhy_mixture_builder *builder)
 {
 	const struct kwhy_mixture *mixture = builder->mixture;

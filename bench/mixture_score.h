@@ -13,7 +13,7 @@ struct kwhy_mixture_row {
 	const struct kwhy_account *account; /* owned by the ledger */
 	double truth_nj;
 	bool covered;		 /* whether the truth lies in the 90 % interval */
-	double half_width_ratio; /* half-width of the interval, divided by the gross energy; NAN: there is no
+	double half_width_ratio; /* half width of the interval, divided by the gross energy; NAN: there is no
 				    interval */
 };
 
@@ -26,10 +26,11 @@ struct kwhy_mixture_score {
 	size_t row_count, covered_count;
 	size_t basis_count[KWHY_BASIS_COUNT], basis_covered[KWHY_BASIS_COUNT];
 	size_t group_count, group_covered;
-	double wrong_ratio;	     /* share on wrong accounts: half the sum of absolute differences */
-	double expected_ratio;	     /* the error that the ledger expects */
-	double half_width_ratio;     /* mean over rows */
-	double weighted_half_ratio;  /* mean over rows, weighted by energy */
+	double wrong_ratio; /* share of the energy that is on wrong accounts: half of the sum of the absolute
+			       differences */
+	double expected_ratio;	     /* wrong_ratio that the ledger itself expects */
+	double half_width_ratio;     /* mean over the rows */
+	double weighted_half_ratio;  /* mean over the rows, weighted by energy */
 	double covered_energy_ratio; /* share of the energy in rows whose interval holds the truth */
 	double scale;		     /* metered energy, divided by the true energy */
 };

@@ -21,7 +21,7 @@ enum figure {
 
 /* The results of all seeds of one schedule. */
 struct tally {
-	double *figures[FIGURE_COUNT]; /* one for each seed */
+	double *figures[FIGURE_COUNT]; /* one value for each seed */
 	size_t seed_count;
 	size_t rows, covered, basis_count[KWHY_BASIS_COUNT], basis_covered[KWHY_BASIS_COUNT];
 	size_t groups, groups_covered, alone_covered;
@@ -46,7 +46,7 @@ static enum kwhy_status tally_init(struct tally *tally, uint64_t seeds, struct k
 	return KWHY_OK;
 }
 
-/* `alone`: the score that takes powers measured alone as the truth. */
+/* Adds the results of one seed. `alone`: the score for which the powers measured alone are the truth. */
 static void tally_add(struct tally *tally, const struct kwhy_mixture_score *score,
 	const struct kwhy_mixture_score *alone, const struct mixtures_totals *totals)
 {
@@ -76,7 +76,7 @@ static void tally_add(struct tally *tally, const struct kwhy_mixture_score *scor
 	}
 }
 
-/* Both scores have the same rows in the same order. */
+/* Writes the rows of two scores, which have the same rows in the same order. */
 static void write_rows(FILE *csv, const struct kwhy_mixture_score *score,
 	const struct kwhy_mixture_score *alone, const struct kwhy_ledger *ledger,
 	const struct kwhy_mixture_options *options)
@@ -107,7 +107,7 @@ static enum kwhy_status score_against(struct kwhy_mixture_score *score, const st
 	truth.row_nj = calloc(mixture->work_count + 1, sizeof(*truth.row_nj));
 	if (!truth.row_nj)
 		return kwhy_fail_memory(error, "the truth");
-	/* readings show the power of a time that is earlier by the meter's lag */
+	/* readings show an earlier power: they lag by the meter's delay and time constant */
 	lag_ns = llround(1e9 * (energy->delay_s + energy->time_constant_s));
 	kwhy_mixture_truth_sum(mixture, energy->start_ns - lag_ns, energy->end_ns - lag_ns, &truth);
 	status = kwhy_mixture_score_init(score, mixture->recording, ledger, &truth, error);
@@ -159,7 +159,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* NAN if no seed has the figure. */
+/* Returns a quantile of a figure over the seeds; NAN: no seed has the figure. */
 static double quantile(const struct tally *tally, enum figure figure, double share)
 {
 	double *values = tally->figures[figure];

@@ -16,7 +16,7 @@
 
 struct work {
 	struct kwhy_recording *recording;
-	char **lines; /* sorted */
+	char **lines; /* sorted lines */
 	size_t count;
 };
 
@@ -86,7 +86,7 @@ static size_t run_length(const struct work *work, size_t at)
 	return length;
 }
 
-/* Both lists are sorted. */
+/* Compares two sorted lists. */
 static size_t compare(const struct work *plain, const struct work *probed)
 {
 	size_t i = 0, k = 0, different = 0;

@@ -7,9 +7,9 @@
 #include <time.h>
 
 /*
- * Measures the cost of one pair of kwhy_region_begin() and kwhy_region_end(), on one thread and on four at
- * once, and of reading the clock twice. Usage: bench_region [PAIRS]; PAIRS is the number for each thread.
- * Pairs come in bursts with rests in between, so that the collector keeps up and drops nothing.
+ * Measures the time of one pair of kwhy_region_begin() and kwhy_region_end(), on one thread and on four at
+ * once, and the time of two reads of the clock. Usage: bench_region [PAIRS]; PAIRS is the number for each
+ * thread. Pairs come in bursts with pauses between them, so that the collector keeps up and drops nothing.
  */
 
 enum { THREADS = 4, BURST = 20000 };

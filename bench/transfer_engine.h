@@ -12,7 +12,7 @@
 
 struct bench {
 	int backend;
-	const char *device, *folder; /* folder: NULL: no CSV is written */
+	const char *device, *folder; /* folder: folder for CSV files; NULL: none are written */
 	const char *part;	     /* NULL: all parts */
 	bool quick;
 	double seconds; /* time for the comparison with loops */

@@ -6,10 +6,10 @@
 #include <time.h>
 
 /*
- * A stream of page-locked data, with work that takes as long as the copy, half as long, and twice as long.
- * Overlap efficiency = (copy + compute - both) / min(copy, compute); 1 is perfect. The work waits for a
- * number of nanoseconds of the device's clock on one multiprocessor, so it takes time but no memory
- * bandwidth.
+ * A stream of page-locked data, with work that takes as long as the copy, half as long, or twice as long.
+ * Overlap efficiency is (copy + compute - both) / min(copy, compute), in times; 1 is perfect. The work
+ * waits for a number of nanoseconds of the device's clock on one multiprocessor, so it takes time but no
+ * memory bandwidth.
  */
 
 enum { RUNS_MAX = 9 };
@@ -23,7 +23,7 @@ static const char text[] = "extern \"C\" __global__ void bench_spend(unsigned lo
 			   "	while (now - start < length_ns);\n"
 			   "}\n";
 
-/* Waits as a device would, without using the processor. 0 takes no time. */
+/* Waits as a device would, without using the processor. 0 ns takes no time. */
 static void spend_ns(uint64_t length_ns)
 {
 	struct timespec length = {
@@ -47,7 +47,7 @@ struct overlap {
 	struct kwhy_transfer *transfer;
 	const struct kwhy_gpu_kernel *kernel;
 	struct kwhy_transfer_loader_options options;
-	double compute_us; /* time of the work on all data */
+	double compute_us; /* time of the work for all data */
 	bool failed;
 };
 
@@ -144,7 +144,7 @@ static double compute_us(struct overlap *overlap)
 	return bench_now_us() - start_us;
 }
 
-/* Returns the shorter of two times: that of one copy of all data, and that of a stream without work. */
+/* Returns the shorter of two times: one copy of all data, or a stream without work. */
 static double least_copy_us(struct overlap *overlap, uint64_t device)
 {
 	double one_us = copy_us(overlap, device), opening_us, chunks_us;
@@ -181,7 +181,10 @@ static void measure(struct overlap *overlap, double ratio, uint64_t device, FILE
 		low, high);
 }
 
-/* Measures pageable memory, which threads copy or convert into slots; in bytes read per second. */
+/*
+ * Measures transfers from pageable memory, which threads copy or convert into slots. Rates are in bytes
+ * read per second.
+ */
 static void measure_staged(struct overlap *overlap, const void *page_locked, FILE *csv)
 {
 	static const char *const formats[] = {"as it is", "to fp16", "to bf16", "to int8"};

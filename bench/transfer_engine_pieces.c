@@ -25,8 +25,8 @@ struct pieces {
 	uint64_t device;
 	bool get;
 	size_t count, bytes, stride;
-	struct kwhy_gpu_copy *copies[2];     /* from page-locked memory, from pageable memory */
-	struct kwhy_transfer_part *parts[2]; /* from page-locked memory, from pageable memory */
+	struct kwhy_gpu_copy *copies[2];     /* [0] from page-locked memory, [1] from pageable memory */
+	struct kwhy_transfer_part *parts[2]; /* [0] from page-locked memory, [1] from pageable memory */
 };
 
 static bool is_pageable(int method)
@@ -76,8 +76,8 @@ static bool has_method(const struct pieces *pieces, int method)
 }
 
 /*
- * For the other direction, device and host swap roles: both ends hold the pattern, then one is cleared and
- * fetched again.
+ * Checks the data that arrived. For the other direction, device and host exchange roles: both ends hold the
+ * pattern, then one is cleared and fetched again.
  */
 static void verify(struct pieces *pieces, int method)
 {
@@ -108,7 +108,7 @@ static void verify(struct pieces *pieces, int method)
 			}
 }
 
-/* Paired ratios of the engine's times to those of another method. */
+/* Computes the ratios of the engine's times to those of another method, each within one repetition. */
 static void compare(
 	double times[METHODS][REPEATS_MAX], size_t count, int engine, int other, double *out_ratio)
 {
@@ -209,7 +209,8 @@ void bench_pieces(struct bench *bench)
 		&error);
 	bench_must(ops->memory_new(bench->gpu, whole, &pieces.device, &error), &error);
 	pieces.pinned = host.memory;
-	memset(pieces.pageable, 1, whole); /* writes to each page, so that none is the shared page of zeros */
+	memset(pieces.pageable, 1,
+		whole); /* writes to each page, because unwritten pages would all be the same page of zeros */
 	for (int i = 0; i < 2; i++) {
 		pieces.copies[i] = calloc(count_most, sizeof(*pieces.copies[i]));
 		pieces.parts[i] = calloc(count_most, sizeof(*pieces.parts[i]));

@@ -15,7 +15,7 @@ enum { STEPS = 288, PIECES = 6289, RUNS_MAX = 50, STRIDE = 4096, A_STEP_MAX = 32
 struct steps {
 	const struct bench *bench;
 	uint64_t device;
-	char *source; /* page-locked */
+	char *source; /* in page-locked memory */
 	struct kwhy_transfer *transfer;
 	bool wait_each;
 };
@@ -43,7 +43,7 @@ static void step_by_engine(struct steps *steps, int pieces)
 		bench_must_transfer(steps->transfer, kwhy_transfer_wait(steps->transfer, ticket));
 }
 
-/* Puts the same pieces as a list, by one call. */
+/* Sends the same pieces as a list, with one call. */
 static void step_by_list(struct steps *steps, int pieces)
 {
 	struct kwhy_transfer_part parts[A_STEP_MAX];

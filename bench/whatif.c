@@ -34,7 +34,7 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* The recording, and the times that its host and its device have reached. */
+/* The recording, and the times up to which its host and its device have work. */
 struct maker {
 	struct kwhy_recording *recording;
 	int64_t host_ns, device_ns;
@@ -57,8 +57,8 @@ static void call(struct maker *maker, const char *name, int64_t length_ns, uint3
 }
 
 /*
- * Adds a call of 3 us and its work. The work starts 6 us after the call does, but not earlier than 1 us
- * after the previous work.
+ * Adds a call of 3 us and its work. The work starts 6 us after the start of the call, but at least 1 us
+ * after the end of the previous work.
  */
 static void issue(struct maker *maker, const char *name, struct kwhy_activity activity, int64_t length_ns)
 {

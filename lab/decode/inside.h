@@ -88,7 +88,7 @@ void lab_decode_send(
 
 /*
  * Prompts to send to the first `slots` slots: those of the sequences from number `first` on. Each has
- * `each` tokens; only `distinct` of them differ.
+ * `each` tokens. After every `distinct` slots, the prompts repeat.
  */
 struct lab_decode_prompts {
 	uint32_t slots, each, first, distinct;

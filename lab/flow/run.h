@@ -47,7 +47,7 @@ struct lab_flow_request {
 	uint32_t gpu_count; /* number of GPUs; variants other than LAB_FLOW_SPLIT use only the first */
 	struct lab_flow_shape shape;
 	const struct lab_flow_variant *variant;
-	/* precision of products; LAB_FLOW_FP32 or LAB_FLOW_TF32 if the library makes them */
+	/* precision of products; LAB_FLOW_FP32 or LAB_FLOW_TF32 if cuBLASLt makes them */
 	enum lab_flow_precision precision;
 };
 
@@ -56,8 +56,8 @@ struct lab_flow_facts {
 	enum lab_flow_precision precision;
 	/* what makes the products of matrices */
 	char products[sizeof(((struct kwhy_error *)0)->text) + 32];
-	uint64_t memory_bytes; /* memory of each GPU: with the workspace, but without what the library
-				  allocates */
+	uint64_t memory_bytes; /* memory of each GPU, with the workspace of products, but without what
+				  cuBLASLt allocates itself */
 };
 
 /* Counts of what a run requested from the driver. */

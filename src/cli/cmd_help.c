@@ -17,8 +17,9 @@ static void add_overview(struct kwhy_text *out)
 }
 
 /*
- * Writes the list for programs, a line for each command and for each option: COMMAND, --OPTION, -LETTER,
- * ARGUMENT, HELP, separated by tabs. "-" stands for a missing field.
+ * Writes all commands and options for programs that read them: one line for each command and for each
+ * option, with the fields COMMAND, --OPTION, -LETTER, ARGUMENT, HELP separated by tabs. "-" stands for a
+ * missing field.
  */
 static void add_listing(struct kwhy_text *out)
 {

@@ -50,8 +50,8 @@ void kwhy_command_add_word(struct kwhy_text *line, const char *word)
 }
 
 /*
- * The command line in the form that a shell reads, with words quoted where needed. It is valid UTF-8
- * without control characters.
+ * The command line as a shell would read it, with words quoted where needed. It is valid UTF-8 without
+ * control characters.
  */
 static char *command_line(int argc, char **argv)
 {
@@ -232,9 +232,9 @@ static int exit_status(enum kwhy_status status, enum kwhy_exit done)
 }
 
 /*
- * Opens those of the file descriptors 0, 1 and 2 that are closed. Otherwise a file that is opened later
- * could get one of these numbers, and messages would go into that file. Reading and writing still fail as
- * on closed descriptors, also in commands that kwhy starts.
+ * Opens /dev/null for those of the file descriptors 0, 1 and 2 that are closed. Otherwise a file that is
+ * opened later could get one of these numbers, and messages would go into that file. Reading and writing
+ * still fail as on closed descriptors, also in commands that kwhy starts.
  */
 static void hold_standard_files(void)
 {
@@ -279,8 +279,8 @@ int kwhy_command_main(int argc, char **argv)
 	 */
 	signal(SIGCHLD, SIG_DFL);
 	watch_ends();
-	signal(SIGXFSZ,
-		SIG_IGN); /* a write beyond the limit of file sizes then fails like a write to a full disk */
+	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes then fails as on a full disk,
+				     instead of ending the program */
 	if (command)
 		status = run(command, argc, argv, &done, &error);
 	else

@@ -30,25 +30,24 @@ struct kwhy_command {
 	const char *operands; /* operands as the help shows them; "": the command takes none */
 	const char *summary;  /* what the command does, in one line */
 	const char *details;  /* the help's lines after the options; NULL: there are none */
-	/* whether all words from the first operand on are the command line of another program */
+	/* all words from the first operand on are the command line of another program */
 	bool operand_is_command;
 	const struct kwhy_option *options;
 	size_t options_bytes;
-	/* sets defaults in an options struct of zeros; NULL: zeros are the defaults */
+	/* sets the defaults in an options struct that contains zeros; NULL: zeros are the defaults */
 	void (*defaults)(void *options);
 	enum kwhy_status (*run)(const struct kwhy_invocation *invocation, struct kwhy_error *error);
 };
 
-/* What the commands of a group share. The first word of their names names the group. */
+/* A group of commands: those whose names have the same first word. */
 struct kwhy_command_group {
 	const char *name;    /* NULL: end of the table */
-	const char *summary; /* one line; in the overview the names of the group's commands follow it after a
-				colon */
+	const char *summary; /* one line; the overview adds a colon and the names of the group's commands */
 };
 
 /* The program that has these commands. Each program defines one such struct. Its texts are complete lines. */
 struct kwhy_program {
-	const char *name;			 /* name of the program as typed: "kwhy" */
+	const char *name;			 /* name of the program as users type it: "kwhy" */
 	const char *purpose;			 /* purpose of the program, the first lines of the overview */
 	const char *notes;			 /* notes at the end of the overview */
 	const struct kwhy_command_group *groups; /* summaries of groups; NULL: there are none */
@@ -101,7 +100,7 @@ extern const struct kwhy_command kwhy_command_version;
  */
 size_t kwhy_command_word_count(const struct kwhy_command *command);
 
-/* The command that the first one or two of `words` name; NULL: there is none. */
+/* Finds the command that the first one or two of `words` name. NULL: there is none. */
 const struct kwhy_command *kwhy_command_find(char *const *words, size_t count);
 
 /* Whether `word` is the first word of a command with two words. */

@@ -54,8 +54,8 @@ const struct kwhy_command *kwhy_command_find(char *const *words, size_t count)
 }
 
 /*
- * The command whose first word is most similar to `word`. If that word is a group, the command with the most
- * similar second word. NULL: no word is similar.
+ * The command whose first word is most similar to `word`. If `group` is not NULL, the command of this group
+ * whose second word is most similar. NULL: no word is similar.
  */
 static const struct kwhy_command *nearest_of(const char *word, const char *group)
 {

@@ -34,8 +34,8 @@ struct getopt_table {
 };
 
 /*
- * Whether the argument of an option is optional. An optional argument must follow "=", because the next word
- * could be an operand.
+ * Whether the argument of an option is optional. An optional argument must be written as --OPTION=ARGUMENT,
+ * because the next word could be an operand.
  */
 static bool may_be_left_out(const struct kwhy_option *option)
 {
@@ -96,7 +96,10 @@ static void table_make(struct getopt_table *table, const struct kwhy_option *opt
 	add_formers(table, options);
 }
 
-/* The option that getopt_long() found: `found` is its letter, or LONG_BASE plus its index in the table. */
+/*
+ * The option that getopt_long() found. `found` is the option's letter, or LONG_BASE plus its index in the
+ * table.
+ */
 static const struct kwhy_option *option_of(const struct kwhy_option *options, int found)
 {
 	if (found >= LONG_BASE)
@@ -146,7 +149,7 @@ static enum kwhy_status set_count(
 	return KWHY_OK;
 }
 
-/* Refuses "--" as the value of an option, because users write it to end the options. */
+/* Refuses "--" as the value of an option, because users write "--" to end the options. */
 static enum kwhy_status check_text(
 	const struct kwhy_option *option, const char *value, struct kwhy_error *error)
 {
@@ -221,8 +224,8 @@ static enum kwhy_status fail_option(
 }
 
 /*
- * Refuses a number that follows an option whose argument is optional, because it would be taken for an
- * operand. A number that is the name of a file is accepted.
+ * Refuses a number after an option whose argument is optional: users mean it as the argument, but it would
+ * count as an operand. A number that is the name of a file is accepted.
  */
 static enum kwhy_status check_next(
 	const struct kwhy_option *option, const char *next, struct kwhy_error *error)
@@ -250,7 +253,7 @@ static void warn_of_former(const struct getopt_table *table, const struct kwhy_o
 }
 
 /*
- * Number of words after the first "--", which always ends the options because no option takes it as its
+ * Number of words after the first "--". It always ends the options, because no option takes it as its
  * value.
  */
 static size_t count_after_dashes(int argc, char *const *argv)
@@ -268,7 +271,7 @@ enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool firs
 	enum kwhy_status status = KWHY_OK;
 	bool help = false;
 	const size_t after_dashes = count_after_dashes(
-		argc, argv); /* counted before getopt_long() reorders the words */
+		argc, argv); /* must be counted before getopt_long() reorders the words */
 	int found, at = -1;
 
 	table_make(&table, options, first_operand_ends);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /*
- * Default of a count option by which the command recognises that the option was not given. No argument can
+ * Default of a count option, if the command needs to know whether the option was given. No argument can
  * have this value.
  */
 #define KWHY_COUNT_NOT_GIVEN UINT64_MAX
@@ -22,7 +22,7 @@ enum kwhy_option_kind {
 	KWHY_OPTION_FLAG,   /* bool */
 	KWHY_OPTION_TEXT,   /* const char *; the last of several occurrences counts */
 	KWHY_OPTION_LIST,   /* struct kwhy_strings; the option may be given several times */
-	KWHY_OPTION_NUMBER, /* double, which is finite; the value may end in "%" */
+	KWHY_OPTION_NUMBER, /* double, a finite number; the argument may end in "%" */
 	KWHY_OPTION_COUNT   /* uint64_t; 0 if an optional argument is left out */
 };
 
@@ -36,7 +36,7 @@ struct kwhy_option {
 	uint32_t offset; /* position of the member in the options struct, bytes */
 };
 
-/* Strings of the command line, which are borrowed. */
+/* Strings of the command line; not copied. */
 struct kwhy_strings {
 	const char **items;
 	size_t count;
@@ -45,7 +45,7 @@ struct kwhy_strings {
 struct kwhy_operands {
 	char *const *items;
 	size_t count;
-	size_t after_dashes; /* number of operands that stand after "--"; 0: there is none */
+	size_t after_dashes; /* number of operands after "--"; 0: there is no "--", or nothing after it */
 	bool help;	     /* whether --help was given, so that the command is not run */
 };
 

@@ -44,7 +44,8 @@ static const char *text_of(const struct kwhy_option *option, const void *target)
 }
 
 /*
- * Only regular files are compared: writing to a device or a pipe, such as /dev/null, cannot destroy data.
+ * Whether the path is a regular file. Other files, such as /dev/null or a pipe, have no data that writing
+ * could destroy.
  */
 static bool is_regular(const char *path)
 {

@@ -67,7 +67,7 @@ static int wait_for(pid_t child)
 	return WIFEXITED(state) ? WEXITSTATUS(state) : 0;
 }
 
-/* Returns false if the pager could not be run and has shown nothing. */
+/* Shows the text in the pager. False: the pager could not be run, and nothing was shown. */
 static bool page(const char *pager, const struct kwhy_text *text)
 {
 	/* Ctrl-C is for the pager, and the user may leave it before the end of the text */

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 /*
- * The digest of one rank: what a report says of it, in at most KWHY_DIGEST_BYTES_MAX bytes of SQLite
- * (docs/formats/digest.md). Digests of any number of ranks are joined by digest/job.h. Once made or read, a
- * digest is read-only. All its memory lies in its arena.
+ * The digest of one rank: the figures of the rank's report, in a SQLite file of at most
+ * KWHY_DIGEST_BYTES_MAX bytes (docs/formats/digest.md). Digests of any number of ranks are joined by
+ * digest/job.h. Once made or read, a digest is read-only. All its memory lies in its arena.
  */
 #define KWHY_DIGEST_SCHEMA "kwhy.digest/1"
 
@@ -68,29 +68,29 @@ void *kwhy_digest_add_row(
 	((struct kwhy_digest_##name *)kwhy_digest_add_row( \
 		&kwhy_digest_tables[KWHY_DIGEST_TABLE_##name], (digest), (error)))
 
-/* Whether a file that begins with these bytes is a digest. */
+/* Whether these bytes are the beginning of a digest file. */
 bool kwhy_digest_is_one(const unsigned char *head, size_t length);
 
-/* Whether it is the digest of a device that nothing used. */
+/* Whether the digest is of a single device, which nothing used. */
 bool kwhy_digest_is_unused(const struct kwhy_digest *digest);
 
 /*
- * Reads from a digest, an untrusted file, what jobs are joined from: tables digest to lost in the order of
- * KWHY_DIGEST_TABLES. KWHY_E_INPUT: the file is damaged or of another schema.
+ * Reads those tables of a digest from which jobs are joined: from `digest` to `lost` in the order of
+ * KWHY_DIGEST_TABLES. The file is not trusted. KWHY_E_INPUT: the file is damaged or has another schema.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_digest_read_sums(
 	const char *path, struct kwhy_digest *out, struct kwhy_error *error);
-/* Reads tables digest, source and device only. */
+/* Reads only the tables digest, source and device. */
 KWHY_MUST_USE enum kwhy_status kwhy_digest_read_head(
 	const char *path, struct kwhy_digest *out, struct kwhy_error *error);
 
 /*
- * Writes the digest as a SQLite database to `path`, which it replaces only when complete. KWHY_E_IO: the file
- * could not be written.
+ * Writes the digest as a SQLite database to the file `path`. An existing file is replaced only when the new
+ * one is complete. KWHY_E_IO: the file could not be written.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_digest_save(
 	const struct kwhy_digest *digest, const char *path, struct kwhy_error *error);
-/* Gets the bytes of the file that kwhy_digest_save() would write. */
+/* Gets the size of the file that kwhy_digest_save() would write, in bytes. */
 KWHY_MUST_USE enum kwhy_status kwhy_digest_size(
 	const struct kwhy_digest *digest, size_t *out_bytes, struct kwhy_error *error);
 

@@ -22,7 +22,7 @@ static bool is_digest_file(const char *path)
 {
 	unsigned char head[KWHY_DIGEST_HEAD_BYTES];
 	struct stat facts;
-	/* what is in a pipe would be lost to who reads it next */
+	/* only regular files are opened: reading a pipe here would take bytes from its next reader */
 	int file = stat(path, &facts) == 0 && S_ISREG(facts.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	ssize_t length = file < 0 ? -1 : read(file, head, sizeof(head));
 
@@ -77,8 +77,8 @@ static bool has_digest_name(const char *name)
 }
 
 /*
- * Adds the digests in a folder, and what has the name of one, so that damaged digests are named. Other files
- * are no part of the job, and folders in it are not searched.
+ * Adds the digests in a folder. Files with a digest's name (.sqlite) are added, too, so that damaged
+ * digests are reported. Other files are no part of the job, and subfolders are not searched.
  */
 static enum kwhy_status add_folder(struct kwhy_heads *heads, const char *path, struct kwhy_error *error)
 {
@@ -162,7 +162,7 @@ static void take_head(struct kwhy_head *head, const struct kwhy_digest *digest)
 	head->world_size = about->world_size;
 	head->is_unix_clock = about->is_unix_clock == 1;
 	head->origin_unix_ns = about->origin_unix_ns;
-	/* files may state times of any size */
+	/* times of any size may be in a file; those that would overflow become 0 */
 	if (!head->is_unix_clock ||
 		__builtin_add_overflow(about->start_ns, head->origin_unix_ns, &head->start_ns) ||
 		__builtin_add_overflow(about->end_ns, head->origin_unix_ns, &head->end_ns) ||
@@ -178,11 +178,11 @@ static void take_head(struct kwhy_head *head, const struct kwhy_digest *digest)
 		kwhy_job_sum(&head->activities, digest->source[i].activities);
 }
 
-/* Threads read the heads in any order. */
+/* State that the threads share. They read the heads in any order. */
 struct reading {
 	struct kwhy_heads *heads;
 	atomic_size_t next;
-	pthread_mutex_t lock; /* of the arena */
+	pthread_mutex_t lock; /* protects the arena */
 };
 
 static void *read_heads(void *context)
@@ -224,7 +224,7 @@ enum kwhy_status kwhy_heads_read(struct kwhy_heads *heads, const char *const *pa
 						  : add_path(heads, paths[i], error);
 	if (status)
 		return status;
-	sqlite3_initialize(); /* once, before several threads would */
+	sqlite3_initialize(); /* SQLite must be initialised before several threads use it */
 	while (started + 1 < threads && started < KWHY_JOB_THREADS_MAX &&
 		pthread_create(&others[started], NULL, read_heads, &reading) == 0)
 		started++;
@@ -255,7 +255,7 @@ static int compare_heads(const void *a, const void *b)
 
 /* Values that most of the digests state. */
 struct most {
-	uint32_t world_size; /* KWHY_NONE: none states it */
+	uint32_t world_size; /* the most frequent one; KWHY_NONE: no digest states one */
 	bool is_unix_clock;
 	int64_t start_ns, end_ns; /* medians over the digests */
 };
@@ -292,7 +292,10 @@ static enum kwhy_status find_most(const struct kwhy_heads *heads, struct most *o
 	return KWHY_OK;
 }
 
-/* Notes why a digest belongs to another job. *foreign becomes false if it belongs to this one. */
+/*
+ * Notes why a digest belongs to another job. *foreign becomes false if it belongs to the same job as most
+ * digests.
+ */
 static enum kwhy_status judge(const struct kwhy_head *head, const struct most *most, struct kwhy_job *job,
 	bool *foreign, struct kwhy_error *error)
 {
@@ -317,7 +320,10 @@ static enum kwhy_status judge(const struct kwhy_head *head, const struct most *m
 	return KWHY_OK;
 }
 
-/* Notes that a digest has the content of an earlier one, or the rank and devices of a longer one. */
+/*
+ * Notes that a digest has the content of an earlier one, or the rank and devices of one with more
+ * activities. Sets *twice.
+ */
 static enum kwhy_status judge_twice(const struct kwhy_head *head, const struct kwhy_heads *kept,
 	struct kwhy_map *identities, struct kwhy_job *job, bool *twice, struct kwhy_error *error)
 {
@@ -343,8 +349,9 @@ static enum kwhy_status judge_twice(const struct kwhy_head *head, const struct k
 }
 
 /*
- * Keeps the devices of a digest that is kept. *out_known: the digest is of an unused device that a digest
- * before it has. Where each rank is recorded by itself, all ranks of a host meter the same devices.
+ * Stores the devices of a digest in `devices`. *out_known: the digest is of an unused device that an
+ * earlier digest has, so it is left out. Where each rank is recorded separately, all ranks of a host meter
+ * the same devices.
  */
 static enum kwhy_status keep_devices(
 	const struct kwhy_head *head, struct kwhy_map *devices, bool *out_known, struct kwhy_error *error)
@@ -359,7 +366,7 @@ static enum kwhy_status keep_devices(
 	return status;
 }
 
-/* Moves unreadable files to the problems. */
+/* Removes the heads of unreadable files, and notes each as a problem. */
 static enum kwhy_status drop_unreadable(
 	struct kwhy_heads *heads, struct kwhy_job *job, struct kwhy_error *error)
 {

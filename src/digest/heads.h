@@ -5,8 +5,9 @@
 #include "digest/job.h"
 
 /*
- * What the files of a job say of themselves, read before any of their sums: which of them are the digests of
- * one job, each once. Zero-initialise; end with kwhy_heads_done().
+ * The heads of files: what identifies the digest in each file, read before its sums. They decide which
+ * files are the digests of one job, and that each digest counts once. Zero-initialise; end with
+ * kwhy_heads_done().
  */
 struct kwhy_head_device {
 	uint64_t uuid; /* hash of the UUID; 0: unknown */
@@ -27,28 +28,33 @@ struct kwhy_head {
 	const uint32_t *others; /* ranks whose work is in this digest too */
 	size_t other_count;
 	bool is_unix_clock, is_readable;
-	bool is_unused;		  /* the digest is of one device that no rank used */
-	int64_t start_ns, end_ns; /* Unix time if is_unix_clock */
+	bool is_unused;		  /* the digest is of one device, and no rank used it */
+	int64_t start_ns, end_ns; /* ns; Unix times if is_unix_clock */
 	int64_t origin_unix_ns;
 	int64_t activities;
-	const char *why; /* why it could not be read; NULL: it was */
+	const char *why; /* why the file could not be read; NULL: it was read, or memory ran out */
 };
 
 struct kwhy_heads {
-	struct kwhy_head *items; /* after kwhy_heads_choose() the digests of the job, in the order of ranks */
+	struct kwhy_head *items; /* one for each file; after kwhy_heads_choose() only those of the digests of
+				    the job, in the order of ranks */
 	size_t count;
 	struct kwhy_arena arena;
 };
 
-/* Reads the heads of files and of those in folders. An unreadable file is noted as such. */
+/*
+ * Reads the heads of the given files and of the digests in the given folders. An unreadable file gets a head,
+ * too, whose is_readable is false.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_heads_read(struct kwhy_heads *heads, const char *const *paths,
 	size_t count, unsigned threads, struct kwhy_error *error);
 
 /*
- * Keeps the digests of the job; the others become problems of `job`, which gets its world size and clock. Of
- * two digests with the same content one is kept. Foreign are digests whose world size or clock is not that of
- * most, which do not overlap most in time, or which state the rank and the device of a longer one. A device
- * that one rank did not use, but another did, is left out without a problem.
+ * Keeps the heads of the job's digests. The others become problems of `job`, which gets its world size and
+ * clock here. Left out are all but one of the digests with the same content; digests whose world size or
+ * clock differs from that of most digests, or whose time does not overlap with that of most; and digests of
+ * the same rank and devices as one with more activities. The digest of a device that its rank did not use
+ * is left out without a problem if another digest has the device.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_heads_choose(
 	struct kwhy_heads *heads, struct kwhy_job *job, struct kwhy_error *error);

@@ -20,13 +20,17 @@ const char *kwhy_job_problem_name(enum kwhy_job_problem_kind kind)
 	return names[kind];
 }
 
-/* Threads read digests ahead; each adds its digest to the job when those before it were added. */
+/*
+ * State of the threads that read digests ahead. Digests are added to the job in order: a thread that has
+ * read one waits until all earlier ones were added.
+ */
 struct reading {
 	struct kwhy_job *job;
 	const struct kwhy_heads *heads;
 	pthread_mutex_t lock;
 	pthread_cond_t turned;
-	size_t taken, added; /* numbers of digests that a thread has taken, and that were added */
+	size_t taken, added; /* taken: number of digests that threads have begun to read; added: number that
+				were added to the job */
 	enum kwhy_status status;
 	struct kwhy_error *error;
 };
@@ -40,7 +44,7 @@ static void note_shared(struct kwhy_job *job, const struct kwhy_head *head, size
 	}
 }
 
-/* Adds a digest. An unreadable one becomes a problem. Called with the lock. */
+/* Adds a digest, or notes as a problem that it is unreadable. The caller holds the lock. */
 static void add(struct reading *reading, const struct kwhy_head *head, const struct kwhy_digest *digest,
 	enum kwhy_status status, const struct kwhy_error *why)
 {

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Adds one digest to the sums of a job. */
+/* Adds digests to the sums of a job. */
 
 static const char *keep(struct kwhy_job *job, const char *text)
 {
@@ -22,7 +22,7 @@ static uint32_t category_of(const char *name)
 	return KWHY_CATEGORY_COUNT;
 }
 
-/* Makes a key of up to three texts, which may be NULL. */
+/* Makes one key of three texts, each of which may be NULL. */
 static enum kwhy_status make_key(const char *const texts[3], struct kwhy_text *out, struct kwhy_error *error)
 {
 	for (size_t i = 0; i < 3; i++) {
@@ -32,7 +32,7 @@ static enum kwhy_status make_key(const char *const texts[3], struct kwhy_text *o
 	return kwhy_text_check(out, error);
 }
 
-/* The number of a key of texts. A new key gets the next number, and *out_new is true. */
+/* Gets the number of a key of three texts. A new key gets the number `next`, and *out_new becomes true. */
 static enum kwhy_status number_texts(struct kwhy_map *map, const char *const texts[3], size_t next,
 	uint32_t *out, bool *out_new, struct kwhy_error *error)
 {
@@ -99,7 +99,10 @@ static void take_gauges(struct kwhy_job_rank *rank, const struct kwhy_digest *di
 		const struct kwhy_digest_throttle *row = &digest->throttle[i];
 		bool costs = false;
 
-		/* an idle device and clocks that the user set are no loss of speed */
+		/*
+		 * the first two reasons, an idle device and clocks that the user set, do not count as lost
+		 * speed
+		 */
 		for (unsigned bit = 2; row->reason && bit < KWHY_THROTTLE_COUNT; bit++)
 			costs = costs || strcmp(row->reason, kwhy_throttle_name(bit)) == 0;
 		if (row->device == device && costs && !(row->ratio <= rank->throttled_ratio)) {
@@ -194,7 +197,7 @@ static enum kwhy_status add_rank(struct kwhy_job *job, const char *path, const s
 	return KWHY_OK;
 }
 
-/* Whether the account has a row already; false also if out of memory. */
+/* Whether the job has a row for this account. False also if memory ran out. */
 static bool has_account(const struct kwhy_job *job, const struct kwhy_digest_account *row)
 {
 	struct kwhy_text key = {0};
@@ -292,8 +295,9 @@ static enum kwhy_status add_finding(struct kwhy_job *job, const struct kwhy_dige
 }
 
 /*
- * Adds a host's meter. Each rank of the host may have its readings; those of the first rank count. Without a
- * host and a boot it is unknown which digests have the same meter, so that of each digest counts.
+ * Adds the energy of a host's meter. The digest of each rank of the host may have the readings of the same
+ * meter; those of the first digest count. If a digest states neither host nor boot, it is unknown whether
+ * other digests have the same meter, so its meters are always added.
  */
 static enum kwhy_status add_meter(struct kwhy_job *job, const char *path, const struct kwhy_digest_meter *row,
 	bool *out_hostless, struct kwhy_error *error)

@@ -6,29 +6,35 @@
 #include <stdlib.h>
 
 /*
- * The fit of the ranks' clocks. All ranks leave a collective that meets at nearly the same time, so the mean
- * of their exits is the time of the job at that moment. A clock's time less that of the job is a straight
- * line: an offset and a drift. The means change as the lines do, so both are computed in turns. One turn is
- * enough if one communicator has all ranks; where ranks are linked through several, each turn spreads the fit
- * by one communicator.
+ * The fit of the ranks' clocks. All ranks leave at nearly the same time a collective that none can leave
+ * before the last one has entered. The mean of their exits counts as the job's time of that moment. A
+ * clock's time less the job's time is fitted by a straight line: an offset and a drift. The lines follow
+ * from the means, and the means from the lines, so both are computed again in each turn. One turn is enough
+ * if one communicator contains all ranks. Where ranks are linked through several communicators, each turn
+ * carries the fit from a communicator to those that share ranks with it.
  */
 
 enum {
 	TURNS_MAX = 24,
-	DRIFT_MIN = 12 /* number of collectives from which a drift is fitted */
+	DRIFT_MIN = 12 /* a drift is fitted only to at least this number of collectives */
 };
 
-/* A turn that moves no clock by more than this is the last one. */
+/* In ns: a turn that moves no clock by more than this is the last one. */
 static const double SETTLED_NS = 50;
 
-/* Exits this number of standard deviations from the line are left out of it. */
+/*
+ * Exits that are more than this number of standard deviations away from the line are left out of the fit.
+ */
 static const double OUTLIER_SDS = 3;
 
 struct line {
 	double offset_ns, drift;
 };
 
-/* Distance of a rank's exit from the mean exit of the others, and where on the line it is. */
+/*
+ * A point of the fit. at_ns: time of a rank's exit less the rank's middle_ns. apart_ns: this exit less the
+ * mean exit of all ranks in the same collective.
+ */
 struct point {
 	double at_ns, apart_ns;
 };
@@ -49,8 +55,8 @@ static struct point point_of(
 }
 
 /*
- * Fits a line to those points that are at most `limit_ns` away from the line `from`. *sd_ns: standard
- * deviation of the residuals.
+ * Fits a line to the points that are at most `limit_ns` away from the line `from`. *sd_ns receives the
+ * standard deviation of the residuals; NAN: there are no such points.
  */
 static struct line fit(const struct kwhy_job *job, const struct kwhy_job_rank *rank,
 	const struct kwhy_job_visit *visits, size_t count, struct line from, double limit_ns, double *sd_ns)
@@ -87,7 +93,7 @@ static struct line fit(const struct kwhy_job *job, const struct kwhy_job_rank *r
 	return line;
 }
 
-/* Forgets the sums of exits before they are computed with the clocks as they are now. */
+/* Sets the sums of exits of all collectives to `value`. */
 static void clear_exits(struct kwhy_job *job, int64_t value)
 {
 	for (size_t i = 0; i < job->collective_count; i++)
@@ -95,9 +101,10 @@ static void clear_exits(struct kwhy_job *job, int64_t value)
 }
 
 /*
- * Sets the rank's clock roughly, by the first collective that a rank before it was in. The exits of the
- * others become the ones that later ranks are compared with. Clocks of machines may be days apart, and the
- * sums of exits less their anchors then are still small.
+ * Sets the offset of the rank's clock roughly, by the first collective in which an earlier rank was, too.
+ * In collectives that no earlier rank was in, this rank's exit becomes the anchor with which later ranks
+ * are compared. Clocks of machines may be days apart, so sums are of exits less their anchor, which stay
+ * small.
  */
 static void set_roughly(struct kwhy_job *job, struct kwhy_job_rank *rank, const struct kwhy_job_visit *visits,
 	size_t count, void *context)
@@ -134,7 +141,10 @@ static void add_exits(struct kwhy_job *job, struct kwhy_job_rank *rank, const st
 	}
 }
 
-/* Moves the rank's clock onto the means. *context: the largest move of this turn, in nanoseconds. */
+/*
+ * Moves the rank's clock onto the mean exits. *context (double) is raised to the largest change of its
+ * time, in ns.
+ */
 static void move_clock(struct kwhy_job *job, struct kwhy_job_rank *rank, const struct kwhy_job_visit *visits,
 	size_t count, void *context)
 {

@@ -14,14 +14,14 @@ enum { COMMUNICATORS_MAX = 1 << 18, OPERATIONS_MAX = 1 << 16 };
 enum { CROSSED_NS = 20000 };
 static const double CROSSED_SHARE = 0.1;
 
-/* The numbers that a digest's communicators and operations have in the job. */
+/* The ids in the job of a digest's communicators and operations. */
 struct numbers {
 	uint32_t *communicators, *operations;
 };
 
 /*
- * Gets the number of a key. *out is KWHY_NONE if the key is new and there are `most` already; then its
- * collectives are left out, so that the memory of a job is bounded.
+ * Gets the id of a key, and adds a new key unless the map has `most` keys already. *out is then KWHY_NONE,
+ * and the caller leaves out the collectives of this key, so that the memory of a job is bounded.
  */
 static enum kwhy_status number_key(struct kwhy_map *map, const char *key, int length, size_t space,
 	size_t most, uint32_t *out, struct kwhy_error *error)
@@ -44,7 +44,7 @@ static enum kwhy_status find_communicator(struct kwhy_job *job, const struct kwh
 	bool is_running, uint32_t *out, struct kwhy_error *error)
 {
 	struct kwhy_job_communicator *communicators;
-	char key[2 * 3 * 200 + 64]; /* names of digests have at most 200 bytes; others are cut here */
+	char key[2 * 3 * 200 + 64]; /* names in digests have at most 200 bytes; longer ones are cut here */
 	int length;
 	enum kwhy_status status;
 
@@ -137,7 +137,7 @@ static enum kwhy_status add_visits(struct kwhy_job *job, const struct kwhy_diges
 		: 0;
 	enum kwhy_status status = KWHY_OK;
 
-	/* one device after the other, so that the visits of a rank follow each other */
+	/* device by device, so that the visits of one row of `ranks` are consecutive in the file */
 	for (uint32_t device = 0; device < digest->device_count; device++)
 		for (size_t i = 0; !status && i < digest->collective_count; i++) {
 			const struct kwhy_digest_collective *row = &digest->collective[i];
@@ -197,7 +197,9 @@ enum kwhy_status kwhy_job_add_collectives(
 	return status ? status : kwhy_job_thin(job, KWHY_JOB_COLLECTIVES_MAX, error);
 }
 
-/* Reads the visits of one rank. *count 0: the file ended. The first visit of the next rank is kept in *next.
+/*
+ * Reads all visits of one rank. *count becomes 0 at the end of the file. *next receives the first visit of
+ * the next rank.
  */
 static enum kwhy_status read_rank(struct kwhy_job *job, struct kwhy_job_visit **visits, size_t *capacity,
 	size_t *count, struct kwhy_job_visit *next, bool *has_next, struct kwhy_error *error)
@@ -238,7 +240,7 @@ enum kwhy_status kwhy_job_visit_all(
 	return status;
 }
 
-/* Finds the first and last times of entering and leaving each collective. */
+/* Updates the first and last times of entering and leaving each collective that this rank was in. */
 static void take_times(struct kwhy_job *job, struct kwhy_job_rank *rank, const struct kwhy_job_visit *visits,
 	size_t count, void *context)
 {
@@ -261,7 +263,10 @@ static void take_times(struct kwhy_job *job, struct kwhy_job_rank *rank, const s
 	}
 }
 
-/* Finds how long the rank waited in each collective until the last rank entered, and for which rank. */
+/*
+ * Computes how long the rank waited in each collective until the last rank entered, and adds that to both
+ * ranks' sums.
+ */
 static void take_waiting(struct kwhy_job *job, struct kwhy_job_rank *rank,
 	const struct kwhy_job_visit *visits, size_t count, void *context)
 {

@@ -5,25 +5,36 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What follows from the joined sums: stragglers, slow communicators, hosts with low clocks. */
+/*
+ * Draws conclusions from the joined sums: which ranks are stragglers, which communicators are slow, which
+ * hosts have low clocks.
+ */
 
 enum {
-	LATE_MIN = 3,		  /* a straggler is the last one in at least this number of collectives, */
-	LINK_COLLECTIVES_MIN = 3, /* a communicator is judged by at least this number of collectives */
-	LINKS_MIN = 3 /* and compared with at least this number of communicators, itself included */
+	LATE_MIN = 3,		  /* a straggler enters last in at least this number of collectives */
+	LINK_COLLECTIVES_MIN = 3, /* only communicators with at least this number of compared collectives in
+				     an operation are judged */
+	LINKS_MIN = 3 /* they are judged only if at least this number of communicators has the same size and
+			 operation */
 };
 
-/* A straggler causes at least this share of all waiting, */
+/* A straggler causes at least this share of all waiting. */
 static const double STRAGGLER_SHARE = 0.05;
-/* at least this share of all ranks' time, */
+/* A straggler causes waiting of at least this share of the sum of all ranks' spans. */
 static const double STRAGGLER_TIME_SHARE = 0.001;
-/* and at least this multiple of what the median rank causes. */
+/*
+ * In a job of more than two ranks, a straggler causes at least this multiple of the waiting that the median
+ * rank causes.
+ */
 static const double STRAGGLER_TIMES = 4;
-/* A slow communicator's transfers take at least this multiple of the others'. */
+/*
+ * A slow communicator's median transfer takes at least this multiple of the median over the communicators
+ * of its size and operation.
+ */
 static const double SLOW_LINK_TIMES = 1.25;
 /* Clocks below this share of the other hosts' are low. */
 static const double LOW_CLOCK_SHARE = 0.97;
-/* So are those of a host that reports a reason for low clocks in more than this share of its readings. */
+/* A host's clocks are also low if more than this share of its readings state a reason for low clocks. */
 static const double THROTTLED_SHARE = 0.05;
 
 static enum kwhy_status find_stragglers(struct kwhy_job *job, struct kwhy_error *error)
@@ -85,7 +96,7 @@ static enum kwhy_status sort_collectives(
 	return KWHY_OK;
 }
 
-/* Median transfer of a communicator in one operation. */
+/* A communicator in one operation, with its median transfer time. */
 struct link {
 	uint32_t communicator, operation;
 	uint64_t collectives;
@@ -97,7 +108,7 @@ struct links {
 	size_t count;
 };
 
-/* Adds the links of one operation and size that are slower than the others. */
+/* Adds the slow ones among `links`, which are all of one operation and one size. */
 static enum kwhy_status add_slow(
 	struct kwhy_job *job, const struct link *links, size_t count, struct kwhy_error *error)
 {
@@ -193,7 +204,7 @@ static enum kwhy_status find_slow_links(struct kwhy_job *job, struct kwhy_error 
 	return status;
 }
 
-/* The median clock of the ranks of a host, or of all ranks (host KWHY_NONE); KWHY_UNKNOWN_NS: unknown. */
+/* The median clock rate of the `count` ranks in `order`, Hz; KWHY_UNKNOWN_NS: unknown. */
 static int64_t median_clock(const struct kwhy_job *job, const uint32_t *order, size_t count, int64_t *scratch)
 {
 	size_t known = 0;
@@ -259,7 +270,10 @@ static enum kwhy_status find_throttled(struct kwhy_job *job, struct kwhy_error *
 	return KWHY_OK;
 }
 
-/* The larger energy first or, if energies are unknown or equal, the larger time. */
+/*
+ * Compares for sorting: the larger energy comes first; if energies are equal or both unknown, the larger
+ * time does.
+ */
 static int compare_sizes(int64_t a_nj, int64_t a_ns, int64_t b_nj, int64_t b_ns)
 {
 	if (a_nj != b_nj)

@@ -8,19 +8,19 @@
 #include <string.h>
 
 /*
- * Names ranks whose traces end early, because they have fewer collectives of a communicator than others. The
- * ranks of a pipeline may well differ where the trace states no communicator. There, a rank is only named if
- * most ranks agree.
+ * Finds ranks whose traces are cut: they have fewer collectives of a communicator than other ranks have. If
+ * a trace does not state communicators, the ranks of a pipeline may differ for good reasons; a rank is then
+ * named only if most ranks agree.
  */
 
-/* A rank has fewer collectives if it has less than this share of the most. */
+/* A rank has all collectives if it has at least this share of the number of the rank that has most. */
 static const double WHOLE_SHARE = 0.98;
-/* Ranks agree if at least this share of them has all. */
+/* Ranks agree if at least this share of them has all collectives. */
 static const double AGREED_SHARE = 0.75;
 
 /* The ranks of a communicator. */
 struct group {
-	int64_t most; /* largest number of collectives of a rank */
+	int64_t most; /* number of collectives of the rank that has most */
 	size_t ranks, whole;
 	bool is_numbered;
 	const char *name;
@@ -101,7 +101,10 @@ enum kwhy_status kwhy_job_count(
 		job->cuts = calloc(1, sizeof(*job->cuts));
 	if (!job->cuts)
 		return kwhy_fail_memory(error, "communicators");
-	/* a rank that still runs has fewer than those whose digests are later */
+	/*
+	 * a rank that still ran when its digest was made has fewer collectives than ranks with later
+	 * digests
+	 */
 	if (kwhy_job_is_running(digest) || !digest->device_count)
 		return KWHY_OK;
 	for (size_t i = 0; !status && i < digest->communicator_count; i++)

@@ -28,7 +28,7 @@ static enum kwhy_status drop_collectives(struct kwhy_job *job, uint32_t *new_pla
 	return status;
 }
 
-/* Writes the visits of the collectives that are left to another file. */
+/* Copies the visits of the collectives that are left to the file `to`. */
 static enum kwhy_status copy_visits(
 	struct kwhy_job *job, const uint32_t *new_places, FILE *to, struct kwhy_error *error)
 {

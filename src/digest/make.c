@@ -35,8 +35,8 @@ static bool is_used(const struct kwhy_recording *recording, size_t device)
 }
 
 /*
- * Whether a device was metered, but not used by a rank that has others: processes see all devices of their
- * host. A device without a UUID would not be known again in another recording.
+ * Whether a device that nothing used is a part of its own. It is unless it is the only device of its rank.
+ * A device without a UUID never is, because it could not be recognised in another rank's recording.
  */
 static bool is_alone(const struct kwhy_recording *recording, size_t device, uint32_t rank)
 {
@@ -68,7 +68,9 @@ static int compare_parts(const void *a, const void *b)
 
 	if (left->rank != right->rank)
 		return left->rank < right->rank ? -1 : 1;
-	/* an unknown rank's devices are before unused devices: KWHY_NONE + 1 is 0 */
+	/*
+	 * devices of unknown rank (device KWHY_NONE) sort before unused devices, since KWHY_NONE + 1 is 0
+	 */
 	return left->device + 1 < right->device + 1 ? -1 : left->device != right->device;
 }
 
@@ -91,7 +93,7 @@ enum kwhy_status kwhy_digest_parts(
 	return KWHY_OK;
 }
 
-/* A text in at most `bytes` bytes. */
+/* A text of at most `bytes` bytes: `text` itself, or a shortened copy with a hash at its end. */
 static const char *shorten(struct kwhy_digest *digest, const char *text, size_t bytes)
 {
 	size_t length = bytes - 12;
@@ -114,7 +116,10 @@ const char *kwhy_digest_sentence(struct kwhy_digest *digest, const char *text)
 	return shorten(digest, text, KWHY_DIGEST_SENTENCE_BYTES);
 }
 
-/* Times are hashed as Unix times, so that the hash does not depend on what was read before. */
+/*
+ * Hashes an activity. Times are hashed as Unix times, so that the hash does not depend on what else the
+ * recording has.
+ */
 static uint64_t hash_row(const struct kwhy_recording *recording, const uint64_t *names, size_t row)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -141,7 +146,7 @@ static uint64_t hash_readings(const struct kwhy_recording *recording, const stru
 	return sum;
 }
 
-/* Hash of what ran and of the readings of the part's devices, in 16 hexadecimal digits. */
+/* Computes a hash of the activities and readings of the part's devices, as 16 hexadecimal digits. */
 static enum kwhy_status find_identity(const struct kwhy_recording *recording, struct kwhy_digest_part part,
 	char out[IDENTITY_BYTES], struct kwhy_error *error)
 {
@@ -231,7 +236,7 @@ static enum kwhy_status add_devices(const struct kwhy_digest_making *making)
 	return status;
 }
 
-/* The process that used the part's first device first; NULL: none did. */
+/* The first process that used the first used device of the part; NULL: nothing used its devices. */
 static const struct kwhy_process *process_of(const struct kwhy_digest_making *making)
 {
 	const struct kwhy_recording *recording = making->recording;
@@ -255,7 +260,7 @@ static void set_place(const struct kwhy_digest_making *making, struct kwhy_diges
 {
 	const struct kwhy_recording *recording = making->recording;
 	const struct kwhy_process *process = process_of(making);
-	/* nothing used the devices of a part, but there is only one machine that they can be of */
+	/* if nothing used the part's devices, the machine is known only if there is just one */
 	uint32_t machine = recording->machine_count == 1 ? 0 : KWHY_NONE;
 
 	if (process) {

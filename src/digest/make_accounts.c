@@ -2,7 +2,10 @@
 #include "digest/making.h"
 #include "model/known_sum.h"
 
-/* Part of the device's span that is of this category; KWHY_UNKNOWN_NS: unknown, or not a part of the span. */
+/*
+ * The part of the device's span that this category takes; KWHY_UNKNOWN_NS: unknown, or the category is no
+ * part of the span.
+ */
 static int64_t span_of(const struct kwhy_device_time *time, enum kwhy_category category)
 {
 	const bool has_reasons = time->host_ns != KWHY_UNKNOWN_NS;
@@ -25,7 +28,7 @@ static int64_t span_of(const struct kwhy_device_time *time, enum kwhy_category c
 	return spans[category];
 }
 
-/* A sum is unknown only if every part is, so that totals stay those of what is known. */
+/* Adds a part to a sum. A sum is unknown only if all its parts are. */
 static void add_known(int64_t *sum, int64_t part)
 {
 	if (part == INT64_MIN)
@@ -89,7 +92,10 @@ static enum kwhy_status add_account(
 	return row->name ? KWHY_OK : kwhy_fail_memory(making->error, "a digest");
 }
 
-/* Adds one row for the accounts of a category that have no row of their own. Its interval is unknown. */
+/*
+ * Adds one row that sums the accounts of a category without rows of their own. The interval of this sum is
+ * unknown.
+ */
 static enum kwhy_status add_rest(const struct kwhy_digest_making *making, size_t device, uint32_t category)
 {
 	const struct kwhy_device_ledger *ledger = &making->ledger->devices[device];
@@ -118,7 +124,7 @@ static enum kwhy_status add_rest(const struct kwhy_digest_making *making, size_t
 	return KWHY_OK;
 }
 
-/* Accounts of a device are in the order of their energy, so the first ones are the largest. */
+/* Adds the largest accounts of each category. A device's accounts are sorted by energy, largest first. */
 static enum kwhy_status add_accounts(const struct kwhy_digest_making *making, size_t device)
 {
 	const struct kwhy_device_ledger *ledger = &making->ledger->devices[device];

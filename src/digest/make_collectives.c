@@ -7,24 +7,32 @@
 #include <string.h>
 
 /*
- * The collectives of a rank. Where the trace states neither communicator nor sequence number, the collectives
- * of a device are numbered in the order of their starts.
+ * The collectives of a rank. Collectives whose sequence number the trace does not state are numbered within
+ * their communicator and device, in the order of their starts.
  */
 
 struct numbering {
 	const struct kwhy_digest_making *making;
-	struct kwhy_map communicators, operations; /* maps from hashes to rows of these tables */
-	struct kwhy_map parts;			   /* number of collectives of a communicator and sequence */
-	struct kwhy_map counts;			   /* number of collectives of a communicator on a device */
-	size_t next; /* row of the recording's collectives that may be the next activity's */
+	struct kwhy_map communicators,
+		operations;    /* from hashes to rows of tables communicator and operation */
+	struct kwhy_map parts; /* number of collectives so far with the same communicator, device and sequence
+				  number */
+	struct kwhy_map counts; /* number of collectives so far of a communicator on a device */
+	size_t next; /* index into the recording's collectives: the next one whose details were not used */
 	struct kwhy_digest_collective *rows;
 	size_t count;
-	/* collectives of each operation, and rows of both tables that have a place in the digest */
+	/*
+	 * [operations] number of collectives of each operation; [operations], [communicators] whether the
+	 * digest keeps this row
+	 */
 	int64_t *of_operations;
 	bool *keeps_operation, *keeps_communicator;
 };
 
-/* Collectives in which each rank gets data from every other one, or which are barriers. */
+/*
+ * Whether the name is that of a barrier, or of a collective in which each rank gets data from every other
+ * one.
+ */
 static bool meets(const char *name)
 {
 	static const char *const words[] = {"all", "reducescatter", "barrier"};
@@ -115,7 +123,10 @@ static enum kwhy_status find_operation(struct numbering *numbering, const struct
 	return KWHY_OK;
 }
 
-/* Gives the collective its sequence number, stated or counted, and its place among those of equal number. */
+/*
+ * Sets the collective's sequence number, stated or counted, and `part`: its place among the collectives
+ * with the same number.
+ */
 static enum kwhy_status number(struct numbering *numbering, const struct kwhy_collective *details,
 	struct kwhy_digest_collective *row, struct kwhy_error *error)
 {
@@ -172,7 +183,10 @@ static enum kwhy_status find_all(struct numbering *numbering)
 	return status;
 }
 
-/* A row that may stay, with what decides it: numbers and names are the same on all ranks, times are not. */
+/*
+ * A row that the digest may keep, and the values by which candidates are sorted. All ranks have the same
+ * numbers and names, so they keep the same rows; their times differ and are not used.
+ */
 struct candidate {
 	int64_t collectives;
 	const char *name, *detail;
@@ -196,7 +210,7 @@ static int compare_candidates(const void *a, const void *b)
 	return order ? order : (left->row > right->row) - (left->row < right->row);
 }
 
-/* Marks the first `limit` candidates in their order. */
+/* Sorts the candidates, and marks the rows of the first `limit` ones. */
 static void mark(struct candidate *candidates, size_t count, size_t limit, bool *keeps)
 {
 	qsort(candidates, count, sizeof(*candidates), compare_candidates);
@@ -204,7 +218,10 @@ static void mark(struct candidate *candidates, size_t count, size_t limit, bool 
 		keeps[candidates[i].row] = true;
 }
 
-/* Chooses which operations and communicators have a place. Digests of one job choose the same operations. */
+/*
+ * Chooses which operations and communicators the digest keeps. All digests of a job choose the same
+ * operations.
+ */
 static enum kwhy_status choose(struct numbering *numbering)
 {
 	const struct kwhy_digest_making *making = numbering->making;
@@ -235,8 +252,8 @@ static enum kwhy_status choose(struct numbering *numbering)
 }
 
 /*
- * Drops operations without a place, and puts the sums of communicators without one into a row without a
- * name. *new_places: places of the rows that stay.
+ * Drops the operations that are not kept, and sums the communicators that are not kept in one row without a
+ * name. operations, communicators: receive the new row of each one that is kept.
  */
 static enum kwhy_status drop_rows(struct numbering *numbering, uint32_t *operations, uint32_t *communicators)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "digest/making.h"
 
-/* The tables of a digest that only show: findings, steps, ranges, calls, what the devices waited for, ... */
+/*
+ * Makes the tables that a digest has only for display: findings, steps, ranges, calls, what the devices
+ * waited for, ... No sum of a job uses them.
+ */
 
 static const char *text_of(const struct kwhy_digest_making *making, uint32_t name)
 {

@@ -4,15 +4,17 @@
 
 #include "digest/make.h"
 
-/* How much of a recording a digest keeps; sums are of all of it nevertheless. */
+/* How many rows of a recording a digest keeps. Sums are always over all rows. */
 struct kwhy_digest_limits {
-	size_t accounts; /* largest accounts of each device and category; the others become one row each */
-	size_t rows;	 /* rows of each table of details, the largest first */
+	size_t accounts; /* number of accounts of each device and category, the largest first; one further row
+			    sums the others */
+	size_t rows;	 /* number of rows of each table of details, the largest first */
 	size_t collectives;
-	size_t operations, communicators; /* those with the most collectives; the rest have no collectives */
+	size_t operations, communicators; /* largest numbers of operations and communicators; those with most
+					     collectives are kept, and only their collectives */
 };
 
-/* A digest while it is made. */
+/* State while a digest is made. */
 struct kwhy_digest_making {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
@@ -21,16 +23,17 @@ struct kwhy_digest_making {
 	const struct kwhy_digest_limits *limits;
 	struct kwhy_digest_part part;
 	const char *identity;
-	bool is_first;	    /* true: this digest also has what belongs to no rank */
-	uint32_t *place_of; /* [devices of the recording] row of table device; KWHY_NONE: another rank's */
+	bool is_first;	    /* this digest also has what belongs to no rank */
+	uint32_t *place_of; /* [devices of the recording] row of each device in table device; KWHY_NONE:
+			       another part has the device */
 	struct kwhy_digest *digest;
 	struct kwhy_error *error;
 };
 
 /*
- * A name in at most KWHY_DIGEST_NAME_BYTES bytes, a sentence in at most KWHY_DIGEST_SENTENCE_BYTES. A longer
- * one is cut and gets a hash of all of it, so that different texts stay different. NULL: `text` is NULL, or
- * out of memory.
+ * Copies a text in at most KWHY_DIGEST_NAME_BYTES (name) or KWHY_DIGEST_SENTENCE_BYTES (sentence) bytes.
+ * The end of a longer text is replaced by a hash of the whole text, so that different texts stay different.
+ * NULL: `text` is NULL, or out of memory.
  */
 enum { KWHY_DIGEST_NAME_BYTES = 200, KWHY_DIGEST_SENTENCE_BYTES = 1000 };
 const char *kwhy_digest_name(struct kwhy_digest *digest, const char *text);
@@ -41,7 +44,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_digest_make_collectives(const struct kwhy_di
 KWHY_MUST_USE enum kwhy_status kwhy_digest_make_meters(const struct kwhy_digest_making *making);
 KWHY_MUST_USE enum kwhy_status kwhy_digest_make_details(const struct kwhy_digest_making *making);
 
-/* The number of rows of a table of details that are kept. */
+/* The number of rows, of `count`, that a table of details keeps. */
 static inline size_t kwhy_digest_kept(const struct kwhy_digest_making *making, size_t count)
 {
 	return count < making->limits->rows ? count : making->limits->rows;

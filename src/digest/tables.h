@@ -6,18 +6,19 @@
 #include <stdint.h>
 
 /*
- * The tables of a digest (docs/formats/digest.md). A list has a row for each column: the kind of its values
- * and its name. The structs, the SQL schema, the writer and the reader are made from these lists.
+ * The tables of a digest (docs/formats/digest.md). There is one list for each table, with one row for each
+ * column: the kind and the name of the column. The structs, the SQL schema, the writer and the reader are
+ * made from these lists.
  *
- * INT: int64_t, INT64_MIN is unknown. INDEX: uint32_t, UINT32_MAX is unknown. REAL: double, NAN is unknown.
- * TEXT: const char *, NULL is unknown. SQL has NULL in place of each.
+ * The kinds, with the value that stands for unknown: INT: int64_t, INT64_MIN. INDEX: uint32_t, UINT32_MAX.
+ * REAL: double, NAN. TEXT: const char *, NULL. In SQL unknown values are NULL.
  */
 #define KWHY_DIGEST_TYPE_INT int64_t
 #define KWHY_DIGEST_TYPE_INDEX uint32_t
 #define KWHY_DIGEST_TYPE_REAL double
 #define KWHY_DIGEST_TYPE_TEXT const char *
 
-/* Has one row. Times of all tables are nanoseconds after origin_unix_ns. */
+/* A table of one row. Times in all tables are in nanoseconds after its origin_unix_ns. */
 #define KWHY_DIGEST_DIGEST(X, T)                                                                             \
 	X(T, TEXT, schema)                                                                                   \
 	X(T, TEXT, producer)                                                                                 \
@@ -34,10 +35,10 @@
 	X(T, INT, start_ns)                                                                                  \
 	X(T, INT, end_ns)                                                                                    \
 	X(T, INT, parts)   /* number of digests that were made from these traces */                          \
-	X(T, INT, steps)   /* number of steps, of which table step may have fewer */                         \
-	X(T, INT, loop_ns) /* time of all steps with the work that they queued */                            \
+	X(T, INT, steps)   /* number of steps; table step may have fewer rows */                             \
+	X(T, INT, loop_ns) /* total time of the steps, each until the work that it queued has ended */       \
 	X(T, INT, loop_nj)                                                                                   \
-	X(T, INT, collectives) /* number of collectives, of which table collective may have fewer */         \
+	X(T, INT, collectives) /* number of collectives; table collective may have fewer rows */             \
 	X(T, REAL, kept_ratio) /* share of the sequence numbers whose collectives are in table collective */
 
 #define KWHY_DIGEST_SOURCE(X, T) \
@@ -61,7 +62,7 @@
 	X(T, INT, idle_ns)                                                                 \
 	X(T, INT, unrecorded_ns)                                                           \
 	X(T, INT, probing_ns)                                                              \
-	X(T, INT, compute_ns) /* union of the kernels, less that of exposed collectives */ \
+	X(T, INT, compute_ns) /* union of the kernels' times less collective_exposed_ns */ \
 	X(T, INT, collective_exposed_ns)                                                   \
 	X(T, INT, kernels)                                                                 \
 	X(T, REAL, sm_weighted_ratio)                                                      \
@@ -70,12 +71,15 @@
 	X(T, INT, metered_ns)                                                              \
 	X(T, INT, measured_nj)                                                             \
 	X(T, INT, attributed_nj)                                                           \
-	X(T, INT, run_nj) /* from first start to last end, its unmetered part estimated */ \
+	X(T, INT, run_nj) /* energy of the run; its unmetered part is estimated */         \
 	X(T, INT, run_low_nj)                                                              \
 	X(T, INT, run_high_nj)                                                             \
 	X(T, INT, run_unmetered_nj)
 
-/* All of a device's time and energy. span_ns adds up to the device's span; the others are of the accounts. */
+/*
+ * A device's time and energy by category. Its span_ns add up to the device's span; the columns after it are
+ * sums over the category's accounts.
+ */
 #define KWHY_DIGEST_CATEGORY(X, T) \
 	X(T, INDEX, device)        \
 	X(T, TEXT, category)       \
@@ -90,7 +94,7 @@
 #define KWHY_DIGEST_ACCOUNT(X, T)                                                      \
 	X(T, INDEX, device)                                                            \
 	X(T, TEXT, category)                                                           \
-	X(T, TEXT, name)    /* NULL: the smallest accounts of the category together */ \
+	X(T, TEXT, name)    /* NULL: the row sums the category's smallest accounts. */ \
 	X(T, INT, accounts) /* number of accounts in this row */                       \
 	X(T, INT, count)                                                               \
 	X(T, INT, bytes)                                                               \
@@ -117,23 +121,26 @@
 	X(T, TEXT, file)                                              \
 	X(T, INT, line)
 
-/* The worst occurrences of a finding, which is a row of table finding, from 0. */
+/* The worst occurrences of each finding. finding: row of table finding, from 0. */
 #define KWHY_DIGEST_OCCURRENCE(X, T) \
 	X(T, INDEX, finding)         \
 	X(T, INT, start_ns)          \
 	X(T, INT, end_ns)            \
 	X(T, TEXT, what)
 
-#define KWHY_DIGEST_COMMUNICATOR(X, T)                                                          \
-	X(T, TEXT, name)  /* NULL: the trace does not state communicators */                    \
-	X(T, TEXT, ranks) /* as the trace lists them */                                         \
-	X(T, INDEX, size)                                                                       \
-	X(T, INT, is_numbered) /* 1: the trace states sequence numbers; 0: they were counted */ \
-	X(T, INT, collectives) /* number, of which table collective may have fewer */           \
-	X(T, INT, total_ns)                                                                     \
-	X(T, INT, kept_ns) /* part of total_ns in table collective */
+#define KWHY_DIGEST_COMMUNICATOR(X, T)                                                           \
+	X(T, TEXT, name)  /* NULL: the trace does not state communicators */                     \
+	X(T, TEXT, ranks) /* as the trace lists them */                                          \
+	X(T, INDEX, size)                                                                        \
+	X(T, INT, is_numbered) /* 1: the trace states sequence numbers; 0: they were counted */  \
+	X(T, INT, collectives) /* number of collectives; table collective may have fewer rows */ \
+	X(T, INT, total_ns)                                                                      \
+	X(T, INT, kept_ns) /* the part of total_ns that is in table collective */
 
-/* What collectives do. meets 1: no rank can leave before the last one has entered. */
+/*
+ * The operations of collectives: name, data type and number of elements. meets 1: no rank can leave the
+ * collective before the last one has entered it.
+ */
 #define KWHY_DIGEST_OPERATION(X, T) \
 	X(T, TEXT, name)            \
 	X(T, TEXT, type)            \
@@ -141,7 +148,10 @@
 	X(T, INT, out_elements)     \
 	X(T, INT, meets)
 
-/* communicator and operation are rows of these tables, from 0. part: place among equal sequence numbers. */
+/*
+ * communicator, operation: rows of the tables of these names, from 0. part: place, from 0, among the
+ * collectives of the same communicator, device and sequence number.
+ */
 #define KWHY_DIGEST_COLLECTIVE(X, T) \
 	X(T, INDEX, communicator)    \
 	X(T, INT, sequence)          \
@@ -159,7 +169,7 @@
 	X(T, INT, readings)                                 \
 	X(T, INT, start_ns)                                 \
 	X(T, INT, end_ns)                                   \
-	X(T, INT, energy_nj) /* of hosts; that of a device is in table device */
+	X(T, INT, energy_nj) /* of a host's meter; the energy of a device is in table device */
 
 #define KWHY_DIGEST_GAUGE(X, T) \
 	X(T, INDEX, device)     \
@@ -169,7 +179,7 @@
 	X(T, INT, median)       \
 	X(T, INT, most)
 
-/* Share of a device's readings in which it ran below its highest clocks for this reason. */
+/* ratio: share of the device's readings that state this reason for clocks below the highest ones. */
 #define KWHY_DIGEST_THROTTLE(X, T) \
 	X(T, INDEX, device)        \
 	X(T, TEXT, reason)         \
@@ -225,7 +235,8 @@
 	X(T, INT, reserved_bytes)  \
 	X(T, INT, device_bytes)
 
-/* Unix time less the time of the machine's clock, known to width_ns. */
+/* offset_ns: Unix time less the time of the machine's clock. width_ns: length of the interval that contains
+ * it. */
 #define KWHY_DIGEST_CLOCK(X, T) \
 	X(T, TEXT, host)        \
 	X(T, TEXT, boot)        \
@@ -244,7 +255,10 @@
 	X(T, TEXT, unit)       \
 	X(T, REAL, amount)
 
-/* What a job is joined from comes first, and before that what is read to choose its digests. */
+/*
+ * The order: first the tables that are read to choose the digests of a job, then those from which the job is
+ * joined, then those for display only.
+ */
 #define KWHY_DIGEST_TABLES(X)                     \
 	X(digest, KWHY_DIGEST_DIGEST)             \
 	X(source, KWHY_DIGEST_SOURCE)             \
@@ -283,10 +297,10 @@ enum kwhy_digest_kind { KWHY_DIGEST_INT, KWHY_DIGEST_INDEX, KWHY_DIGEST_REAL, KW
 struct kwhy_digest_column {
 	const char *name;
 	enum kwhy_digest_kind kind;
-	size_t offset; /* offset of the member in the row's struct, bytes */
+	size_t offset; /* offset of the column's member in the row's struct, bytes */
 };
 
-/* A table: where its rows and their number are in struct kwhy_digest. */
+/* A table: its columns, and where struct kwhy_digest has its rows and their number (offsets in bytes). */
 struct kwhy_digest_table {
 	const char *name;
 	const struct kwhy_digest_column *columns;

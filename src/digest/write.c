@@ -11,7 +11,7 @@ static const char *sql_type(enum kwhy_digest_kind kind)
 	return kind == KWHY_DIGEST_TEXT ? "TEXT" : kind == KWHY_DIGEST_REAL ? "REAL" : "INTEGER";
 }
 
-/* Views for questions in SQL that people ask first. */
+/* Views for frequent questions: the power of each account. */
 static const char views[] =
 	"CREATE VIEW account_power AS SELECT category, name, sum(count) AS count, sum(time_ns) AS time_ns,"
 	" sum(gross_nj) AS gross_nj, 1.0 * sum(gross_nj) / sum(time_ns) AS power_w FROM account"
@@ -79,7 +79,7 @@ static int write_all(sqlite3 *db, const struct kwhy_digest *digest, struct kwhy_
 {
 	int code;
 
-	/* small pages leave less room unused in the many small tables */
+	/* small pages, because the many small tables would leave most of a large page unused */
 	kwhy_text_addf(sql, "PRAGMA page_size=512;PRAGMA application_id=%d;BEGIN;", KWHY_DIGEST_APPLICATION);
 	add_schema(sql);
 	code = sql->failed ? SQLITE_NOMEM : sqlite3_exec(db, sql->data, NULL, NULL, NULL);

@@ -13,25 +13,29 @@
 #include <time.h>
 
 /*
- * Readings are kept from KEEP_NS before the time up to which all energies are final, because the power curves
- * after that time depend on them. If a meter has stopped, readings are kept for at most KEEP_MAX_NS.
+ * In ns: readings are kept from KEEP_NS before the time up to which the energies of all meters are final,
+ * because the power curves after that time depend on them. If a meter has stopped, that time stays where it
+ * is; readings are then kept for at most KEEP_MAX_NS.
  */
 #define KEEP_NS INT64_C(3000000000)
 #define KEEP_MAX_NS INT64_C(120000000000)
-/* Readings of a gauge that are older than this are not shown. The slowest gauges are read every 10 s. */
+/*
+ * In ns: readings of a gauge that are older than this are not shown. The slowest gauges are read every 10
+ * s.
+ */
 #define GAUGE_STALE_NS INT64_C(60000000000)
-/* A program may change its name, but does so seldom. */
+/* In ns: time after which the names of processes are read again, because a program may change its name. */
 #define NAMES_NS INT64_C(60000000000)
 
 /*
- * The sampler's energy is computed again each time all CPUs together have been busy for this many seconds
- * more. The system counts busy time in steps of 10 ms a CPU.
+ * The sampler's energy is computed again whenever the busy times of all CPUs have grown by this many
+ * seconds in total. The system counts the busy time of each CPU in steps of 10 ms.
  */
 #define BUSY_MIN_S 1.0
 
 /*
- * Energy of the CPU packages, CPU time of the sampler and busy time of all CPUs when the sampler's energy was
- * last computed.
+ * Values at the last computation of the sampler's energy: energy of the CPU packages, CPU time of the
+ * sampler, and busy time of all CPUs.
  */
 struct shared {
 	double packages_j, cpu_s, busy_s;
@@ -48,11 +52,13 @@ struct kwhy_live {
 	struct kwhy_live_totals *device_ledger;
 	struct kwhy_live_process (*processes)[KWHY_SENSOR_PROCESSES];
 	int64_t started_ns,
-		/* time from which energy counts, and times at which processes are listed next and their names
-		   are read again */
+		/*
+		 * times on CLOCK_MONOTONIC: from the first one on energy counts; at the other two the
+		 * processes are listed, and their names read, the next time
+		 */
 		processes_ns, names_ns;
 	struct shared shared;
-	kwhy_live_follow *follow; /* NULL: nobody follows the readings */
+	kwhy_live_follow *follow; /* NULL: no follower was set */
 	void *follower;
 	double sampler_j; /* energy of the sampler thread since the start; NAN: not computed yet */
 	struct kwhy_live_snapshot snapshot;
@@ -96,8 +102,8 @@ static void describe_sources(struct kwhy_live *live)
 }
 
 /*
- * Makes names of metered objects unique, because readers use them as keys. If a second object has the same
- * name, a number is added to its name.
+ * Makes the names of metered objects unique, because users of the snapshot identify them by name. If a
+ * second object has the same name, a number is added to its name.
  */
 static const char *unique_name(struct kwhy_live *live, const struct kwhy_metered *metered, size_t at)
 {
@@ -250,7 +256,10 @@ static int64_t newest_ns(const struct kwhy_readings *readings)
 	return readings->count ? readings->items[readings->count - 1].time_mono_ns : 0;
 }
 
-/* Passes the readings of a metered item to the follower. `counter` is empty if the item has none. */
+/*
+ * Passes the readings of a metered object to the follower. `counter` is empty if the object has no energy
+ * counter.
+ */
 static void pass_on(const struct kwhy_live *live, size_t i, const struct kwhy_metered *metered,
 	const struct kwhy_curve *curve, const struct kwhy_readings *counter)
 {
@@ -298,7 +307,10 @@ static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns,
 	return KWHY_OK;
 }
 
-/* Drops readings that no power curve needs any more. Meters without final energy are ignored. */
+/*
+ * Drops the readings that no power curve needs any more. Meters for which no energy is final yet do not
+ * count.
+ */
 static void forget(struct kwhy_live *live, int64_t now_ns)
 {
 	int64_t before_ns = now_ns;
@@ -340,8 +352,8 @@ static double packages_j(const struct kwhy_live *live)
 }
 
 /*
- * Adds the sampler's part of the packages' energy since the last computation to its sum. Because each part is
- * computed with the power of its own time, the sum never falls.
+ * Adds the sampler's part of the packages' energy since the last computation to sampler_j. Each part is
+ * computed with the power of its own time, so sampler_j never falls.
  */
 static void share_out(struct kwhy_live *live, double cpu_s, double busy_s)
 {

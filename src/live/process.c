@@ -42,7 +42,7 @@ static int by_memory(const void *left, const void *right)
 	return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* Index of a process; `count`: it is not there. */
+/* Index of a process; `count`: it is not in the list. */
 static size_t find(const struct kwhy_live_process *processes, size_t count, int64_t pid)
 {
 	size_t i = 0;

@@ -5,9 +5,10 @@
 #include "live/snapshot.h"
 
 /*
- * Merges the driver's list, which has an entry for each context of a process, into one row for each process,
- * with the command's name. The process with the most memory comes first. Returns the number of rows. `out`
- * has space for `count` rows. Names of the rows of `known` are taken over; the others are read from /proc.
+ * Merges the entries of the driver's list, one for each context of a process, into one row for each
+ * process, with the name of its command. The process with the most memory comes first. Returns the number
+ * of rows. `out` has space for `count` rows. The names of processes that `known` contains are copied from
+ * there; the others are read from /proc.
  */
 size_t kwhy_live_processes_make(const struct kwhy_sensor_process *listed, size_t count,
 	const struct kwhy_live_process *known, size_t known_count, struct kwhy_live_process *out);

@@ -12,7 +12,8 @@
 
 /*
  * Values of all meters at one moment, as plain data, so that views can be tested with made-up values. An
- * unknown value is NAN, NULL or `known` false, never 0. Pointers are borrowed from the maker of the snapshot.
+ * unknown value is NAN, NULL or has `known` false; it is never 0. Pointers are owned by the maker of the
+ * snapshot.
  */
 
 /* A power history has one value for each KWHY_LIVE_STEP_NS, at most KWHY_LIVE_STEPS values. */
@@ -21,16 +22,19 @@
 
 struct kwhy_live_value {
 	bool known;
-	int64_t value; /* value in the unit that the gauge's name states */
+	int64_t value; /* in the unit that the gauge's name states */
 };
 
 struct kwhy_live_process {
 	int64_t pid;
 	int64_t memory_bytes; /* device memory of the process; -1: not reported */
-	char command[32];     /* name of its command, clean UTF-8; "": unknown */
+	char command[32];     /* name of its command, valid UTF-8; "": unknown */
 };
 
-/* Energy and power measured by one meter: of a device, a CPU domain or the load of a wall meter. */
+/*
+ * Energy and power measured by one meter. The metered object is a device, a CPU domain, or what is plugged
+ * into a wall meter.
+ */
 struct kwhy_live_metered {
 	enum kwhy_metered_kind kind;
 	const char *name;

@@ -5,9 +5,12 @@
 #include <string.h>
 
 #define SECOND_NS INT64_C(1000000000)
-/* A power reading that is older than this does not count as the present power. */
+/* In ns: if the newest power reading is older than this, there is no present power. */
 #define STALE_NS (3 * SECOND_NS)
-/* Time before the newest counter update in which later readings may still change the power curve. */
+/*
+ * In ns: the power curve of this time before the newest counter update may still be changed by later
+ * readings.
+ */
 #define UPDATE_MARGIN_NS INT64_C(50000000)
 
 /* Appends the mean power of a step. When the history is full, the older half is dropped first. */
@@ -95,8 +98,8 @@ static void show_counted(
 }
 
 /*
- * Time from which on energy is added: the end of the final energy, at first the start, or the first reading
- * if that is later.
+ * Time from which energy is added now: the end of the time whose energy is final; at the first call, the
+ * start or the first reading, whichever is later.
  */
 static int64_t settle_from(const struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry)
 {

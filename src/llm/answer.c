@@ -65,7 +65,7 @@ static void add_piece(struct kwhy_llm_answer *answer, size_t bytes, int64_t toke
 		answer->malformed = true;
 }
 
-/* Takes a text that the model generated; returns its bytes. */
+/* Reads a text that the model generated, in the member `key`. Returns its bytes. */
 static size_t take_text(struct kwhy_llm_answer *answer, const json_t *object, const char *key)
 {
 	const json_t *text = json_object_get(object, key);
@@ -77,7 +77,10 @@ static size_t take_text(struct kwhy_llm_answer *answer, const json_t *object, co
 	return json_string_length(text);
 }
 
-/* Takes the calls of tools in a delta or message. A model generates their names and arguments as text. */
+/*
+ * Reads the tool calls in a delta or message, whose names and arguments the model generates as text.
+ * Returns the bytes of this text.
+ */
 static size_t take_tools(struct kwhy_llm_answer *answer, const json_t *delta)
 {
 	const json_t *calls = json_object_get(delta, "tool_calls");
@@ -96,7 +99,7 @@ static size_t take_delta(struct kwhy_llm_answer *answer, const json_t *delta)
 {
 	size_t bytes = take_text(answer, delta, "reasoning_content");
 
-	/* the text counts once, because some servers send it under both names */
+	/* some servers send the same text under both names; it counts once */
 	if (!bytes)
 		bytes = take_text(answer, delta, "reasoning");
 	bytes += take_text(answer, delta, "content");
@@ -115,7 +118,10 @@ static bool is_failure(const char *reason)
 	return false;
 }
 
-/* Takes the text of a choice. `tokens`: the answer's tokens so far by the same event; -1: not stated. */
+/*
+ * Reads the text of a choice. `tokens`: number of the answer's tokens so far, if the same event states it;
+ * -1: it does not.
+ */
 static void take_choice(struct kwhy_llm_answer *answer, const json_t *choice, int64_t tokens)
 {
 	const char *reason = json_string_value(json_object_get(choice, "finish_reason"));
@@ -149,7 +155,7 @@ static void take_count(int64_t count, int64_t *out)
 		*out = count;
 }
 
-/* Returns the answer's tokens by this usage; -1: it does not state them. */
+/* Reads the token counts of a "usage". Returns the number of the answer's tokens; -1: it is not stated. */
 static int64_t take_usage(struct kwhy_llm_answer *answer, const json_t *usage)
 {
 	int64_t tokens = count_of(usage, "completion_tokens");
@@ -162,8 +168,8 @@ static int64_t take_usage(struct kwhy_llm_answer *answer, const json_t *usage)
 }
 
 /*
- * Whether an event reports an error: in a member "error" (OpenAI, TGI, llama.cpp), as an object "error" (vLLM
- * before 0.10), or as a status code where choices should be.
+ * Whether an event reports an error: it has a member "error" (OpenAI, TGI, llama.cpp), its "object" is
+ * "error" (vLLM before 0.10), or it has a status code and no "choices".
  */
 static bool reports_error(const json_t *root)
 {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Draws a gamma variate of mean `shape` (Marsaglia and Tsang 2000). */
+/* Draws from a gamma distribution of shape `shape` and scale 1 (Marsaglia and Tsang 2000). */
 static double gamma_of(struct kwhy_random *random, double shape)
 {
 	double boost = 1, d, c;

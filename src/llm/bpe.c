@@ -16,7 +16,7 @@ static size_t character_bytes(const char *text)
 	return first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/* Reads a character of UTF-8, which jansson has checked. Returns its bytes. */
+/* Reads a character of UTF-8, which jansson has checked. Returns its number of bytes. */
 static size_t read_character(const char *text, uint32_t *out)
 {
 	const unsigned char first = (unsigned char)*text;
@@ -28,14 +28,20 @@ static size_t read_character(const char *text, uint32_t *out)
 	return length;
 }
 
-/* Whether GPT-2's alphabet writes a byte as the character of the same number. */
+/*
+ * Whether GPT-2's alphabet, which writes each byte as one character, writes this byte as the character with
+ * the same number.
+ */
 static bool is_itself(uint32_t byte)
 {
 	return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) ||
 		(byte >= 0xae && byte <= 0xff);
 }
 
-/* The byte that a character of GPT-2's alphabet stands for; the others follow from U+0100 on. -1: none. */
+/*
+ * The byte that a character of GPT-2's alphabet stands for; -1: none. Bytes that are not written as the
+ * character with their number are written as the characters from U+0100 on, in order.
+ */
 static int byte_of(uint32_t character)
 {
 	uint32_t others = 0x100;
@@ -48,7 +54,9 @@ static int byte_of(uint32_t character)
 	return -1;
 }
 
-/* Writes the bytes of a token as the file has it. false: it is none of GPT-2's alphabet, as added tokens are.
+/*
+ * Writes the bytes of a token from its text in the file. false: a character is not in GPT-2's alphabet, as
+ * in added tokens.
  */
 static bool decode(const struct kwhy_bpe *bpe, const char *text, struct kwhy_text *out)
 {
@@ -75,7 +83,7 @@ static const struct kwhy_map_slot *token_of(
 		: NULL;
 }
 
-/* The byte of a token such as "<0x0A>"; -1: it is none. */
+/* The byte that a token such as "<0x0A>" stands for; -1: the token has another form. */
 static int byte_named(const char *text)
 {
 	char *end;
@@ -115,7 +123,7 @@ static enum kwhy_status read_tokens(
 	return status;
 }
 
-/* Reads both sides of a merge, which are an array or a text with a space between them. */
+/* Reads the two sides of a merge: an array of two texts, or one text with a space between them. */
 static bool split_merge(const json_t *merge, char **out_left, const char **out_right)
 {
 	const char *text = json_string_value(merge), *left = json_string_value(json_array_get(merge, 0));
@@ -133,7 +141,7 @@ static bool split_merge(const json_t *merge, char **out_left, const char **out_r
 	return true;
 }
 
-/* Adds a merge of a rank. KWHY_E_INPUT: it is not a merge of tokens. */
+/* Adds the merge with this rank. KWHY_E_INPUT: its two sides and their union are not all tokens. */
 static enum kwhy_status read_merge(struct kwhy_bpe *bpe, const json_t *merge, uint32_t rank, const char *path,
 	struct kwhy_text *scratch, struct kwhy_error *error)
 {
@@ -230,8 +238,8 @@ bool kwhy_bpe_crosses(const struct kwhy_bpe *bpe, const char *mark)
 }
 
 /*
- * Adds the tokens of a character that is none itself behind `count` others: those of its bytes, or the
- * unknown one. Returns their number.
+ * Adds the tokens of a character that is no token itself, after `count` tokens in `out`: the tokens of its
+ * bytes or, if one of these is missing, the unknown token. Returns the number of added tokens.
  */
 static size_t add_bytes(
 	const struct kwhy_bpe *bpe, const char *text, size_t length, uint32_t *out, size_t count)
@@ -248,7 +256,7 @@ static size_t add_bytes(
 	return length;
 }
 
-/* Writes the tokens with which a word begins; returns their number. */
+/* Writes the tokens of a word before any merge. Returns their number. */
 static size_t begin_word(const struct kwhy_bpe *bpe, const char *word, size_t length, uint32_t *out)
 {
 	size_t count = 0;

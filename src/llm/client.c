@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_S 20L /* timeout for the list of models, in seconds */
+#define LIST_S 20L /* timeout of the request for the list of models, in seconds */
 
 /* --- Opening a client --- */
 
@@ -143,7 +143,8 @@ enum kwhy_status kwhy_llm_client_takes_usage_each(struct kwhy_llm_client *client
 	CURL *easy;
 	long http = 0;
 
-	first.dialogs = NULL; /* those of a file state how long their answers are */
+	first.dialogs = NULL; /* dialogs of a file state how long their answers are, so the limit of one token
+				 would not hold */
 	first.words = first.max_tokens = (struct kwhy_llm_length){.a = 1};
 	first.shared_words = 0;
 	first.usage_each = true;
@@ -156,7 +157,8 @@ enum kwhy_status kwhy_llm_client_takes_usage_each(struct kwhy_llm_client *client
 		curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE, (long)strlen(body));
 		curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(stall_ns / 1000000));
 		curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, drop_bytes);
-		(void)curl->easy_perform(easy); /* the loads report what fails */
+		(void)curl->easy_perform(easy); /* a failure is not reported here, because the requests of the
+						   load report it */
 		curl->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &http);
 		curl->easy_cleanup(easy);
 	}

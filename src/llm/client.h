@@ -8,8 +8,8 @@
 
 /*
  * Sends concurrent requests to a server with an OpenAI-compatible API, all from one thread. It uses no
- * proxies and follows no redirections, because their time would be part of the measured times. Strings are
- * borrowed.
+ * proxies and follows no redirections, because their time would be part of the measured times. It does not
+ * copy the strings that it gets.
  */
 struct kwhy_llm_client;
 
@@ -30,9 +30,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_llm_client_model(
 	struct kwhy_llm_client *client, char **out, struct kwhy_error *error);
 
 /*
- * Finds out, with one request of one word for one token, whether the server accepts a request for the usage
- * with each piece of text. Servers that check requests strictly refuse it. true also if the server gave no
- * answer within `stall_ns`.
+ * Finds out whether the server accepts requests that ask for the usage with each piece of text; servers
+ * that check requests strictly refuse them. It sends one request with a prompt of one word and an answer of
+ * at most one token. *out is also true if the server did not answer within `stall_ns`.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_client_takes_usage_each(struct kwhy_llm_client *client,
 	const struct kwhy_llm_question *question, int64_t stall_ns, bool *out, struct kwhy_error *error);
@@ -41,8 +41,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_llm_client_takes_usage_each(struct kwhy_llm_
 typedef enum kwhy_status kwhy_llm_tick(void *context, struct kwhy_error *error);
 
 /*
- * Runs a load and waits for its end. A request that fails gets a record like any other. `first` is the number
- * of the first request. Call kwhy_llm_run_done() afterwards, also after a failure.
+ * Runs a load and waits for its end. A request that fails gets a record, too. `first` is the number of the
+ * first request. Call kwhy_llm_run_done() afterwards, also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_client_run(struct kwhy_llm_client *client,
 	const struct kwhy_llm_question *question, uint64_t first, const struct kwhy_llm_load *load,

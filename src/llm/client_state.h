@@ -5,7 +5,7 @@
 #include "llm/client.h"
 #include "llm/curl.h"
 
-/* What client.c and sender.c share. */
+/* State of a client that client.c and sender.c share. */
 enum { KWHY_LLM_URL_BYTES = 2048 };
 
 struct kwhy_llm_client {

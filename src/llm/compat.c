@@ -34,7 +34,7 @@ static struct kwhy_llm_compat_times times_of(struct values *values)
 	times.mean = sum / count;
 	for (size_t i = 0; i < values->count; i++)
 		squares += (values->items[i] - times.mean) * (values->items[i] - times.mean);
-	times.deviation = sqrt(squares / count); /* of the population, as numpy.std */
+	times.deviation = sqrt(squares / count); /* population standard deviation, as numpy.std computes it */
 	times.median = kwhy_quantile(values->items, values->count, 0.5);
 	times.p99 = kwhy_quantile(values->items, values->count, 0.99);
 	return times;
@@ -45,10 +45,10 @@ static bool keeps(double value, double limit)
 	return isnan(limit) || isnan(value) || value <= limit;
 }
 
-/* The times of an answer by a tool, in seconds. */
+/* Times of an answer in seconds, by the definitions of a tool. */
 struct answer_times {
 	int64_t last_ns;
-	double ttft, tpot, answer; /* ttft and tpot are NAN for an answer in one piece */
+	double ttft, tpot, answer; /* ttft and tpot are NAN for an answer without a stream */
 };
 
 static struct answer_times times_by(
@@ -67,7 +67,7 @@ static struct answer_times times_by(
 	}
 	times.ttft = (double)(first_ns - record->sent_ns) * 1e-9;
 	times.answer = (double)(times.last_ns - record->sent_ns) * 1e-9;
-	/* both tools regard the time a token of a single one as kept */
+	/* an answer of one token has no time per token, which then exceeds no limit, as in both tools */
 	times.tpot = tokens > 1 ? (times.answer - times.ttft) / (tokens - 1) : NAN;
 	return times;
 }

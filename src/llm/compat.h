@@ -5,9 +5,9 @@
 #include "llm/summary.h"
 
 /*
- * Figures of a run by the definitions of other tools (docs/formats/llm.md). Unlike those of a summary they
- * are of the whole run without a steady window, and times count from when a request was sent. All percentiles
- * are interpolated linearly.
+ * Figures of a run by the definitions of other tools (docs/formats/llm.md). They differ from those of a
+ * summary: they cover the whole run, not only its steady window, and times count from the time at which a
+ * request was sent, not from the time at which it was due. All percentiles are interpolated linearly.
  */
 enum kwhy_llm_compat_tool {
 	KWHY_LLM_COMPAT_NONE,
@@ -24,12 +24,16 @@ struct kwhy_llm_compat_times {
 struct kwhy_llm_compat {
 	enum kwhy_llm_compat_tool tool;
 	size_t completed, failed, good;
-	double seconds; /* vLLM: until the last request ended; AIPerf: from first request to last piece */
+	double seconds; /* duration: vLLM: to the end of the last request; AIPerf: from the first request to
+			   the last piece */
 	double prompt_tokens, output_tokens;
 	/*
-	 * ttft: vLLM: to the first event with choices, even without text; AIPerf: to the first piece of text.
-	 * tpot: from there to the end of the answer, over tokens less one (AIPerf: inter token latency).
-	 * gap: between pieces of text. answer: vLLM: to the last event; AIPerf: to the last piece of text.
+	 * ttft: vLLM: to the first event with choices, even without text; AIPerf: to the first piece of
+	 * text.
+	 * tpot: from there to the end of the answer, divided by the number of tokens less one (AIPerf:
+	 * inter token latency).
+	 * gap: between pieces of text.
+	 * answer: vLLM: to the last event; AIPerf: to the last piece of text.
 	 */
 	struct kwhy_llm_compat_times ttft, tpot, gap, answer;
 };

@@ -6,9 +6,9 @@
 #include "llm/prompt.h"
 
 /*
- * Counts, by the question's tokenizer if there is one, the tokens of an answer in full and of its prompt
- * which the server did not state. `body` is the request. Tokens of the server's template for a chat are not
- * included.
+ * If the question has a tokenizer, counts the tokens that the server did not state: those of the answer and
+ * those of its prompt. `body` is the JSON of the request. Tokens that the server's chat template adds are
+ * not included.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_count_missing(const struct kwhy_llm_question *question,
 	const char *body, struct kwhy_llm_answer *answer, struct kwhy_error *error);

@@ -34,7 +34,10 @@ static const struct kwhy_dso_symbol symbols[] = {
 	ROW(multi_info_read),
 };
 
-/* Sonames of libcurl, which depend on the distribution's TLS library. The interface is the same. */
+/*
+ * File names of libcurl. They depend on the TLS library that a distribution chose for it; the interface is
+ * the same.
+ */
 static const char *const sonames[] = {
 	"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl-nss.so.4", "libcurl.so", NULL};
 

@@ -8,8 +8,8 @@
 #include <curl/curl.h>
 
 /*
- * The functions of libcurl that kwhy uses. The library is loaded at run time, since the rest of kwhy does not
- * need it. Only one thread may use this struct.
+ * The functions of libcurl that kwhy uses. libcurl is loaded at run time, because most commands of kwhy do
+ * not need it. Only one thread may use this struct.
  */
 struct kwhy_curl {
 	CURLcode (*global_init)(long flags);
@@ -53,8 +53,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_curl_add_token(
 	struct kwhy_curl *curl, struct curl_slist **headers, const char *token, struct kwhy_error *error);
 
 /*
- * Makes a request that uses no proxy and follows no redirection. The headers are borrowed. NULL: out of
- * memory.
+ * Makes a request that uses no proxy and follows no redirection. It does not copy the headers, which must
+ * outlive it. NULL: out of memory.
  */
 CURL *kwhy_curl_new_request(struct kwhy_curl *curl, const char *url, const struct curl_slist *headers);
 

@@ -10,7 +10,7 @@
 
 struct reader {
 	const char *path;
-	size_t number; /* number of the line or object, from 1 */
+	size_t number; /* number of the line or array element, from 1 */
 	struct kwhy_llm_dialogs *out;
 	struct kwhy_error *error;
 };
@@ -50,7 +50,7 @@ static enum kwhy_status add(struct reader *reader, const struct kwhy_llm_dialog 
 	return KWHY_OK;
 }
 
-/* Makes space for `most` messages. */
+/* Makes an empty dialog with space for `most` messages. */
 static enum kwhy_status begin(struct reader *reader, struct kwhy_llm_dialog *dialog, size_t most)
 {
 	*dialog = (struct kwhy_llm_dialog){.at_s = NAN};
@@ -70,7 +70,7 @@ static enum kwhy_status add_message(
 	return KWHY_OK;
 }
 
-/* Drops messages after the last one of the user, which no request sends. */
+/* Drops the messages after the last message of the user, because no request contains them. */
 static void end_with_user(struct kwhy_llm_dialog *dialog)
 {
 	while (dialog->message_count && dialog->messages[dialog->message_count - 1].role != KWHY_LLM_USER)
@@ -117,7 +117,10 @@ static bool role_of(const char *name, enum kwhy_llm_role *out)
 	return false;
 }
 
-/* Reads an array of messages, whose members are named by the form of the file. */
+/*
+ * Reads an array of messages. `role_key` and `text_key` are the names of their members, which depend on the
+ * form of the file.
+ */
 static enum kwhy_status read_messages(struct reader *reader, const json_t *messages, const char *role_key,
 	const char *text_key, struct kwhy_llm_dialog *dialog)
 {
@@ -160,7 +163,10 @@ static enum kwhy_status read_blocks(struct reader *reader, const json_t *root, s
 	return KWHY_OK;
 }
 
-/* Reads the messages or the prompt of an object, or the blocks of a prompt that is made up. */
+/*
+ * Reads the messages or the prompt of an object or, if it only states a length, the blocks of its made-up
+ * prompt.
+ */
 static enum kwhy_status read_content(
 	struct reader *reader, const json_t *root, struct kwhy_llm_dialog *dialog)
 {
@@ -232,7 +238,7 @@ static enum kwhy_status read_sharegpt(struct reader *reader, const char *text)
 			status = wrong(reader, "it has no array 'conversations'");
 		else
 			status = read_messages(reader, conversation, "from", "value", &dialog);
-		/* skip conversations without a message of the user, which ShareGPT has */
+		/* ShareGPT has conversations without a message of the user; they are skipped */
 		if (!status && dialog.message_count)
 			status = add(reader, &dialog);
 	}
@@ -247,7 +253,7 @@ static bool ends_with(const char *path, const char *end)
 	return length >= tail && strcmp(path + length - tail, end) == 0;
 }
 
-/* Times of a log count from its first request on. */
+/* Makes the times of a log count from its first request. */
 static void start_at_zero(struct kwhy_llm_dialogs *dialogs)
 {
 	double first_s = INFINITY;

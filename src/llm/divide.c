@@ -11,7 +11,8 @@ struct divider {
 	const struct kwhy_llm_power_fit *fit;
 	struct kwhy_llm_request_energy *requests;
 	struct kwhy_apportioner apportioner;
-	double *weights; /* energy of the idle server, then of prefill and decoding of each share */
+	double *weights; /* weights: one for the idle server, then two for each share, of its prefill and its
+			    decoding */
 	int64_t *parts_nj;
 };
 
@@ -26,7 +27,7 @@ static double joules_of(
 	return joules;
 }
 
-/* Divides the energy of an interval, whose shares are those from `first` on. */
+/* Divides the energy of an interval among its `count` shares, which start at index `first`. */
 static struct kwhy_llm_window_energy divide_interval(
 	struct divider *divider, size_t interval, size_t first, size_t count)
 {
@@ -59,7 +60,7 @@ static struct kwhy_llm_window_energy divide_interval(
 	return window;
 }
 
-/* Number of shares of the interval of share `first`. */
+/* Number of shares from `first` on that are in the same interval. */
 static size_t count_same(const struct kwhy_llm_shares *shares, size_t first, size_t interval)
 {
 	size_t count = 0;

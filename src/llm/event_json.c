@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ESCAPE_BYTES = 6 }; /* length of an escape such as \ud83d */
+enum { ESCAPE_BYTES = 6 }; /* length of an escape such as \ud83d, bytes */
 
 static bool read_escape(const char *at, unsigned long *out_code)
 {
@@ -30,8 +30,8 @@ static bool is_pair(unsigned long high, unsigned long low)
 }
 
 /*
- * Checks what is at `at`, and returns how many bytes that is. Half of a surrogate pair is replaced by the
- * escape of U+FFFD, and so is an escaped NUL, which Jansson's keys must not contain.
+ * Checks the escape or byte at `at`, and returns its length in bytes. Half of a surrogate pair is replaced
+ * by the escape of U+FFFD; so is an escaped NUL, because Jansson's keys must not contain it.
  */
 static size_t mend_escape(char *at)
 {

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * Parses the JSON of an event. A token may be a part of a character, so that bytes are invalid UTF-8 or an
- * escape is half of a surrogate pair; each becomes U+FFFD. Control characters become spaces. NULL: it is not
- * valid JSON. Release the result with json_decref().
+ * Parses the JSON of an event. A token may be only a part of a character; then bytes are invalid UTF-8, or
+ * an escape is half of a surrogate pair. Both are replaced by U+FFFD. Control characters become spaces.
+ * NULL: the JSON is invalid. Release the result with json_decref().
  */
 json_t *kwhy_llm_event_json(const char *data, size_t length);
 

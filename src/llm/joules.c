@@ -103,7 +103,10 @@ enum kwhy_status kwhy_llm_joules_finish(struct kwhy_llm_joules *joules, struct k
 	return status;
 }
 
-/* The bounds of the groups are 64 tokens, 256, 1024 and so on, each 4 times the one before. */
+/*
+ * Index of a group by length. The groups end at 64, 256, 1024, ... tokens; each bound is 4 times the one
+ * before.
+ */
 static size_t group_of(int64_t tokens)
 {
 	size_t group = 0;
@@ -113,7 +116,7 @@ static size_t group_of(int64_t tokens)
 	return group;
 }
 
-/* The group of a request that was answered in full; NULL: it is in none. */
+/* The group of a request by its tokens; NULL: it was not answered in full, or its tokens are unknown. */
 static struct kwhy_llm_length_group *find_group(
 	struct kwhy_llm_length_group groups[KWHY_LLM_LENGTH_GROUPS], const struct kwhy_llm_record *record)
 {
@@ -136,7 +139,7 @@ static void add_request(struct kwhy_llm_length_group groups[KWHY_LLM_LENGTH_GROU
 	group->decode_j += (double)energy->decode_nj * 1e-9;
 }
 
-/* Adds the work of a load's requests to their groups. */
+/* Adds the work of the requests of a load to the sums of their groups. */
 static void add_work(
 	struct kwhy_llm_length_group groups[KWHY_LLM_LENGTH_GROUPS], const struct kwhy_llm_load_joules *load)
 {

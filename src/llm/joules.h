@@ -8,11 +8,11 @@
 struct kwhy_llm_load_joules {
 	struct kwhy_llm_run run;
 	struct kwhy_llm_reading *readings;
-	size_t reading_count; /* 0: the energy of a part of the load is unknown */
+	size_t reading_count; /* 0: the energy is unknown for a part of the load */
 	struct kwhy_llm_shares shares;
 	struct kwhy_llm_request_energy *requests; /* [run.count]; NULL: unknown */
 	struct kwhy_llm_window_energy *windows;	  /* [reading_count - 1]; NULL: unknown */
-	/* energy of the load by parts, which add up to the readings' energy */
+	/* energy of the load in three parts, which add up to the energy between its readings */
 	int64_t idle_nj, prefill_nj, decode_nj;
 };
 
@@ -22,36 +22,38 @@ struct kwhy_llm_joules {
 	size_t count;
 	struct kwhy_llm_power_rows rows;
 	struct kwhy_llm_power_fit fit;
-	struct kwhy_error missing; /* why no request has joules; its status is KWHY_OK if they have */
+	struct kwhy_error
+		missing; /* why no request has a known energy; status KWHY_OK: the energies are known */
 };
 
 /*
- * Adds a load with its readings, which cover it from before its first request until after its last answer,
- * and takes over the records of the run. No readings: its energy is unknown. The idle server is a load
- * without records.
+ * Adds a load with its readings, which go from before its first request to after its last answer, and moves
+ * the records out of `run`. Without readings its energy is unknown. A load without records is the idle
+ * server.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_joules_add(struct kwhy_llm_joules *joules, struct kwhy_llm_run *run,
 	const struct kwhy_llm_reading *readings, size_t count, struct kwhy_error *error);
 
 /*
- * Fits the power of all loads and divides their energy among requests. It also returns KWHY_OK if that is not
- * possible; `missing` then says why.
+ * Fits the power to all loads, and divides their energy among the requests. It also returns KWHY_OK if that
+ * is not possible; `missing` then says why.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_joules_finish(
 	struct kwhy_llm_joules *joules, struct kwhy_error *error);
 void kwhy_llm_joules_done(struct kwhy_llm_joules *joules);
 
-/* Requests that were answered in full, with tokens of prompt and answer between two bounds. */
+/* The requests that were answered in full and whose tokens, prompt plus answer, are between two bounds. */
 struct kwhy_llm_length_group {
 	int64_t tokens_from, tokens_to; /* tokens_from <= tokens < tokens_to */
 	size_t count;
-	double prompt_tokens, output_tokens, prefill_j, decode_j; /* sums over the requests of the group */
-	double prefill_half_j, decode_half_j; /* halves of the 90 % intervals of the sums; NAN: unknown */
-	double work[KWHY_LLM_WORK_COUNT];     /* their work */
+	double prompt_tokens, output_tokens, prefill_j, decode_j; /* sums over the requests */
+	double prefill_half_j,
+		decode_half_j;		  /* half widths of the 90 % intervals of these sums; NAN: unknown */
+	double work[KWHY_LLM_WORK_COUNT]; /* sums of the requests' work */
 };
 enum { KWHY_LLM_LENGTH_GROUPS = 6 };
 
-/* Sorts the requests of all loads into groups by length. Groups may be empty. */
+/* Divides the requests of all loads into groups by length. A group may have no requests. */
 void kwhy_llm_joules_by_length(
 	const struct kwhy_llm_joules *joules, struct kwhy_llm_length_group out[KWHY_LLM_LENGTH_GROUPS]);
 

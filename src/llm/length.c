@@ -15,7 +15,7 @@ static const char *const names[] = {
 	[KWHY_LLM_LENGTH_LOGNORMAL] = "lognormal:",
 };
 
-/* Reads one number, or two with a comma between. */
+/* Reads `count` numbers, one or two, separated by a comma. */
 static bool read_numbers(const char *text, int count, struct kwhy_llm_length *out)
 {
 	char *end;

@@ -7,8 +7,8 @@
 
 /* A distribution of lengths, in words or tokens. */
 enum kwhy_llm_length_kind {
-	KWHY_LLM_LENGTH_FIXED,	  /* always a */
-	KWHY_LLM_LENGTH_UNIFORM,  /* whole numbers from a to b */
+	KWHY_LLM_LENGTH_FIXED,	  /* always the length a */
+	KWHY_LLM_LENGTH_UNIFORM,  /* uniform over the whole numbers from a to b */
 	KWHY_LLM_LENGTH_NORMAL,	  /* normal with mean a and standard deviation b; values below 1 become 1 */
 	KWHY_LLM_LENGTH_LOGNORMAL /* log-normal with median a; b is the standard deviation of the logarithm */
 };
@@ -19,8 +19,8 @@ struct kwhy_llm_length {
 };
 
 /*
- * Reads "128", "uniform:64,256", "normal:512,100" or "lognormal:512,0.5". KWHY_E_USAGE: it is none of these;
- * `option` names it in the message. Lengths are 1 to 1,000,000.
+ * Reads "128", "uniform:64,256", "normal:512,100" or "lognormal:512,0.5". KWHY_E_USAGE: the text is none of
+ * these; `option` names the option in the message. Lengths may be from 1 to 1,000,000.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_length_read(
 	const char *option, const char *text, struct kwhy_llm_length *out, struct kwhy_error *error);

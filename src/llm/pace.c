@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-/* Whether each piece states the answer's tokens so far, and these grow from piece to piece. */
+/*
+ * Whether each piece states the number of the answer's tokens so far, and these numbers grow from piece to
+ * piece.
+ */
 static bool is_stated(const struct kwhy_llm_record *record)
 {
 	int32_t before = 0;
@@ -60,7 +63,7 @@ double kwhy_llm_pace_token_s(const struct kwhy_llm_pace *pace)
 
 	if (record->piece_count < 2)
 		return NAN;
-	/* a token after the last piece has no time of its own */
+	/* tokens that the server counts after the last piece took no measured time */
 	tokens = pace->basis == KWHY_LLM_PACE_STATED ? record->pieces[last].tokens - record->pieces[0].tokens
 						     : pace->tokens - kwhy_llm_pace_of_piece(pace, 0);
 	return (double)(record->pieces[last].at_ns - record->pieces[0].at_ns) * 1e-9 / tokens;

@@ -10,12 +10,12 @@
 #include <string.h>
 
 enum {
-	IDLE, /* column of the time; column 1 + kind is that of a kind of work */
+	IDLE, /* column of the time; the column of each kind of work is 1 + kind */
 	COLUMNS = 1 + KWHY_LLM_WORK_COUNT,
-	LAGS = 3 /* number of intervals over which residuals may correlate */
+	LAGS = 3 /* largest distance, in intervals, over which residuals may be correlated */
 };
 
-/* power that is added to an interval's to get its standard deviation, as a ratio of the mean power */
+/* An interval's standard deviation is proportional to its power plus this share of the mean power. */
 #define FLOOR_RATIO 0.05
 #define KNOWN_OF_VALUE 0.25
 #define KNOWN_OF_ENERGY 0.05
@@ -33,7 +33,7 @@ struct fitter {
 	double freedom; /* number of rows minus number of used columns */
 	/* covariances of the coefficients, by residuals alike and by the robust estimate */
 	double alike[COLUMNS][COLUMNS], robust[COLUMNS][COLUMNS];
-	double inflation; /* factor on variances due to the correlation of the residuals */
+	double inflation; /* factor by which the correlation of the residuals increases variances */
 };
 
 const char *kwhy_llm_work_name(enum kwhy_llm_work kind)
@@ -84,8 +84,8 @@ enum kwhy_status kwhy_llm_power_rows_add(struct kwhy_llm_power_rows *rows,
 }
 
 /*
- * Standard deviation of a row's power, but for a constant factor: readings and the model are off by a share
- * of the power. `values` are the coefficients of an earlier fit; NULL: there is none.
+ * Standard deviation of a row's power up to a constant factor: errors of readings and model are
+ * proportional to the power. `values`: coefficients of an earlier fit; NULL: there is none.
  */
 static double deviation_of(const struct kwhy_llm_power_row *row, const double *values, double mean_w)
 {
@@ -99,7 +99,7 @@ static double deviation_of(const struct kwhy_llm_power_row *row, const double *v
 	return joules / row->seconds + FLOOR_RATIO * mean_w;
 }
 
-/* Fits with rows weighted by an earlier fit. */
+/* Fits the rows, weighted by the coefficients of an earlier fit. */
 static enum kwhy_status fit_weighted(struct fitter *fitter, const struct kwhy_llm_power_rows *rows,
 	const double *values, struct kwhy_error *error)
 {
@@ -245,7 +245,7 @@ static double covariance_of(
 	return sum;
 }
 
-/* Factor by which a first-order correlation of the residuals raises variances of sums. */
+/* Factor by which the correlation between successive residuals increases the variance of sums. */
 static double inflation_of(const struct fitter *fitter)
 {
 	double squares = 0, products = 0, ratio;
@@ -288,16 +288,16 @@ static enum kwhy_status find_covariance(struct fitter *fitter, struct kwhy_error
 }
 
 /*
- * Where residuals do not correlate positively, the variance is the mean of the estimate from all residuals
- * alike and of the robust one, which few rows determine; else the first is raised by the correlation. It is
- * never below the robust one.
+ * Combines two estimates of a variance. `alike` assumes equal variances of all residuals; `robust` does
+ * not, but depends on few rows. If successive residuals are positively correlated (inflation above 1), the
+ * result is inflation * alike, otherwise the mean of the two; it is at least `robust`.
  */
 static double variance_from(double robust, double alike, double inflation)
 {
 	return fmax(robust, inflation > 1 ? inflation * alike : (robust + alike) / 2);
 }
 
-/* Variance of the sum of the coefficients times `amount`. */
+/* Variance of the sum of all coefficients, each multiplied by its `amount`. */
 static double variance_of(const struct fitter *fitter, const double amount[COLUMNS])
 {
 	double robust = 0, alike = 0;
@@ -311,8 +311,9 @@ static double variance_of(const struct fitter *fitter, const double amount[COLUM
 }
 
 /*
- * The sum of the coefficients times `amount`, divided by `by`. It is unknown if one of them is held at 0
- * although there was such work, unless `absorbed`: the others then include it.
+ * The sum of all coefficients, each multiplied by its `amount`, divided by `by`. If a coefficient with an
+ * amount is constrained to 0, the sum is unknown. `absorbed` true: it is known nevertheless, because the
+ * other coefficients then include this one.
  */
 static struct kwhy_llm_coefficient combine(
 	const struct fitter *fitter, const double amount[COLUMNS], double by, double net_j, bool absorbed)

@@ -7,13 +7,13 @@
 /*
  * Joules of each kind of work of a server, fitted to its own energy:
  *
- * joules of an interval = idle power * seconds + sum over the kinds of work of coefficient * amount
+ * joules of an interval = idle power * seconds + sum over the kinds of work of (coefficient * amount)
  *
- * by least squares with coefficients that are not negative. An interval's standard deviation is taken to grow
- * with its power, and with the square root of its length. Intervals of the coefficients are 90 %, from the
- * residuals, which may correlate over some intervals (Newey and West 1987, with residuals divided by 1 less
- * their leverage). They include the noise of readings and what the model does not describe, but no constant
- * error of the meter's gain.
+ * by least squares with coefficients that are at least 0. The standard deviation of an interval's energy is
+ * assumed to be proportional to its power and to the square root of its length. Intervals of the
+ * coefficients are 90 % intervals. They follow from the residuals, which may be correlated over some
+ * intervals (Newey and West 1987, with residuals divided by 1 - leverage). They include the noise of the
+ * readings and errors of the model, but no constant error of the meter's gain.
  */
 struct kwhy_llm_power_row {
 	double seconds, joules;
@@ -36,8 +36,8 @@ void kwhy_llm_power_rows_done(struct kwhy_llm_power_rows *rows);
 struct kwhy_llm_coefficient {
 	double value, low, high; /* NAN: unknown */
 	/*
-	 * whether the load determines it: half of the interval is at most a quarter of the value, or, times
-	 * the amount of work, at most a twentieth of the run's energy above idle
+	 * Whether the loads determine the value: half of its interval is at most a quarter of the value, or
+	 * makes at most a twentieth of the run's energy above idle.
 	 */
 	bool is_known;
 };
@@ -54,29 +54,32 @@ struct kwhy_llm_power_fit {
 	 */
 	struct kwhy_llm_coefficient prefill_j, decode_j;
 	/*
-	 * coefficients of the fit. If columns depend on each other, one coefficient includes those of the
-	 * others, which are 0
+	 * Coefficients of the fit. If columns depend on each other, one coefficient includes the others,
+	 * which are 0.
 	 */
 	double model_idle_w, model_work_j[KWHY_LLM_WORK_COUNT];
 	double amount[KWHY_LLM_WORK_COUNT]; /* work, joules and seconds of all rows */
 	double joules, seconds;
-	/* covariances of the coefficients of work, by residuals alike and by the robust estimate */
+	/*
+	 * Covariances of the coefficients of work by two estimates: `alike` assumes equal variances of all
+	 * residuals, `robust` does not.
+	 */
 	double alike[KWHY_LLM_WORK_COUNT][KWHY_LLM_WORK_COUNT],
 		robust[KWHY_LLM_WORK_COUNT][KWHY_LLM_WORK_COUNT];
-	double inflation, student;	   /* factor of `alike`; quantile of a 90 % interval */
-	bool is_free[KWHY_LLM_WORK_COUNT]; /* false: the coefficient is held at 0 */
-	double residual_ratio; /* standard deviation of the residuals divided by the power of their intervals
-				*/
+	double inflation, student; /* inflation: factor on `alike` if residuals are correlated; student:
+				      quantile of Student's t for a 90 % interval */
+	bool is_free[KWHY_LLM_WORK_COUNT]; /* false: the coefficient is constrained to 0 */
+	double residual_ratio;		   /* standard deviation over the intervals of (residual / power) */
 	size_t rows;
 };
 
-/* Fits the rows. KWHY_E_INPUT: there are fewer than KWHY_LLM_POWER_ROWS_MIN rows, or none with work. */
+/* Fits the rows. KWHY_E_INPUT: there are fewer than KWHY_LLM_POWER_ROWS_MIN rows, or no row has work. */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_power_fit_of(
 	const struct kwhy_llm_power_rows *rows, struct kwhy_llm_power_fit *out, struct kwhy_error *error);
 
 /*
- * Half of the 90 % interval of the joules of an amount of work, from the errors of the coefficients. NAN: the
- * coefficients of all its kinds are held at 0.
+ * Half width of the 90 % interval of the joules of an amount of work, from the errors of the coefficients.
+ * NAN: the coefficients of all its kinds are constrained to 0.
  */
 double kwhy_llm_power_fit_half(const struct kwhy_llm_power_fit *fit, const double work[KWHY_LLM_WORK_COUNT]);
 

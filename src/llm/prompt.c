@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BLOCK_WORDS 512 /* words that a number of a block of a log stands for, as in Mooncake's traces */
+#define BLOCK_WORDS 512 /* number of words in a block of a log, as in Mooncake's traces */
 #define PER_NUMBER UINT64_C(0xd1342543de82ef95)
 #define PER_TURN UINT64_C(0x2545f4914f6cdd1d)
 
@@ -16,7 +16,10 @@ static const char *const common_words[KWHY_LLM_WORDS] = {"river", "stone", "ligh
 	"winter", "music", "paper", "mountain", "letter", "summer", "bridge", "market", "horse", "island",
 	"story"};
 
-/* The drawn word, or the next one of at most `left` tokens; there is one of 1. */
+/*
+ * Index of the drawn word if it has at most `left` tokens, otherwise of the next word that does. At least
+ * one word has one token.
+ */
 static size_t fitting_word(const size_t costs[KWHY_LLM_WORDS], size_t drawn, uint64_t left)
 {
 	for (size_t i = 0; i < KWHY_LLM_WORDS; i++)
@@ -25,7 +28,7 @@ static size_t fitting_word(const size_t costs[KWHY_LLM_WORDS], size_t drawn, uin
 	return drawn;
 }
 
-/* Adds common words: `count` words, or with `costs` words of `count` tokens. */
+/* Adds common words: without `costs` `count` words, with `costs` words of `count` tokens in total. */
 static void add_words(
 	struct kwhy_text *out, uint64_t state, uint64_t count, const struct kwhy_llm_word_costs *costs)
 {
@@ -88,7 +91,7 @@ static uint64_t state_of(const struct kwhy_llm_question *question, uint64_t numb
 	return question->seed ^ (number * PER_NUMBER) ^ (turn * PER_TURN);
 }
 
-/* Draws the lengths of a made-up turn. */
+/* Draws the lengths of a made-up turn: words of the prompt and limit of the answer's tokens. */
 static void draw(const struct kwhy_llm_question *question, uint64_t number, size_t turn, uint64_t *out_words,
 	uint64_t *out_tokens)
 {
@@ -99,7 +102,7 @@ static void draw(const struct kwhy_llm_question *question, uint64_t number, size
 	*out_tokens = kwhy_llm_length_draw(&question->max_tokens, &random);
 }
 
-/* Makes the prompt of a log's request: its blocks, then words of its own. */
+/* Makes up the prompt of a log's request: first its blocks, then words that only this request has. */
 static void make_up_logged(const struct kwhy_llm_question *question, const struct kwhy_llm_dialog *dialog,
 	uint64_t number, struct kwhy_text *out)
 {
@@ -114,10 +117,10 @@ static void make_up_logged(const struct kwhy_llm_question *question, const struc
 	add_words(out, state_of(question, number, 0), left, question->costs);
 }
 
-/* Collects the messages of a request in the form of its endpoint. */
+/* Collects the messages of a request in the form that its endpoint takes. */
 struct writer {
-	json_t *messages;	 /* chat; NULL: completions */
-	struct kwhy_text prompt; /* completions */
+	json_t *messages;	 /* for the endpoint for chats; NULL: the endpoint is that for completions */
+	struct kwhy_text prompt; /* for the endpoint for completions */
 	bool failed;
 };
 
@@ -160,7 +163,7 @@ static void add_made_up(
 	kwhy_text_done(&text);
 }
 
-/* Adds the messages of a dialog up to that of the user in its turn. */
+/* Adds the messages of a dialog up to the user's message of turn `turn`. */
 static void add_dialog(struct writer *writer, const struct kwhy_llm_question *question,
 	const struct kwhy_llm_dialog *dialog, uint64_t number, size_t turn)
 {

@@ -6,32 +6,30 @@
 #include "llm/arrivals.h"
 
 /*
- * A load on a server: either a closed loop, in which the number of pending requests is constant, or requests
- * that are due at given times, whether or not earlier ones were answered.
+ * A load on a server. In a closed loop the number of pending requests is constant. Otherwise requests are
+ * sent at given times, whether or not earlier ones were answered.
  */
 struct kwhy_llm_load {
 	bool is_closed;
-	struct kwhy_llm_arrival_plan arrivals; /* when requests are due; unused in a closed loop */
-	uint32_t concurrency; /* number of concurrent requests; with arrivals it is their upper limit */
-	/* how long requests are sent; requests that are still pending then may complete */
+	struct kwhy_llm_arrival_plan arrivals; /* times at which requests are due; unused in a closed loop */
+	uint32_t concurrency; /* number of concurrent requests; with given times it is their upper limit */
+	/* time in which requests are sent; requests that are pending at its end may complete */
 	int64_t duration_ns;
-	/* length of the time at the start, and again at the end, that is not part of the steady window */
+	/* time at the start, and the same time at the end, that is not part of the steady window */
 	int64_t ramp_ns;
-	int64_t stall_ns; /* longest time to wait for the next byte of an answer */
+	int64_t stall_ns; /* longest wait for the next byte of an answer */
 };
 
-/* What happened to one request. Times are of CLOCK_MONOTONIC; 0: the event did not happen. */
+/* What happened to one request. Times are on CLOCK_MONOTONIC; 0: the event did not happen. */
 struct kwhy_llm_record {
-	/*
-	 * due_ns: the time at which the request should be sent; in a closed loop, the time at which it was
-	 * sent
-	 */
+	/* due_ns: time at which the request was due; in a closed loop, time at which it was sent */
 	int64_t due_ns, sent_ns, end_ns;
 	enum kwhy_llm_outcome outcome;
 	int http_status; /* HTTP status of the response; 0: there was no response */
-	/* as in an answer */
+	/* as in struct kwhy_llm_answer */
 	int64_t prompt_tokens, cached_tokens, completion_tokens;
-	bool is_counted; /* completion_tokens are counted by a tokenizer; the server does not state them */
+	bool is_counted; /* completion_tokens were counted by a tokenizer, because the server does not state
+			    them */
 	int64_t first_event_ns, last_event_ns;
 	struct kwhy_llm_piece *pieces;
 	size_t piece_count;
@@ -42,12 +40,12 @@ struct kwhy_llm_run {
 	size_t count, capacity;
 	/* the load's start, its steady window, and the end of the last answer */
 	int64_t start_ns, steady_start_ns, steady_end_ns, end_ns;
-	double cpu_s; /* processor time that this process used */
+	double cpu_s; /* processor time that this process used during the load */
 };
 
 /*
- * Whether the server stated the tokens of the answer. A usage of 0 tokens with a text states nothing, as
- * proxies fill it in where they do not know it.
+ * Whether the server stated the number of the answer's tokens. A count of 0 for an answer with text is no
+ * statement: proxies send it if they do not know the count.
  */
 static inline bool kwhy_llm_record_has_usage(const struct kwhy_llm_record *record)
 {

@@ -23,7 +23,10 @@ static void add_char(char word[WORD_BYTES], size_t *length, char character)
 	word[*length] = '\0';
 }
 
-/* time in ns before a slot is used again after a failed request in a closed loop */
+/*
+ * Reads a quoted label value from after its opening quote into `word`. Returns the position after the
+ * closing quote; NULL: there is none in this line.
+ */
 static const char *read_quoted(const char *at, char word[WORD_BYTES])
 {
 	size_t length = 0;

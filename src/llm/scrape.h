@@ -12,11 +12,10 @@
 enum { KWHY_LLM_SCRAPE_DEVICES = 64, KWHY_LLM_SCRAPE_NAME_BYTES = 24 };
 
 struct kwhy_llm_scrape_device {
-	/* value of the label `device`, such as "0", or "0:1" for an instance */
+	/* value of the label `device`, such as "0", or "0:1" for MIG instance 1 of device 0 */
 	char name[KWHY_LLM_SCRAPE_NAME_BYTES];
-	double joules; /* how long requests are sent; requests that are still pending then may complete */
-	bool lost; /* length of the time at the start, and again at the end, that is not part of the steady
-		      window */
+	double joules; /* value of the device's energy counter; NAN: not reported yet */
+	bool lost;     /* whether the device no longer responds */
 	/* age in seconds of the newest reading that `joules` includes; NAN: not reported */
 	double lag_s;
 };
@@ -32,7 +31,7 @@ struct kwhy_llm_scrape {
 KWHY_MUST_USE enum kwhy_status kwhy_llm_scrape_read(
 	const char *text, struct kwhy_llm_scrape *out, struct kwhy_error *error);
 
-/* due_ns: the time at which the request should be sent; in a closed loop, the time at which it was sent */
+/* Finds a device by the value of its label `device`. NULL: the response does not have it. */
 const struct kwhy_llm_scrape_device *kwhy_llm_scrape_find(
 	const struct kwhy_llm_scrape *scrape, const char *name);
 

@@ -14,7 +14,7 @@
 #define SECOND_NS INT64_C(1000000000)
 #define PERIOD_NS (SECOND_NS / 4)
 #define TIMEOUT_NS (10 * SECOND_NS) /* longest wait for readings after the end of a window */
-#define FIRST_NS (5 * SECOND_NS)    /* for this time after its start a kwhy serve may report no energy */
+#define FIRST_NS (5 * SECOND_NS)    /* for this time after its start, kwhy serve may report no energies */
 #define ANSWER_MS 5000L
 #define URL_BYTES 2048
 
@@ -23,14 +23,14 @@ struct kwhy_llm_scraper {
 	CURL *easy;
 	struct curl_slist *headers;
 	char url[URL_BYTES];
-	struct kwhy_text body; /* used only by the thread once it runs */
+	struct kwhy_text body; /* used only by the scraping thread once it runs */
 	pthread_t thread;
 	bool threaded;
-	pthread_mutex_t lock; /* protects all fields below */
+	pthread_mutex_t lock; /* protects all fields after it */
 	pthread_cond_t changed;
 	bool stopping;
 	struct kwhy_llm_track track;
-	/* last failure since the last window; status KWHY_OK: there was none */
+	/* last failure since the last window was requested; status KWHY_OK: there was none */
 	struct kwhy_error failure;
 };
 
@@ -62,8 +62,8 @@ static enum kwhy_status check_answer(
 }
 
 /*
- * Makes one request. `out` receives the parsed response, and the times receive when the request was sent and
- * when the response had come.
+ * Makes one request. `out` receives the parsed response, *sent_ns the time at which the request was sent,
+ * *got_ns the time at which the response had arrived.
  */
 static enum kwhy_status scrape(struct kwhy_llm_scraper *scraper, struct kwhy_llm_scrape *out,
 	int64_t *sent_ns, int64_t *got_ns, struct kwhy_error *error)

@@ -5,9 +5,9 @@
 #include "llm/track.h"
 
 /*
- * Reads the energy of a server's GPUs from a `kwhy serve` that runs on the server's machine. It does so four
- * times a second in a thread of its own, so that requests to the server do not wait for it. A missing
- * response makes the intervals of energies wider.
+ * Reads the energy of a server's GPUs from the `kwhy serve` on the server's machine, four times a second
+ * and in a thread of its own, so that requests to the server do not wait for it. A missing response makes
+ * the intervals of energies wider.
  */
 struct kwhy_llm_scraper;
 
@@ -16,7 +16,7 @@ struct kwhy_llm_meters {
 	const char *url;     /* such as "http://HOST:PORT", with or without /metrics */
 	const char *token;   /* sent as a bearer token; NULL: no token */
 	const char *ca_path; /* PEM file with certificate authorities; NULL: those of libcurl */
-	const char *devices; /* which devices, as in kwhy_llm_track_begin() */
+	const char *devices; /* selects devices, as in kwhy_llm_track_begin() */
 };
 
 /*

@@ -15,7 +15,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define TICK_NS (SECOND_NS / 2)
-#define CHECK_NS (SECOND_NS / 20) /* time between two checks for requests to give up */
+#define CHECK_NS (SECOND_NS / 20) /* time between two checks for requests whose timeout has passed */
 /* time in ns before a slot is used again after a failed request in a closed loop */
 #define REST_NS (SECOND_NS / 10)
 /*
@@ -25,9 +25,9 @@
 #define SHARD_SLOTS 128
 #define EVENTS 256
 /*
- * Requests that are sent before the loop looks for answers again. After a pause many are due at once; the
- * slots of those that were answered in the meantime have open connections, and new ones take several times as
- * long.
+ * Largest number of requests that are sent before the loop looks for answers again. After a pause many
+ * requests are due at once. Slots whose requests were answered in the meantime have open connections, and
+ * opening a new connection takes several times as long.
  */
 #define SENDS 32
 #define BUFFER_BYTES 8192L /* size of the buffer for a request's response; libcurl's default is 16 KiB */
@@ -44,14 +44,15 @@ struct slot {
 	struct kwhy_llm_record record;
 	uint64_t number; /* number of the dialog */
 	size_t turn;
-	int64_t last_ns;   /* when the last byte arrived; before the first, when the request was sent */
-	int64_t rested_ns; /* in a closed loop: when the slot may be used again */
+	int64_t last_ns;   /* time at which the last byte arrived; before the first byte: time at which the
+			      request was sent */
+	int64_t rested_ns; /* in a closed loop: time from which the slot may be used again */
 };
 
 struct shard {
 	struct sender *sender;
 	CURLM *multi;
-	int64_t timer_ns; /* when libcurl wants to be called; INT64_MAX: not at all */
+	int64_t timer_ns; /* time at which libcurl asked to be called; INT64_MAX: it did not */
 };
 
 /* Slots in the order in which they were added. */
@@ -68,13 +69,13 @@ struct sender {
 	struct shard *shards;
 	size_t shard_count;
 	struct queue free, resting;
-	struct queue ongoing; /* slots whose conversation has a further turn */
+	struct queue ongoing; /* slots whose conversation has another turn to send */
 	struct kwhy_llm_run *run;
 	struct kwhy_llm_arrivals arrivals;
 	bool is_open;
 	uint64_t next;
 	uint32_t busy;
-	int64_t stop_ns; /* when the load ends and no more requests are sent */
+	int64_t stop_ns; /* end of the load, after which no more requests are sent */
 	int poll_fd, timer_fd;
 	bool failed; /* epoll refused a socket */
 };
@@ -84,7 +85,7 @@ static void push(struct queue *queue, struct slot *slot)
 	queue->slots[(queue->first + queue->count++) % queue->capacity] = slot;
 }
 
-/* The slot that was added last. Its connection is the one that is most likely still open. */
+/* Takes the slot that was added last, because its connection is most likely still open. */
 static struct slot *pop_last(struct queue *queue)
 {
 	return queue->slots[(queue->first + --queue->count) % queue->capacity];
@@ -112,7 +113,7 @@ static int watch_socket(CURL *easy, curl_socket_t socket, int what, void *contex
 	(void)easy;
 	if (what == CURL_POLL_REMOVE) {
 		(void)epoll_ctl(sender->poll_fd, EPOLL_CTL_DEL, socket,
-			&event); /* the socket may be closed already */
+			&event); /* fails without harm if the socket is closed already */
 		return 0;
 	}
 	event.events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
@@ -200,7 +201,7 @@ static enum kwhy_status send_first_turn(struct sender *sender, int64_t due_ns, s
 	return send_request(sender, slot, due_ns, error);
 }
 
-/* Decides what the slot of a request that has ended does next. */
+/* Decides what a slot does after its request has ended. */
 static void release(struct sender *sender, struct slot *slot)
 {
 	bool is_done = slot->record.outcome == KWHY_LLM_DONE;
@@ -296,7 +297,7 @@ static enum kwhy_status give_up_on_some(struct sender *sender, int64_t now_ns, s
 	return status;
 }
 
-/* Whether a request is due that a free slot can send. */
+/* Whether a request is due and a slot is free to send it. */
 static bool is_due(const struct sender *sender, int64_t now_ns)
 {
 	if (!sender->free.count)
@@ -306,7 +307,7 @@ static bool is_due(const struct sender *sender, int64_t now_ns)
 	return now_ns < sender->stop_ns;
 }
 
-/* Sends the requests that are due, as long as slots are free. */
+/* Sends the requests that are due, while slots are free. */
 static enum kwhy_status send_due(struct sender *sender, struct kwhy_error *error)
 {
 	int64_t now_ns = kwhy_clock_mono_ns();
@@ -337,7 +338,7 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* When the loop has to go on although no socket is ready. */
+/* Time at which the loop must go on even if no socket is ready. */
 static int64_t wake_ns(const struct sender *sender, int64_t now_ns)
 {
 	int64_t wake_ns = now_ns + CHECK_NS;
@@ -415,7 +416,7 @@ static bool is_over(const struct sender *sender, int64_t now_ns)
 	return !sender->busy && (all_sent || now_ns - sender->stop_ns > sender->load->stall_ns);
 }
 
-/* Adds records of arrivals for which no slot became free before the end of the load. */
+/* Adds records of the requests for which no slot became free before the end of the load. */
 static enum kwhy_status record_unsent(struct sender *sender, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;

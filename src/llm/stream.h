@@ -15,10 +15,12 @@
  */
 struct kwhy_llm_stream {
 	struct kwhy_text line, data;
-	/* whether a carriage return came last; a line feed that follows then belongs to the same line end */
+	/*
+	 * the last character was a carriage return; a line feed that follows belongs to the same line end
+	 */
 	bool after_return;
 	bool has_data;
-	bool is_error; /* whether the event that is being received or passed on is an error */
+	bool is_error; /* the event that is received or passed on is an error */
 };
 
 enum { KWHY_LLM_EVENT_BYTES_MAX = 1 << 20 };
@@ -30,7 +32,7 @@ enum kwhy_llm_fed {
 	KWHY_LLM_FED_NO_MEMORY
 };
 
-/* Receives the data of one event, which ends with NUL. Returns false to stop parsing. */
+/* Receives the data of one event, terminated by NUL. Returns false to stop parsing. */
 typedef bool kwhy_llm_take(void *context, const char *data, size_t length);
 
 enum kwhy_llm_fed kwhy_llm_stream_feed(

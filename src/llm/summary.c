@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Values of one kind that are collected, in seconds. */
+/* Collects values of one kind, in seconds. */
 struct values {
 	double *items;
 	size_t count;
@@ -87,8 +87,8 @@ static void add_counts(struct kwhy_llm_summary *summary, const struct kwhy_llm_p
 }
 
 /*
- * Adds the share of a request that lies inside the steady window. An answer without pieces counts at the time
- * of its end.
+ * Adds the part of a request that lies inside the steady window. An answer without pieces counts at its
+ * end.
  */
 static void add_work(
 	const struct kwhy_llm_run *run, struct kwhy_llm_summary *summary, const struct kwhy_llm_pace *pace)
@@ -115,8 +115,8 @@ static bool exceeds(double value_s, double limit_s)
 }
 
 /*
- * A time that an answer does not have, such as the time a token of an answer with one token, exceeds no
- * limit.
+ * Whether an answer keeps all limits. If an answer lacks one of the times (an answer of one token has no
+ * time per token), it keeps the limit of this time.
  */
 static bool is_good(const struct kwhy_llm_pace *pace, const struct kwhy_llm_limits *limits)
 {

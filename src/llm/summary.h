@@ -6,54 +6,56 @@
 
 /*
  * A distribution of times in seconds. Percentiles are by nearest rank. A percentile is NAN if there are too
- * few values for one above it: p95 needs 20 values, p99 needs 100.
+ * few values for one to be above it: p95 needs 20 values, p99 needs 100.
  */
 struct kwhy_llm_distribution {
 	size_t count;
 	double mean, p50, p95, p99;
 };
 
-/* Limits that a good answer keeps, in seconds; NAN: no limit. */
+/* The limits that an answer must keep to count as good, in seconds; NAN: no limit. */
 struct kwhy_llm_limits {
 	double first_s, token_s, answer_s;
 };
 
 /*
- * Results of a run. Times are of requests that were due inside the steady window and were answered in full.
- * Outcomes are of all requests that were due inside it. Tokens are those received inside it.
+ * Results of a run. Times are those of requests that were due in the steady window and were answered in
+ * full. Outcomes are those of all requests that were due in it. Tokens are those that arrived in it.
  */
 struct kwhy_llm_summary {
 	double seconds; /* length of the steady window, in seconds */
 	size_t requests, outcomes[KWHY_LLM_OUTCOME_COUNT];
-	/* HTTP status of the first request that failed by its status; 0: there was none */
+	/* HTTP status of the first request with the outcome KWHY_LLM_STATUS; 0: there was none */
 	int failed_status;
 	struct kwhy_llm_distribution
 		first_s; /* from the time at which a request was due to its first piece of text */
-	/* time of a token that came after the first piece (llm/pace.h); one value for each request */
+	/* time per token after the first piece (llm/pace.h); one value for each request */
 	struct kwhy_llm_distribution token_s;
-	/* between successive pieces of text of a request; one distribution over all requests */
+	/* between successive pieces of text of a request; the distribution is over all requests */
 	struct kwhy_llm_distribution gap_s;
 	struct kwhy_llm_distribution
 		answer_s; /* from the time at which a request was due to the end of its answer */
-	double late_s;	  /* largest delay between the time at which a request was due and its sending */
+	double late_s;	  /* longest delay from the time at which a request was due to its sending */
 	/*
-	 * Numbers of completely answered requests for which the server reported no usage, or fewer tokens
-	 * than pieces of text.
+	 * Among the requests that were answered in full: number of those without usage from the server, and
+	 * number of those with fewer tokens than pieces of text.
 	 */
 	size_t without_usage, fewer_than_pieces;
-	size_t counted; /* number of such requests whose tokens a tokenizer counted, as the server states none
-			 */
-	size_t stated;	/* number of such requests for which the server stated its usage with each piece */
+	size_t counted; /* among the requests that were answered in full: number of those whose tokens a
+			   tokenizer counted, because the server did not state them */
+	size_t stated;	/* among the requests that were answered in full: number of those for which the server
+			   stated its usage with each piece */
 	/*
-	 * Amounts inside the window: tokens of answers, tokens of prompts, those of them that came from the
-	 * server's prefix cache, and answers. Each request counts in proportion to the share of its tokens
-	 * that arrived inside. Failed requests count only in `tokens`. NAN: a server did not state them.
+	 * Amounts in the steady window: tokens of answers, tokens of prompts, the part of the latter that
+	 * the server had in its prefix cache, and answers. A request counts with the share of its tokens
+	 * that arrived in the window. Failed requests count only in `tokens`. NAN: a server did not state
+	 * them.
 	 */
 	double tokens, prompt_tokens, cached_tokens, answers;
-	/* number of requests that were due inside the window, were answered in full and kept all limits */
+	/* number of requests that were due in the window, were answered in full and kept all limits */
 	size_t good;
-	size_t sent;	  /* number of requests that were sent inside the window */
-	double cpu_cores; /* processors that this process used on average during the load */
+	size_t sent;	  /* number of requests that were sent in the window */
+	double cpu_cores; /* mean number of processors that this process used during the load */
 	/* tokens and pieces of those requests for which the server reported usage */
 	uint64_t usage_tokens, usage_pieces;
 };

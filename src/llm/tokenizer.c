@@ -11,19 +11,22 @@
 #include <string.h>
 
 #define FILE_BYTES_MAX ((size_t)128 << 20)
-#define BLANK "\xe2\x96\x81" /* U+2581, which stands for a space where characters are merged */
-/* GPT-2's words, where the file leaves them to the pre-tokenizer ByteLevel */
+#define BLANK "\xe2\x96\x81" /* U+2581; tokenizers that merge characters write it for a space */
+/* GPT-2's expression for words, for files that only name the pre-tokenizer ByteLevel */
 #define GPT2_WORDS "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
 
-/* When a text, or a part of it after a special token, gets a space, or U+2581, before it. */
+/*
+ * When a space (or U+2581) is added before a text. After a special token, the rest of the text counts as a
+ * text of its own.
+ */
 enum prefix { PREFIX_NEVER, PREFIX_IF_MISSING, PREFIX_IF_MISSING_AT_START, PREFIX_ALWAYS };
 
 struct kwhy_llm_tokenizer {
 	struct kwhy_bpe bpe;
 	struct kwhy_word_split split;
 	enum prefix prefix;
-	bool blanks; /* spaces are U+2581 */
-	/* texts that are tokens whatever is around them, such as "<|endoftext|>" */
+	bool blanks; /* spaces are written as U+2581 */
+	/* texts that are always one token, such as "<|endoftext|>" */
 	struct special {
 		char *text;
 		uint32_t number;
@@ -31,7 +34,7 @@ struct kwhy_llm_tokenizer {
 			*next; /* where it is next in the text; the text's end: nowhere; NULL: not searched */
 	} * specials;
 	size_t special_count;
-	const char *path; /* while the file is read */
+	const char *path; /* valid while the file is read */
 };
 
 static enum kwhy_status refuse(const struct kwhy_llm_tokenizer *tokenizer, const char *part, const char *name,
@@ -56,7 +59,7 @@ static const char *type_of(const json_t *object)
 typedef enum kwhy_status part_reader(
 	struct kwhy_llm_tokenizer *tokenizer, const json_t *part, struct kwhy_error *error);
 
-/* Reads a part, or each part of a Sequence. */
+/* Reads a part, or each element of `list` if the part is a Sequence. */
 static enum kwhy_status read_parts(struct kwhy_llm_tokenizer *tokenizer, const json_t *part, const char *list,
 	part_reader *reader, struct kwhy_error *error)
 {
@@ -178,7 +181,7 @@ static enum kwhy_status read_model(
 {
 	static const char *const affixes[] = {"continuing_subword_prefix", "end_of_word_suffix"};
 
-	/* files of 2020 state no type */
+	/* files from 2020 do not state the type */
 	if (*type_of(model) ? strcmp(type_of(model), "BPE") != 0 : !json_object_get(model, "merges"))
 		return refuse(tokenizer, "model", *type_of(model) ? type_of(model) : "not stated", error);
 	for (size_t i = 0; i < sizeof(affixes) / sizeof(affixes[0]); i++) {
@@ -205,7 +208,7 @@ static enum kwhy_status read_root(
 		status = read_specials(tokenizer, json_object_get(root, "added_tokens"), error);
 	if (!status)
 		status = read_model(tokenizer, json_object_get(root, "model"), error);
-	/* a word of characters ends before U+2581, unless merges cross it */
+	/* words end before U+2581, unless a token contains U+2581 after other text */
 	if (!status && tokenizer->blanks && !kwhy_bpe_crosses(&tokenizer->bpe, BLANK))
 		status = kwhy_word_split_add(&tokenizer->split, BLANK "*[^" BLANK "]+|" BLANK "+", error);
 	return status;
@@ -261,7 +264,7 @@ struct taker {
 	struct kwhy_llm_tokenizer *tokenizer;
 	kwhy_llm_take_token *take;
 	void *context;
-	const char *start; /* of the whole text */
+	const char *start; /* start of the whole text */
 };
 
 static enum kwhy_status take_word(void *context, const char *word, size_t length, struct kwhy_error *error)
@@ -280,7 +283,7 @@ static bool gets_prefix(const struct taker *taker, const char *text)
 	return *text != ' ' && (prefix == PREFIX_IF_MISSING || text == taker->start);
 }
 
-/* Tokenizes a text between special tokens. */
+/* Tokenizes the text between two special tokens. */
 static enum kwhy_status take_text(
 	const struct taker *taker, const char *text, size_t length, struct kwhy_error *error)
 {

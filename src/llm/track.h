@@ -14,10 +14,12 @@
  * least that of the last scrape that is certainly before it, and at most that of the first scrape that is
  * certainly after it. Times are of CLOCK_MONOTONIC. Only one thread may use a track.
  */
-/* kwhy serve reads its meters again for a request if the readings are older than this */
+/* If its readings are older than this, kwhy serve reads its meters again for a request. */
 #define KWHY_LLM_TRACK_FRESH_NS INT64_C(100000000)
 
-/* The largest age of readings by docs/formats/metrics.md; used if kwhy serve does not report the age. */
+/*
+ * Largest age of readings that docs/formats/metrics.md allows; used if kwhy serve does not report the age.
+ */
 #define KWHY_LLM_TRACK_LAG_NS INT64_C(500000000)
 
 struct kwhy_llm_track_point {
@@ -26,22 +28,23 @@ struct kwhy_llm_track_point {
 };
 
 struct kwhy_llm_track {
-	struct kwhy_llm_scrape_device devices[KWHY_LLM_SCRAPE_DEVICES]; /* the selected devices, with their
-									   joules in the last scrape */
+	struct kwhy_llm_scrape_device
+		devices[KWHY_LLM_SCRAPE_DEVICES]; /* selected devices, with their joules in the last scrape */
 	size_t device_count;
 	double started_unix_s;
 	struct kwhy_llm_track_point *points;
 	size_t count, capacity;
 };
 
-/* Energy of a window in joules, with bounds that hold with certainty. */
+/* Energy of a window in joules, and bounds between which it certainly is. */
 struct kwhy_llm_track_energy {
 	double joules, low_j, high_j;
 };
 
 /*
- * Selects devices by their labels, as in "0,2". NULL: all devices except instances, whose energy is part of
- * their GPU's. KWHY_E_USAGE: the scrape has no energy of a selected device. End with kwhy_llm_track_done().
+ * Selects devices by their labels, as in "0,2". NULL: all devices except MIG instances, whose energy is
+ * part of their GPU's. KWHY_E_USAGE: the scrape has no energy of a selected device. End with
+ * kwhy_llm_track_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_track_begin(struct kwhy_llm_track *track,
 	const struct kwhy_llm_scrape *scrape, const char *devices, struct kwhy_error *error);
@@ -54,7 +57,7 @@ void kwhy_llm_track_done(struct kwhy_llm_track *track);
 KWHY_MUST_USE enum kwhy_status kwhy_llm_track_add(struct kwhy_llm_track *track,
 	const struct kwhy_llm_scrape *scrape, int64_t sent_ns, int64_t got_ns, struct kwhy_error *error);
 
-/* Whether there is a scrape whose counters are certainly not older than that moment. */
+/* Whether a scrape is known to be from this moment or later. */
 bool kwhy_llm_track_reaches(const struct kwhy_llm_track *track, int64_t mono_ns);
 
 /*
@@ -64,7 +67,7 @@ bool kwhy_llm_track_reaches(const struct kwhy_llm_track *track, int64_t mono_ns)
 bool kwhy_llm_track_window(const struct kwhy_llm_track *track, int64_t start_ns, int64_t end_ns,
 	struct kwhy_llm_track_energy *out);
 
-/* Drops the points that are not needed for windows from `start_ns` on. */
+/* Drops the points that no window from `start_ns` on needs. */
 void kwhy_llm_track_forget(struct kwhy_llm_track *track, int64_t start_ns);
 
 #endif

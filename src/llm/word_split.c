@@ -72,12 +72,13 @@ enum kwhy_status kwhy_word_split_add(
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"the tokenizer's expression '%.80s' is not one that PCRE2 knows (at character %zu)",
 			pattern, at);
-	(void)split->pcre2.jit_compile(compiled, JIT_COMPLETE); /* where there is none, it matches without */
+	(void)split->pcre2.jit_compile(
+		compiled, JIT_COMPLETE); /* fails where PCRE2 has no JIT; it then matches without */
 	split->patterns[split->count++] = compiled;
 	return KWHY_OK;
 }
 
-/* Splits a part by the expressions from number `at` on. */
+/* Splits a part by the expressions from index `at` on. */
 static enum kwhy_status split_part(const struct kwhy_word_split *split, size_t at, const char *text,
 	size_t length, kwhy_word_take *take, void *context, struct kwhy_error *error)
 {

@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 /*
- * The functions of PCRE2 that kwhy uses, by its stable interface of 8-bit characters. The library is opened
- * at run time, since only a tokenizer needs it, and these declarations spare the build its header.
+ * The functions of PCRE2 that kwhy uses, from its stable interface for 8-bit characters. The library is
+ * loaded at run time, because only a tokenizer needs it. These declarations make its header unnecessary for
+ * a build.
  */
 struct kwhy_pcre2 {
 	void *library;
@@ -27,7 +28,10 @@ struct kwhy_pcre2 {
 
 enum { KWHY_WORD_SPLITS_MAX = 16 };
 
-/* Splits texts by regular expressions, one after another: what matches and what lies between are parts. */
+/*
+ * Splits texts into parts by regular expressions. Both the matches and the texts between them are parts.
+ * The next expression splits each of these parts further.
+ */
 struct kwhy_word_split {
 	struct kwhy_pcre2 pcre2;
 	void *patterns[KWHY_WORD_SPLITS_MAX];
@@ -35,18 +39,24 @@ struct kwhy_word_split {
 	void *match;
 };
 
-/* Opens the library. KWHY_E_UNSUPPORTED: it is not there. Zero-initialise; close after a failure, too. */
+/*
+ * Loads the library. KWHY_E_UNSUPPORTED: it is missing. Zero-initialise before; call
+ * kwhy_word_split_close() also after a failure.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_word_split_open(struct kwhy_word_split *split, struct kwhy_error *error);
 void kwhy_word_split_close(struct kwhy_word_split *split);
 
-/* Adds an expression. KWHY_E_INPUT: it is none, or there are too many. */
+/* Adds an expression. KWHY_E_INPUT: it is not a regular expression of PCRE2, or there are too many. */
 KWHY_MUST_USE enum kwhy_status kwhy_word_split_add(
 	struct kwhy_word_split *split, const char *pattern, struct kwhy_error *error);
 
 typedef enum kwhy_status kwhy_word_take(
 	void *context, const char *word, size_t length, struct kwhy_error *error);
 
-/* Passes each part to `take`. KWHY_E_INPUT: the text is not UTF-8, or an expression gives up on it. */
+/*
+ * Passes each part to `take`. KWHY_E_INPUT: the text is not UTF-8, or an expression needs too much time or
+ * memory for it.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_word_split_each(const struct kwhy_word_split *split, const char *text,
 	size_t length, kwhy_word_take *take, void *context, struct kwhy_error *error);
 

@@ -6,20 +6,24 @@
 
 #include <stdlib.h>
 
-/* first pieces that arrive within this time are of prompts that were processed together */
+/*
+ * In ns: first pieces that arrive within this time are counted as those of prompts that were processed
+ * together.
+ */
 #define TOGETHER_NS 2000000
 
 struct spreader {
 	const struct kwhy_llm_metered *metered;
 	struct kwhy_llm_shares *shares;
-	size_t opened;		     /* index of the first share of the present request */
-	int64_t *first_ns, *last_ns; /* sorted times of the first and last pieces of all answers */
+	size_t opened;		     /* index of the first share of the request that is being spread */
+	int64_t *first_ns, *last_ns; /* times of the first pieces, and times of the last pieces, of all
+					answers; both sorted */
 	size_t answers;
 	double mean_prompt;
-	bool failed; /* memory ran out */
+	bool failed; /* memory was exhausted */
 };
 
-/* Number of sorted times before `at_ns`. */
+/* Number of times in a sorted list that are before `at_ns`. */
 static size_t count_before(const int64_t *times_ns, size_t count, int64_t at_ns)
 {
 	size_t low = 0, high = count;
@@ -35,7 +39,7 @@ static size_t count_before(const int64_t *times_ns, size_t count, int64_t at_ns)
 	return low;
 }
 
-/* Index of the interval that holds a time; SIZE_MAX: none does. */
+/* Index of the interval that contains a time; SIZE_MAX: none does. */
 static size_t interval_at(const struct kwhy_llm_metered *metered, int64_t at_ns)
 {
 	size_t low = 0, high = metered->reading_count - 1;
@@ -53,7 +57,7 @@ static size_t interval_at(const struct kwhy_llm_metered *metered, int64_t at_ns)
 	return low;
 }
 
-/* The share of a request in an interval. NULL: out of memory. */
+/* Gets the share of a request in an interval, and adds it if there is none. NULL: out of memory. */
 static struct kwhy_llm_share *share_in(struct spreader *spreader, size_t interval, size_t request)
 {
 	struct kwhy_llm_shares *shares = spreader->shares;
@@ -77,7 +81,10 @@ static struct kwhy_llm_share *share_in(struct spreader *spreader, size_t interva
 	return &shares->items[shares->count++];
 }
 
-/* Divides work that was done evenly from start_ns to end_ns among the intervals between readings. */
+/*
+ * Divides work, which was done at a constant rate from start_ns to end_ns, among the intervals between
+ * readings.
+ */
 static void spread(struct spreader *spreader, size_t request, int64_t start_ns, int64_t end_ns,
 	const double work[KWHY_LLM_WORK_COUNT])
 {
@@ -127,7 +134,7 @@ static void spread_prompt(struct spreader *spreader, size_t request)
 	spread(spreader, request, start_ns, first_ns, work);
 }
 
-/* Number of answers that are under way at a time. */
+/* Number of answers that are being generated at a time. */
 static double under_way(const struct spreader *spreader, int64_t at_ns)
 {
 	size_t begun = count_before(spreader->first_ns, spreader->answers, at_ns);
@@ -159,7 +166,7 @@ static void spread_output(struct spreader *spreader, size_t request)
 	}
 }
 
-/* Sorts shares by interval; those of an interval stay in order of requests. */
+/* Sorts shares by interval; the shares of an interval stay sorted by request. */
 static enum kwhy_status sort_shares(
 	struct kwhy_llm_shares *shares, size_t interval_count, struct kwhy_error *error)
 {
@@ -196,7 +203,7 @@ static enum kwhy_status check(const struct kwhy_llm_metered *metered, struct kwh
 	return KWHY_OK;
 }
 
-/* Collects the times of all answers and the mean length of a prompt. */
+/* Collects the times of all answers, and computes the mean length of a prompt. */
 static enum kwhy_status survey(struct spreader *spreader, struct kwhy_error *error)
 {
 	const struct kwhy_llm_metered *metered = spreader->metered;

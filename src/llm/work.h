@@ -19,24 +19,26 @@
  * - To generate a token, the server reads its context: all tokens of the prompt and of the answer before it.
  */
 enum kwhy_llm_work {
-	KWHY_LLM_WORK_PROMPT,  /* tokens of prompts without those of the prefix cache */
+	KWHY_LLM_WORK_PROMPT,  /* tokens of prompts, without those from the prefix cache */
 	KWHY_LLM_WORK_CACHED,  /* tokens of prompts that the server had in its prefix cache */
 	KWHY_LLM_WORK_BATCH,   /* batches of prompts */
-	KWHY_LLM_WORK_OUTPUT,  /* generated tokens without the first of each answer */
+	KWHY_LLM_WORK_OUTPUT,  /* generated tokens, without the first one of each answer */
 	KWHY_LLM_WORK_STEP,    /* steps of the server */
 	KWHY_LLM_WORK_CONTEXT, /* tokens of the contexts of generated tokens, as often as they are read */
 	KWHY_LLM_WORK_COUNT,
 	KWHY_LLM_WORK_DECODE = KWHY_LLM_WORK_OUTPUT /* first kind of decoding; those before are of prompts */
 };
 
-/* A reading of the sum of the energy counters of a server's GPUs. Readings are in order of time and never
- * fall. */
+/*
+ * A reading of the server's GPUs: the sum of their energy counters. Readings are sorted by time, and the
+ * sum never falls.
+ */
 struct kwhy_llm_reading {
 	int64_t at_ns; /* CLOCK_MONOTONIC */
 	int64_t total_nj;
 };
 
-/* The readings of a run and its requests; all arrays are borrowed. */
+/* The readings and the requests of a run. The arrays are not owned. */
 struct kwhy_llm_metered {
 	const struct kwhy_llm_reading *readings;
 	size_t reading_count;
@@ -49,22 +51,29 @@ struct kwhy_llm_metered {
 	int64_t steady_start_ns, steady_end_ns;
 };
 
-/* Work for one request between readings `interval` and `interval` + 1. */
+/*
+ * Work for one request in the interval between the readings with the indices `interval` and `interval` + 1.
+ */
 struct kwhy_llm_share {
 	uint32_t interval, request;
 	double work[KWHY_LLM_WORK_COUNT];
 };
 
 struct kwhy_llm_shares {
-	struct kwhy_llm_share *items; /* in order of intervals */
+	struct kwhy_llm_share *items; /* sorted by interval */
 	size_t count, capacity;
-	/* number of requests with a text whose prompt has an unknown number of tokens; the mean of the others
-	 * is used */
+	/*
+	 * number of requests with a text whose prompt has an unknown number of tokens; it is assumed to be
+	 * the mean of the known ones
+	 */
 	size_t unknown_prompts;
 	size_t answered; /* number of requests with a text */
 };
 
-/* KWHY_E_INPUT: fewer than two readings, or readings that fall. Work outside the readings is left out. */
+/*
+ * Computes the shares. Work outside the readings is left out. KWHY_E_INPUT: there are fewer than two
+ * readings, or they fall.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_shares_make(
 	const struct kwhy_llm_metered *metered, struct kwhy_llm_shares *out, struct kwhy_error *error);
 void kwhy_llm_shares_done(struct kwhy_llm_shares *shares);

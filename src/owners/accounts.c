@@ -10,7 +10,7 @@ struct kwhy_accounts {
 	struct kwhy_owner_row *rows;
 	size_t row_count, row_capacity;
 	size_t labels_max, labelled;
-	uint32_t other; /* row of what owners without labels used */
+	uint32_t other; /* row of the owner for all owners without labels */
 };
 
 static bool is_counted(const struct kwhy_owner_row *row)
@@ -105,7 +105,10 @@ static enum kwhy_status account_of(
 			return KWHY_OK;
 		}
 	if (row->account_count == row->account_capacity) {
-		/* Most owners use one meter, and there may be thousands of owners. */
+		/*
+		 * starts with space for one account: most owners use one meter, and there may be thousands
+		 * of owners
+		 */
 		const size_t capacity = row->account_capacity ? 2 * row->account_capacity : 1;
 		struct kwhy_owner_account *items = realloc(row->accounts, capacity * sizeof(*row->accounts));
 

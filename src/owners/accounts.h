@@ -12,15 +12,19 @@
 #include <stdint.h>
 
 /*
- * Energy by owner and meter, in memory: what was added since it was last stored, and what a scrape shows.
- * The number of owners with labels of their own is limited; what others use is shown as that of one owner of
- * the kind KWHY_OWNER_OTHER, but stored as their own. Only one thread at a time may use it.
+ * Energy by owner and meter, in memory: what was added since the last transaction, and sums for scrapes. At
+ * most a set number of owners have labels of their own. The energy of further owners is shown as that of
+ * one owner of the kind KWHY_OWNER_OTHER, but stored under their names. Only one thread at a time may use
+ * it.
  */
 struct kwhy_accounts;
 
 enum { KWHY_OWNERS_MAX_DEFAULT = 200, KWHY_OWNERS_MAX_LIMIT = 10000 };
 
-/* Sums for a scrape, which run for months. `unsure_j` is half of the sum of the intervals' widths. */
+/*
+ * Sums for scrapes over months, in J and s. `unsure_j` is half of the sum of the widths of the energies'
+ * intervals.
+ */
 struct kwhy_owner_shown {
 	double energy_j, unsure_j, idle_j, held_s, busy_s;
 	double known_s; /* the part of held_s in which it is known whether anything ran */
@@ -28,9 +32,9 @@ struct kwhy_owner_shown {
 
 /* Energy of one owner by one meter. */
 struct kwhy_owner_account {
-	uint32_t meter;		       /* number of the meter, chosen by the caller */
+	uint32_t meter;		       /* id of the meter, chosen by the caller */
 	struct kwhy_owner_shown shown; /* sums since the owner got its labels; they never fall */
-	struct kwhy_share pending;     /* what was not stored yet */
+	struct kwhy_share pending;     /* energy and times that were not stored yet */
 	bool has_pending;
 	struct kwhy_bounds bounds;
 	/* what is known of the owner's power on the meter's device, and what of it is in the file */
@@ -43,8 +47,8 @@ struct kwhy_owner_row {
 	struct kwhy_owner owner;
 	struct kwhy_owner_account *accounts;
 	size_t account_count, account_capacity;
-	int64_t used_ns;   /* time on CLOCK_MONOTONIC at which the owner last held or used something */
-	int64_t stored_id; /* number of the owner in the file; 0: not known yet */
+	int64_t used_ns;   /* last time on CLOCK_MONOTONIC at which the owner held or used a device */
+	int64_t stored_id; /* id of the owner in the file; 0: not known yet */
 	bool is_there;	   /* the row is in use */
 	bool is_labelled;  /* the owner is shown under its own name */
 };
@@ -54,7 +58,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_accounts_new(
 	size_t labels_max, struct kwhy_accounts **out, struct kwhy_error *error);
 void kwhy_accounts_free(struct kwhy_accounts *accounts);
 
-/* The number of an owner's row; if there is none, one is made. It is valid while the owner is used. */
+/*
+ * Gets the index of an owner's row, and adds a row if there is none. The index is valid until
+ * kwhy_accounts_forget() frees the row.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_accounts_find(struct kwhy_accounts *accounts,
 	const struct kwhy_owner *owner, int64_t now_ns, uint32_t *out_row, struct kwhy_error *error);
 
@@ -63,20 +70,25 @@ KWHY_MUST_USE enum kwhy_status kwhy_accounts_find(struct kwhy_accounts *accounts
 KWHY_MUST_USE enum kwhy_status kwhy_accounts_account(struct kwhy_accounts *accounts, uint32_t row,
 	uint32_t meter, struct kwhy_owner_account **out, struct kwhy_error *error);
 
-/* Adds what an owner used by a meter. */
+/* Adds the energy and times of an owner by one meter. */
 KWHY_MUST_USE enum kwhy_status kwhy_accounts_add(struct kwhy_accounts *accounts, uint32_t row, uint32_t meter,
 	const struct kwhy_share *share, struct kwhy_error *error);
 
 /*
- * Frees the rows of owners that were used last before `before_ns` and have nothing that waits to be stored,
- * and with them their labels.
+ * Frees the rows of owners that last used something before `before_ns` and have nothing left to store.
+ * Their labels become free for other owners.
  */
 void kwhy_accounts_forget(struct kwhy_accounts *accounts, int64_t before_ns);
 
-/* All rows, also those that are not there; valid until the next kwhy_accounts_find(). */
+/*
+ * All rows, including unused ones (is_there false). The pointer is valid until the next
+ * kwhy_accounts_find().
+ */
 struct kwhy_owner_row *kwhy_accounts_rows(struct kwhy_accounts *accounts, size_t *out_count);
 
-/* Marks everything as stored, or, for what is not kept in a file, forgets what waits to be stored. */
+/*
+ * Marks everything as stored. Accounts without a file call it, too, to drop what would wait to be stored.
+ */
 void kwhy_accounts_stored(struct kwhy_accounts *accounts);
 
 #endif

@@ -4,27 +4,28 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the captured part of a path's component is. */
+/* What a row's pattern finds in one component of a path. */
 enum field { JOB, STEP, POD, POD_CONTAINER, CONTAINER_ID, CONTAINER_NAME, UNIT, NOTHING };
 
 /*
- * Components of paths. In a pattern "*" is any text, "$" a captured one, "#" a captured number, "@" the
- * captured id of a container (64 hexadecimal digits), and "!" the captured uid of a pod. The first row that
- * fits decides. `above` must be part of the path above the component.
+ * Patterns of the components of paths. "*" matches any text. These match and capture: "$" any text, "#" a
+ * number, "@" the id of a container (64 hexadecimal digits), and "!" the uid of a pod. The first row that
+ * matches counts. `above`: text that the path must have before the component; NULL: any.
  */
 static const struct {
 	const char *pattern, *above;
 	enum field field;
-	const char *runtime; /* of a container outside of Kubernetes */
+	const char *runtime; /* program that runs the container, for containers outside Kubernetes */
 } rows[] = {
 	{"job_#", "slurm", JOB, NULL},
 	{"step_$", "slurm", STEP, NULL},
 	{"pod!", NULL, POD, NULL},
-	/* containerd told to use cgroupfs while the kubelet uses systemd */
+	/* containerd is configured for cgroupfs, but the kubelet for systemd */
 	{"*-pod!.slice:cri-containerd:@", NULL, POD_CONTAINER, "containerd"},
 	{"*-pod!.slice", NULL, POD, NULL},
 	{"cri-containerd-@.scope", NULL, CONTAINER_ID, "containerd"},
-	{"crio-conmon-@.scope", NULL, NOTHING, NULL}, /* the monitor of a container */
+	{"crio-conmon-@.scope", NULL, NOTHING,
+		NULL}, /* the process that monitors a container, which is not in it */
 	{"crio-@.scope", NULL, CONTAINER_ID, "cri-o"},
 	{"crio-@", NULL, CONTAINER_ID, "cri-o"},
 	{"docker-@.scope", NULL, CONTAINER_ID, "docker"},
@@ -43,7 +44,7 @@ static const struct {
 };
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 
-/* What the wildcards of a pattern captured. */
+/* The texts that the wildcards of a pattern captured. */
 struct captures {
 	struct kwhy_span number, id, uid, text;
 };
@@ -73,8 +74,8 @@ static bool is_uid(char c)
 }
 
 /*
- * Number of bytes at the start of `text` that the wildcard captures; 0: it does not fit. Uids of static pods
- * have no dashes.
+ * Captures the start of `text` for a wildcard. Returns the number of captured bytes; 0: the text does not
+ * match. A uid has 36 characters, or 32 without dashes, as those of static pods.
  */
 static size_t capture(char wildcard, struct kwhy_span text, struct captures *captures)
 {
@@ -101,7 +102,7 @@ static struct kwhy_span after(struct kwhy_span text, size_t count)
 	return (struct kwhy_span){text.bytes + count, text.length - count};
 }
 
-/* Whether the whole component fits the pattern, which has at most one "*" or "$". */
+/* Whether the whole component matches the pattern, which has at most one "*" or "$". */
 static bool fits(const char *pattern, struct kwhy_span text, struct captures *captures)
 {
 	for (; *pattern; pattern++) {
@@ -127,11 +128,11 @@ static bool fits(const char *pattern, struct kwhy_span text, struct captures *ca
 	return text.length == 0;
 }
 
-/* A path that is being read, and what is known of its owner so far. */
+/* State while a path is read, with the owner as far as it is known. */
 struct walk {
 	struct kwhy_span path;
 	struct kwhy_cgroup *out;
-	size_t owner_end; /* length of the path of the owner's own cgroup; 0: there is none */
+	size_t owner_end; /* length of the part of the path that is the owner's cgroup; 0: there is none */
 };
 
 static void set_container(struct walk *walk, struct kwhy_span id, const char *runtime, size_t end)
@@ -144,7 +145,7 @@ static void set_container(struct walk *walk, struct kwhy_span id, const char *ru
 		return;
 	}
 	if (out->owner.kind == KWHY_OWNER_SLURM)
-		return; /* a container that the job runs */
+		return; /* a container that the job started: the job stays the owner */
 	out->owner.kind = KWHY_OWNER_CONTAINER;
 	snprintf(out->owner.name, sizeof(out->owner.name), "%.12s", out->container_id);
 	snprintf(out->owner.part, sizeof(out->owner.part), "%s", runtime);
@@ -184,7 +185,9 @@ static void take(struct walk *walk, size_t row, const struct captures *captures,
 {
 	struct kwhy_owner *owner = &walk->out->owner;
 
-	/* Below user@N.service users make cgroups of any name. */
+	/*
+	 * below user@N.service, users can make cgroups of any name, so jobs and pods are not believed there
+	 */
 	if (rows[row].field <= POD_CONTAINER &&
 		memmem(walk->path.bytes, (size_t)(component.bytes - walk->path.bytes), "/user@", 6))
 		return;
@@ -251,7 +254,7 @@ static void read_path(struct kwhy_span path, struct kwhy_cgroup *out)
 	out->cpu_path = (struct kwhy_span){path.bytes, walk.owner_end};
 }
 
-/* One line "NUMBER:CONTROLLERS:PATH"; false: it is none. */
+/* Splits a line "NUMBER:CONTROLLERS:PATH". False: it has another form. */
 static bool read_line(struct kwhy_span line, struct kwhy_span *controllers, struct kwhy_span *path)
 {
 	const char *first = memchr(line.bytes, ':', line.length), *second;
@@ -266,7 +269,7 @@ static bool read_line(struct kwhy_span line, struct kwhy_span *controllers, stru
 	return true;
 }
 
-/* Whether one of the controllers, which commas separate, is this one. */
+/* Whether `name` is at the start of one of the controllers, which are separated by commas. */
 static bool has_controller(struct kwhy_span controllers, const char *name)
 {
 	const char *found = memmem(controllers.bytes, controllers.length, name, strlen(name));
@@ -274,7 +277,10 @@ static bool has_controller(struct kwhy_span controllers, const char *name)
 	return found && (found == controllers.bytes || found[-1] == ',');
 }
 
-/* Programs that say more about a process's owner come first in enum kwhy_owner_kind. */
+/*
+ * Whether `a` states the owner more precisely. The kinds in enum kwhy_owner_kind are sorted for that: the
+ * first one states most.
+ */
 static bool is_better(const struct kwhy_cgroup *a, const struct kwhy_cgroup *b)
 {
 	return a->owner.kind < b->owner.kind || (a->owner.kind == b->owner.kind && !*b->owner.part);

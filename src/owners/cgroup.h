@@ -8,27 +8,30 @@
 #include <stddef.h>
 
 /*
- * What the cgroups of a process say about its owner: the text of /proc/PID/cgroup, versions 1 and 2. Pure.
- * Recognised are the paths of Slurm, of the kubelet with containerd, cri-o and Docker (drivers cgroupfs and
- * systemd), of Docker, Podman, containerd, LXC, and systemd. Paths seen from another cgroup namespace
- * ("/../../kubepods-...") are, too.
+ * Finds the owner of a process from its cgroups: the text of /proc/PID/cgroup, versions 1 and 2. Pure.
+ *
+ * The paths of these are recognised: Slurm; the kubelet with containerd, cri-o and Docker (cgroup drivers
+ * cgroupfs and systemd); Docker, Podman, containerd, LXC and systemd. Paths that are seen from another
+ * cgroup namespace ("/../../kubepods-...") are recognised, too.
  */
 enum { KWHY_CONTAINER_ID_BYTES = 65, KWHY_POD_UID_BYTES = 37 };
 
 struct kwhy_cgroup {
 	/*
-	 * kind, name and part; user and namespace are not in a path. The name of a pod is its uid. Without
-	 * any of the owners above it is KWHY_OWNER_USER without a name.
+	 * Has kind, name and part; paths do not state user and namespace. The name of a pod is its uid. If
+	 * no path is recognised, it is KWHY_OWNER_USER without a name.
 	 */
 	struct kwhy_owner owner;
-	char container_id[KWHY_CONTAINER_ID_BYTES]; /* id of the container; "": the process is in none */
-	char pod_uid[KWHY_POD_UID_BYTES];	    /* "": not in a pod */
+	char container_id[KWHY_CONTAINER_ID_BYTES]; /* id of the container; "": the process is in no container
+						     */
+	char pod_uid[KWHY_POD_UID_BYTES];	    /* "": the process is in no pod */
 	/*
-	 * The cgroup of the whole owner, as a path from the cgroups' root, in the hierarchy that counts CPU
-	 * time; a part of the text that was parsed. Length 0: no cgroup belongs to the owner alone.
+	 * The cgroup that contains all processes of the owner and no others, in the hierarchy that counts
+	 * CPU time: a path from the root of the cgroups. It points into the parsed text. Length 0: there is
+	 * no such cgroup.
 	 */
 	struct kwhy_span cpu_path;
-	bool is_v1; /* cpu_path is in the version 1 hierarchy of the controller cpuacct */
+	bool is_v1; /* cpu_path belongs to the version 1 hierarchy of the controller cpuacct */
 };
 
 void kwhy_cgroup_parse(const char *text, size_t length, struct kwhy_cgroup *out);

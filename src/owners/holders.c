@@ -11,7 +11,10 @@
 enum { MAPPED_MAX = 32, OTHER_DEVICE_PART = 1, USES_MAX_US = 2000000 };
 /* The driver makes samples about once a second or more often. Of a process that used nothing it has none. */
 enum { USES_REPEAT_US = 900000 };
-/* A process number may be given to another process, so its start is compared now and then. */
+/*
+ * In ns: after this time the start of a known process is compared again, because its number may belong to
+ * another process by then.
+ */
 #define CHECK_NS INT64_C(60000000000)
 
 /* A process that a device lists, and its owner. */
@@ -20,8 +23,8 @@ struct process {
 	uint32_t row;
 	bool is_listed;
 	int64_t checked_ns;
-	int64_t cpu_ns;	  /* CPU time at the last kwhy_holders_cpu(); -1: not asked for yet */
-	uint64_t version; /* of the allocations by which the owner was named last */
+	int64_t cpu_ns;	  /* CPU time at the last kwhy_holders_cpu(), ns; -1: not known yet */
+	uint64_t version; /* version of the allocations that were last used to name the owner */
 	struct kwhy_owned owned;
 };
 
@@ -30,7 +33,8 @@ struct kwhy_holder_finder {
 	struct kwhy_owner_reader *reader;
 	struct process *processes;
 	size_t count, capacity;
-	int64_t *used_until_us; /* [device_count] Unix time up to which uses were asked for; 0: not yet */
+	int64_t *used_until_us; /* [device_count] Unix time, us, up to which the driver's samples were used;
+				   0: none were */
 };
 
 enum kwhy_status kwhy_holder_finder_new(
@@ -70,7 +74,10 @@ static bool is_unnamed(const struct kwhy_owner *owner)
 	return owner->kind == KWHY_OWNER_KUBERNETES && !*owner->space;
 }
 
-/* Reads the owner of a process anew. A pod that the log files do not name may have its name by its device. */
+/*
+ * Finds the owner of a process again. If the kubelet's log files do not name its pod, the allocations of
+ * the device may.
+ */
 static enum kwhy_status look_up(struct kwhy_holder_finder *finder, struct process *process, uint32_t device,
 	int64_t now_ns, struct kwhy_error *error)
 {
@@ -88,7 +95,7 @@ static enum kwhy_status look_up(struct kwhy_holder_finder *finder, struct proces
 		finder->request.accounts, &process->owned.owner, now_ns, &process->row, error);
 }
 
-/* Whether what was found of a process may still be used. */
+/* Whether the owner that was found earlier is still valid for the process. */
 static bool is_known(struct kwhy_holder_finder *finder, struct process *process, int64_t now_ns)
 {
 	const struct kwhy_allocations *allocations = finder->request.allocations;
@@ -101,7 +108,7 @@ static bool is_known(struct kwhy_holder_finder *finder, struct process *process,
 	return kwhy_owner_reader_started(finder->reader, process->pid) == process->owned.started;
 }
 
-/* The process with this number, which `device` lists. */
+/* Gets the process with this number, which `device` lists, with its owner. */
 static enum kwhy_status find_process(struct kwhy_holder_finder *finder, int64_t pid, uint32_t device,
 	int64_t now_ns, struct process **out, struct kwhy_error *error)
 {
@@ -127,7 +134,7 @@ static enum kwhy_status find_process(struct kwhy_holder_finder *finder, int64_t 
 	return look_up(finder, *out, device, now_ns, error);
 }
 
-/* The holder of a row in a list; it is added if it is not there and there is space; NULL: there is none. */
+/* Gets the holder with this row; it is added if it is missing. NULL: the list is full. */
 static struct kwhy_share_holder *holder_of(struct kwhy_holders *holders, uint32_t row)
 {
 	for (size_t i = 0; i < holders->count; i++)
@@ -168,7 +175,7 @@ static enum kwhy_status add_processes(struct kwhy_holder_finder *finder, uint32_
 	return KWHY_OK;
 }
 
-/* Whether a holder's process belongs to the job, in any of its steps. */
+/* Whether one of the holders is the job, in any of its steps. */
 static bool has_job(const struct kwhy_holder_finder *finder, const struct kwhy_holders *holders,
 	const struct kwhy_owner *job)
 {
@@ -184,7 +191,7 @@ static bool has_job(const struct kwhy_holder_finder *finder, const struct kwhy_h
 	return false;
 }
 
-/* Prologs write the number of a user whose name they do not know. */
+/* Replaces a user's number by the name: prologs write the number if they do not know the name. */
 static void name_user(struct kwhy_holder_finder *finder, struct kwhy_owner *owner)
 {
 	char *end;
@@ -194,7 +201,10 @@ static void name_user(struct kwhy_holder_finder *finder, struct kwhy_owner *owne
 		kwhy_owner_reader_user(finder->reader, (uint32_t)uid, owner->user);
 }
 
-/* Adds the jobs to which a device is allocated and that have no process on it. */
+/*
+ * Adds the jobs to which the device is allocated, unless they have a process on it and are in the list
+ * already.
+ */
 static enum kwhy_status add_mapped(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
 	struct kwhy_holders *out, struct kwhy_error *error)
 {
@@ -219,7 +229,7 @@ static enum kwhy_status add_mapped(struct kwhy_holder_finder *finder, uint32_t d
 	return status;
 }
 
-/* Whether a holder is this pod, or a pod whose name is unknown and which may therefore be it. */
+/* Whether a holder is this pod, or may be it because only its uid is known. */
 static bool may_have_pod(const struct kwhy_holder_finder *finder, const struct kwhy_holders *holders,
 	const struct kwhy_owner *pod)
 {
@@ -235,7 +245,10 @@ static bool may_have_pod(const struct kwhy_holder_finder *finder, const struct k
 	return false;
 }
 
-/* The row of a container that had a process before, whose user is known from it, or a new one. */
+/*
+ * Gets the row of a container: that of an earlier process in it, whose row also states the user, or a new
+ * one.
+ */
 static enum kwhy_status find_container(struct kwhy_holder_finder *finder, const struct kwhy_owner *container,
 	int64_t now_ns, uint32_t *out_row, struct kwhy_error *error)
 {
@@ -252,7 +265,10 @@ static enum kwhy_status find_container(struct kwhy_holder_finder *finder, const 
 	return kwhy_accounts_find(finder->request.accounts, container, now_ns, out_row, error);
 }
 
-/* Adds the pods to which a device is allocated and that have no process on it. */
+/*
+ * Adds the pods to which the device is allocated, unless they have a process on it and are in the list
+ * already.
+ */
 static enum kwhy_status add_allocated(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
 	struct kwhy_holders *out, struct kwhy_error *error)
 {
@@ -275,7 +291,10 @@ static enum kwhy_status add_allocated(struct kwhy_holder_finder *finder, uint32_
 	return KWHY_OK;
 }
 
-/* Adds the holders of one device or instance. Each gets its size as its part. */
+/*
+ * Adds the holders of one device or MIG instance. Its number of multiprocessors is added to the part of
+ * each holder.
+ */
 static enum kwhy_status add_device(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
 	struct kwhy_holders *out, struct kwhy_error *error)
 {
@@ -378,7 +397,7 @@ enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t de
 	enum kwhy_status status = KWHY_OK;
 	size_t count = 0;
 
-	/* Samples from before the device was shared do not show its present use. */
+	/* older samples are skipped: they do not show the present use */
 	if (*until_us < now_us - USES_MAX_US)
 		*until_us = now_us - USES_MAX_US;
 	*out_uses = KWHY_USES_NONE;
@@ -397,7 +416,10 @@ enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t de
 	return status;
 }
 
-/* The first process with the cgroup of process `at`, whose time is counted once. */
+/*
+ * Index of the first process that has the same cgroup as process `at`. Only this first one counts the
+ * cgroup's CPU time.
+ */
 static size_t first_of(const struct kwhy_holder_finder *finder, size_t at)
 {
 	const char *file = finder->processes[at].owned.cpu_file;

@@ -8,9 +8,9 @@
 #include "sensor/sensor.h"
 
 /*
- * Who holds a device now: the owners of the processes that the driver lists, the jobs that the mapping folder
- * names, and the pods to which the device is allocated. Owners are rows of the accounts. Only one thread at a
- * time may use it.
+ * Finds who holds a device now: the owners of the processes that the driver lists, the jobs that the
+ * mapping folder names, and the pods to which the device is allocated. Each owner is a row of the accounts.
+ * Only one thread at a time may use it.
  */
 struct kwhy_holder_finder;
 
@@ -25,19 +25,21 @@ struct kwhy_holder_request {
 	struct kwhy_sensors *sensors;
 	struct kwhy_accounts *accounts;
 	const char *root;    /* root folder, as in kwhy_owner_reader_new() */
-	const char *mapping; /* folder of kwhy_mapping_read(); NULL: none */
-	/* read at each look; the caller may change it between two calls; NULL: none */
+	const char *mapping; /* folder as in kwhy_mapping_read(); NULL: none */
+	/*
+	 * Read each time that holders are searched; the caller may change it between two calls. NULL: none.
+	 */
 	const struct kwhy_allocations *allocations;
 };
 
-/* What the request names is borrowed. */
+/* The finder does not copy what the request points to. */
 KWHY_MUST_USE enum kwhy_status kwhy_holder_finder_new(
 	const struct kwhy_holder_request *request, struct kwhy_holder_finder **out, struct kwhy_error *error);
 void kwhy_holder_finder_free(struct kwhy_holder_finder *finder);
 
 /*
- * Finds the holders of a whole device, those of its MIG instances included, with their parts of it and
- * without their use.
+ * Finds the holders of a whole device and of its MIG instances. Sets each holder's part of the device;
+ * busy_percent stays 0.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_holders_find(struct kwhy_holder_finder *finder, uint32_t device,
 	int64_t now_ns, struct kwhy_holders *out, struct kwhy_error *error);
@@ -58,15 +60,18 @@ KWHY_MUST_USE enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finde
 	int64_t now_ns, struct kwhy_holders *before, struct kwhy_holders *now,
 	enum kwhy_holder_uses *out_uses, struct kwhy_error *error);
 
-/* CPU time that an owner used since the last call, by its cgroup, or by its processes. */
+/* CPU time that an owner's cgroup or, without a cgroup, its processes used since the last call, ns. */
 struct kwhy_holder_cpu {
 	uint32_t owner;
 	int64_t used_ns;
 };
-/* Writes at most `most` owners, and returns how many. */
+/* Writes at most `most` owners to `out`, and returns their number. */
 size_t kwhy_holders_cpu(struct kwhy_holder_finder *finder, struct kwhy_holder_cpu *out, size_t most);
 
-/* Forgets processes that no device has listed since the last call. Call it once all devices were asked. */
+/*
+ * Forgets the processes that no device listed since the last kwhy_holders_tidy(). Call it after
+ * kwhy_holders_find() of all devices.
+ */
 void kwhy_holders_tidy(struct kwhy_holder_finder *finder);
 
 #endif

@@ -11,21 +11,21 @@
 #include <unistd.h>
 
 /*
- * Looks at who holds the devices for each transaction. What kill -9 loses are the owners of at most this
- * many; their joules become unwatched.
+ * Number of searches for holders in each transaction. After kill -9 the owners of at most this number of
+ * periods are lost; their energy is then counted as unwatched.
  */
 enum { LOOKS_A_TRANSACTION = 5 };
 /* The use of an owner that is alone and whose power is known is asked for at one of this many looks. */
 enum { ALONE_LOOKS = 10 };
-/* Owners that used nothing for this time lose their labels. */
+/* In ns: owners that held and used nothing for this time lose their labels. */
 #define FORGET_NS INT64_C(3600000000000)
 
-/* A meter between two looks at who holds its device. */
+/* A meter between two searches for the holders of its device. */
 struct watched {
 	uint32_t device; /* KWHY_SENSOR_NO_DEVICE: a domain of the host */
 	struct kwhy_total_window window;
-	double low_w, high_w;	    /* lowest and highest power so far */
-	struct kwhy_holders before; /* holders at the last look */
+	double low_w, high_w;	    /* lowest and highest power so far, W */
+	struct kwhy_holders before; /* holders at the last search */
 	bool was_seen;
 	struct kwhy_sharing sharing;
 	uint32_t alone_looks; /* number of successive looks at which the use was not asked for */
@@ -35,16 +35,18 @@ struct kwhy_keeper {
 	struct kwhy_keeper_request request;
 	struct kwhy_accounts *accounts;
 	struct kwhy_holder_finder *finder;
-	struct kwhy_store *store; /* NULL: kept in memory */
+	struct kwhy_store *store; /* NULL: accounts are kept in memory only */
 	struct kwhy_store_meter *meters;
 	struct watched *watched; /* [meter_count] */
 	size_t meter_count;
 	struct kwhy_arena arena;
 	char boot[KWHY_BOOT_BYTES];
-	uint32_t idle, unwatched; /* rows for idle and for unwatched energy, which stay in use */
+	uint32_t idle, unwatched; /* rows for idle and for unwatched energy, which are never freed */
 	int64_t looked_ns, stored_ns,
-		stored_unix_ns; /* times of the last look at the holders, and of the last transaction */
-	double busy_s; /* busy time of all CPUs at the last division of the host's energy; NAN: none yet */
+		stored_unix_ns; /* times of the last search for holders (looked_ns, CLOCK_MONOTONIC) and of
+				   the last transaction (stored_ns, CLOCK_MONOTONIC; stored_unix_ns) */
+	double busy_s; /* busy time of all CPUs at the last division of the host's energy, s; NAN: there was
+			  none */
 	bool has_host;
 	uint64_t store_failures;
 	struct kwhy_error store_error;
@@ -74,7 +76,7 @@ static void follow(void *context, const struct kwhy_live_readings *readings)
 	sum->unwatched_nj += window.unwatched_nj;
 }
 
-/* Sets what a meter is called. Meters of walls and nameless devices have no owners. */
+/* Sets the key and the name of a meter. Meters of wall power get no key: their energy has no owners. */
 static enum kwhy_status name_meter(struct kwhy_keeper *keeper, size_t i, struct kwhy_error *error)
 {
 	const struct kwhy_live_snapshot *snapshot = kwhy_live_snapshot(keeper->request.live);
@@ -119,8 +121,8 @@ static enum kwhy_status name_meters(struct kwhy_keeper *keeper, struct kwhy_erro
 }
 
 /*
- * A meter's counter is known only after its first reading. Until then the total of the file is not
- * continued.
+ * Continues the totals in the file. kwhy_total_advance() then waits for the first reading of a meter's
+ * counter.
  */
 static enum kwhy_status load(struct kwhy_keeper *keeper, struct kwhy_error *error)
 {
@@ -236,9 +238,9 @@ static enum kwhy_status divide(struct kwhy_keeper *keeper, size_t meter, struct 
 }
 
 /*
- * Divides what a device used since the last look. An owner that came or went in between counts for half of
- * that time, as far as is known. If the device was busy and has holders at only one of the two looks, these
- * get everything.
+ * Divides the energy of a device since the last search for holders. If the holders have changed, the
+ * holders before get one half of the energy and the time, and the holders now get the other half. If the
+ * device was busy and one of the two lists of holders is empty, the other list gets all.
  */
 static enum kwhy_status divide_halves(struct kwhy_keeper *keeper, size_t meter,
 	struct kwhy_share_window *window, const struct kwhy_sharing_look *look,
@@ -390,7 +392,7 @@ static enum kwhy_status divide_host(struct kwhy_keeper *keeper, struct kwhy_erro
 	return status;
 }
 
-/* A failed transaction is repeated with the next one. Until then its data stay in memory. */
+/* Stores the accounts. After a failure they stay in memory, and the next transaction stores them, too. */
 static void store(struct kwhy_keeper *keeper)
 {
 	const int64_t now_unix_ns = kwhy_clock_unix_ns();

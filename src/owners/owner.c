@@ -43,7 +43,9 @@ void kwhy_owner_text(char *out, unsigned long out_bytes, const char *bytes, unsi
 	char clean[3 * PIECE + 1];
 	size_t kept;
 
-	/* Each byte becomes at least one byte, so bytes beyond PIECE need not be read. */
+	/*
+	 * each input byte becomes at least one output byte, so the bytes after the first PIECE cannot fit
+	 */
 	kept = kwhy_text_sanitize(clean, bytes, length < PIECE ? length : PIECE);
 	if (kept >= out_bytes) {
 		kept = out_bytes - 1;

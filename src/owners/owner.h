@@ -5,21 +5,23 @@
 #include <stdbool.h>
 
 /*
- * Who uses a device, as plain data. All texts are names that other programs chose: they are clean UTF-8 and
- * cut to the size of their field, and renderers escape them.
+ * Who uses a device, as plain data. All texts are names that other programs chose. They are stored as valid
+ * UTF-8 without control characters, cut to the size of their field; whoever prints them must escape them.
  */
 
-#define KWHY_OWNER_KINDS(X)                                                                                 \
-	X(SLURM, "slurm")	    /* a Slurm job: name is its id, part its step */                        \
-	X(KUBERNETES, "kubernetes") /* a pod: name or uid, part is its container */                         \
-	X(CONTAINER, "container") /* a container outside of Kubernetes: name is its id, part its runtime */ \
-	X(UNIT, "unit")		  /* a unit of systemd */                                                   \
-	X(USER, "user")		  /* processes of a user's session */                                       \
-	X(MAPPED, "job")	  /* a job that the folder of `--job-mapping` names */                      \
-	X(UNKNOWN, "unknown")	  /* something ran that cannot be seen from here */                         \
-	X(IDLE, "idle")		  /* nothing held the device; or, of the host, nobody with a device */      \
-	X(UNWATCHED, "unwatched") /* used while `kwhy serve` did not run */                                 \
-	X(OTHER, "other")	  /* owners beyond the limit of labels, added up */
+#define KWHY_OWNER_KINDS(X)                                                                                  \
+	X(SLURM, "slurm")	    /* a Slurm job: name is its id, part its step */                         \
+	X(KUBERNETES, "kubernetes") /* a pod: name is its name or, if that is unknown, its uid; part is its  \
+				       container */                                                          \
+	X(CONTAINER, "container")   /* a container outside Kubernetes: name is its id, part its runtime */   \
+	X(UNIT, "unit")		    /* a unit of systemd */                                                  \
+	X(USER, "user")		    /* processes of a user's session */                                      \
+	X(MAPPED, "job")	    /* a job that the folder of `--job-mapping` names */                     \
+	X(UNKNOWN, "unknown")	    /* something ran, but its process is not visible from here */            \
+	X(IDLE, "idle") /* nothing held the device; for the host's energy: nobody who holds a device used it \
+			 */                                                                                  \
+	X(UNWATCHED, "unwatched") /* energy used while `kwhy serve` did not run */                           \
+	X(OTHER, "other")	  /* sum over the owners beyond the limit of labels */
 
 enum kwhy_owner_kind {
 #define X(kind, text) KWHY_OWNER_##kind,
@@ -29,7 +31,7 @@ enum kwhy_owner_kind {
 };
 
 const char *kwhy_owner_kind_name(enum kwhy_owner_kind kind);
-/* Finds the kind of a name; false: there is none. */
+/* Finds the kind with this name. False: there is none. */
 bool kwhy_owner_kind_find(const char *name, enum kwhy_owner_kind *out);
 
 enum {
@@ -41,19 +43,26 @@ enum {
 
 struct kwhy_owner {
 	enum kwhy_owner_kind kind;
-	/* Each text is "" where the kind has none or it is unknown. */
+	/* "" in each text: this kind of owner has no such text, or it is unknown */
 	char name[KWHY_OWNER_NAME_BYTES];
 	char part[KWHY_OWNER_PART_BYTES];
 	char space[KWHY_OWNER_SPACE_BYTES]; /* namespace of the pod */
-	char user[KWHY_OWNER_USER_BYTES];   /* login name, or the number if it has no name here */
+	char user[KWHY_OWNER_USER_BYTES]; /* login name; the user's number if this machine has no name for it
+					   */
 };
 
-/* Whether the owner is a program's and not idle time, unwatched time or a sum. */
+/*
+ * Whether owners of this kind are programs, known or not; the other kinds are idle time, unwatched time and
+ * a sum.
+ */
 bool kwhy_owner_is_program(enum kwhy_owner_kind kind);
 
 bool kwhy_owner_is_same(const struct kwhy_owner *a, const struct kwhy_owner *b);
 
-/* Copies `length` bytes as clean UTF-8, cut at a code point to fit into out_bytes with a NUL. */
+/*
+ * Copies `length` bytes as valid UTF-8 without control characters, cut between two characters to fit into
+ * out_bytes with a NUL.
+ */
 void kwhy_owner_text(char *out, unsigned long out_bytes, const char *bytes, unsigned long length);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names of Kubernetes have no underscores, which therefore separate them. */
+/* Splits at an underscore: names in Kubernetes have none, so it separates them. */
 static bool split(struct kwhy_span text, struct kwhy_span *first, struct kwhy_span *second)
 {
 	const char *line = memchr(text.bytes, '_', text.length);
@@ -17,7 +17,7 @@ static bool split(struct kwhy_span text, struct kwhy_span *first, struct kwhy_sp
 	return second->length > 0;
 }
 
-/* Finds an entry of a folder whose name ends so, and copies the name without its end. */
+/* Finds an entry of a folder whose name ends with `end`, and copies the name without this end. */
 static bool find_entry(const char *folder, const char *end, char *out, size_t out_bytes)
 {
 	DIR *entries = opendir(folder);

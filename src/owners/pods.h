@@ -6,9 +6,9 @@
 #include "owners/owner.h"
 
 /*
- * Sets name, namespace and container of a pod from the names of the kubelet's logs below `root`, as in
- * var/log/containers/POD_NAMESPACE_CONTAINER-ID.log and var/log/pods/NAMESPACE_POD_UID. What is not found
- * there stays: the pod's uid and the first digits of the container's id.
+ * Sets name, namespace and container of a pod from the names of the kubelet's log files below `root`:
+ * var/log/containers/POD_NAMESPACE_CONTAINER-ID.log and var/log/pods/NAMESPACE_POD_UID. Fields that are not
+ * found there keep the pod's uid and the first digits of the container's id.
  */
 void kwhy_pod_name(const char *root, const struct kwhy_cgroup *cgroup, struct kwhy_owner *owner);
 

@@ -21,7 +21,7 @@ struct user {
 
 struct kwhy_owner_reader {
 	char root[256];
-	bool is_machine; /* the root is "/", so names of users come from the system's name service */
+	bool is_machine; /* root is "/": names of users come from the system's name service (getpwuid) */
 	struct user users[USERS_MAX];
 	size_t user_count;
 };
@@ -45,7 +45,7 @@ void kwhy_owner_reader_free(struct kwhy_owner_reader *reader)
 	free(reader);
 }
 
-/* Reads decimal digits after blanks; false: there are none. */
+/* Reads the decimal number after blanks. False: there are no digits. */
 static bool read_digits(const char *at, uint64_t *out)
 {
 	char *end;
@@ -57,7 +57,9 @@ static bool read_digits(const char *at, uint64_t *out)
 	return true;
 }
 
-/* The name of a user in ROOT/etc/passwd, for roots other than this machine's; "": it has none. */
+/*
+ * Finds the name of a user in ROOT/etc/passwd. Only used if root is not "/". "": the file has no such user.
+ */
 static void find_in_passwd(const struct kwhy_owner_reader *reader, uint32_t uid, char *out, size_t out_bytes)
 {
 	char path[320], line[512];
@@ -66,7 +68,7 @@ static void find_in_passwd(const struct kwhy_owner_reader *reader, uint32_t uid,
 
 	snprintf(path, sizeof(path), "%s/etc/passwd", reader->root);
 	file = fopen(path, "re");
-	while (file && !*out && fgets(line, sizeof(line), file)) { /* name:password:number:... */
+	while (file && !*out && fgets(line, sizeof(line), file)) { /* a line is name:password:number:... */
 		const char *name_end = strchr(line, ':'),
 			   *word_end = name_end ? strchr(name_end + 1, ':') : NULL;
 
@@ -100,7 +102,8 @@ void kwhy_owner_reader_user(struct kwhy_owner_reader *reader, uint32_t uid, char
 		}
 	look_up(reader, uid, out);
 	if (reader->user_count == USERS_MAX)
-		reader->user_count = 0; /* forget all names; those that are needed are looked up again */
+		reader->user_count =
+			0; /* the table is full: forget all names; those needed again are looked up again */
 	reader->users[reader->user_count].uid = uid;
 	memcpy(reader->users[reader->user_count++].name, out, KWHY_OWNER_USER_BYTES);
 }
@@ -115,8 +118,8 @@ static bool read_of(const struct kwhy_owner_reader *reader, int64_t pid, const c
 }
 
 /*
- * A number of /proc/PID/stat, by its place in proc(5) from 3 on. The command before it may have spaces and
- * brackets.
+ * Finds a number in the text of /proc/PID/stat. `place` counts as in proc(5), from 3 on. Fields are counted
+ * after the last bracket, since the command in brackets may itself contain spaces and brackets.
  */
 static bool find_number(const char *stat, int place, uint64_t *out)
 {
@@ -160,7 +163,10 @@ static void set_cpu_file(
 {
 	const struct kwhy_span path = cgroup->cpu_path;
 
-	/* A path from another cgroup namespace does not lie below this machine's root. */
+	/*
+	 * a path with "/.." is from another cgroup namespace, so its cgroup is not below this machine's
+	 * root
+	 */
 	if (path.length < 2 || path.length > 300 || memmem(path.bytes, path.length, "/..", 3))
 		return;
 	snprintf(out->cpu_file, sizeof(out->cpu_file), "%s/sys/fs/cgroup%s%.*s/%s", reader->root,
@@ -190,7 +196,7 @@ void kwhy_owner_reader_find(struct kwhy_owner_reader *reader, int64_t pid, struc
 	set_cpu_file(reader, &cgroup, out);
 }
 
-/* CPU time of one process, in ns. Children that it has waited for are included. */
+/* CPU time of one process and of those of its children that ended and that it waited for, ns. */
 static int64_t process_cpu_ns(struct kwhy_owner_reader *reader, int64_t pid)
 {
 	enum { USER_TIME = 14, TIMES = 4 };
@@ -221,7 +227,7 @@ int64_t kwhy_owner_reader_cpu_ns(struct kwhy_owner_reader *reader, const char *c
 	if (!kwhy_small_file_read(cpu_file, text, FILE_BYTES, &length))
 		return -1;
 	usage = strstr(text, "usage_usec ");
-	if (usage) /* version 2 counts microseconds, version 1 nanoseconds */
+	if (usage) /* cpu.stat of version 2 counts microseconds, cpuacct.usage of version 1 nanoseconds */
 		return read_digits(usage + strlen("usage_usec"), &used) ? (int64_t)used * 1000 : -1;
 	return read_digits(text, &used) ? (int64_t)used : -1;
 }

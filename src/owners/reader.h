@@ -8,23 +8,24 @@
 #include <stdint.h>
 
 /*
- * Finds owners of processes from /proc, names of pods from /var/log/containers and /var/log/pods, and CPU
- * time from the cgroups' files. All of these are readable without privileges, unless /proc is mounted with
- * hidepid. Only one thread at a time may use it.
+ * Finds the owner of a process from /proc, the names of pods from /var/log/containers and /var/log/pods,
+ * and CPU times from the cgroups' files. All of these files are readable without privileges, unless /proc
+ * is mounted with hidepid. Only one thread at a time may use it.
  */
 struct kwhy_owner_reader;
 
-/* `root`: folder below which proc, sys, var and etc lie; NULL: "/". It is copied. */
+/* `root`: the folder that contains proc, sys, var and etc; NULL: "/". The text is copied. */
 KWHY_MUST_USE enum kwhy_status kwhy_owner_reader_new(
 	const char *root, struct kwhy_owner_reader **out, struct kwhy_error *error);
 void kwhy_owner_reader_free(struct kwhy_owner_reader *reader);
 
-/* A process's owner, and the files by which its CPU time is read. */
+/* A process's owner, and where its CPU time is read. */
 struct kwhy_owned {
 	struct kwhy_owner owner;
-	uint64_t started; /* start of the process in the clock ticks of proc(5) since boot; 0: unknown */
+	uint64_t started; /* start of the process in clock ticks since boot, as in proc(5); 0: unknown */
 	/*
-	 * file with the CPU time of the owner's cgroup; "": it has none, and the time is that of the process
+	 * File with the CPU time of the owner's cgroup. "": the owner has no cgroup of its own, and the
+	 * process's CPU time is used.
 	 */
 	char cpu_file[512];
 };
@@ -35,13 +36,13 @@ struct kwhy_owned {
  */
 void kwhy_owner_reader_find(struct kwhy_owner_reader *reader, int64_t pid, struct kwhy_owned *out);
 
-/* Start of a process as in struct kwhy_owned; 0: there is no such process. */
+/* Start of a process, in the unit of struct kwhy_owned; 0: there is no such process. */
 uint64_t kwhy_owner_reader_started(struct kwhy_owner_reader *reader, int64_t pid);
 
-/* CPU time in ns that a cgroup (cpu_file) or, without one, the process used; -1: it is unknown. */
+/* CPU time in ns of a cgroup (cpu_file) or, if cpu_file is "", of the process; -1: unknown. */
 int64_t kwhy_owner_reader_cpu_ns(struct kwhy_owner_reader *reader, const char *cpu_file, int64_t pid);
 
-/* Login name of a user, or the number if the machine has no name for it. */
+/* Gets the login name of a user, or the number as text if the machine has no name for it. */
 void kwhy_owner_reader_user(struct kwhy_owner_reader *reader, uint32_t uid, char out[KWHY_OWNER_USER_BYTES]);
 
 #endif

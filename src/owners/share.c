@@ -7,7 +7,10 @@ enum { PERCENT = 100, PERMILLE = 1000 };
 /* Weights become integers in these steps. */
 #define WEIGHT_STEPS 1e9
 
-/* energy_nj x part / whole, rounded down, without overflow; `whole` is above 0 and part at most whole. */
+/*
+ * energy_nj times part / whole, rounded down, without overflow. `whole` is above 0; `part` is at most
+ * `whole`.
+ */
 static int64_t part_of(int64_t energy_nj, uint64_t part, uint64_t whole)
 {
 	return (int64_t)((__int128)energy_nj * (__int128)part / (__int128)whole);
@@ -24,7 +27,7 @@ void kwhy_share_add(struct kwhy_share *sum, const struct kwhy_share *share)
 	sum->unknown_ns += share->unknown_ns;
 }
 
-/* The nearest number of nanojoules, between 0 and the whole. */
+/* Rounds to whole nanojoules between 0 and whole_nj. */
 static int64_t rounded(double energy_nj, int64_t whole_nj)
 {
 	if (!(energy_nj > 0))
@@ -94,8 +97,9 @@ static uint64_t weight_of(enum kwhy_share_rule rule, const struct kwhy_share_win
 }
 
 /*
- * Sets the bounds of a share by use. Its owner drew between low_w and high_w while its kernels ran, and the
- * others the opposite. The samples are whole percents, so each may be off by one.
+ * Sets the bounds of a share that was divided by use. Lower bound: the device drew low_w while the owner's
+ * kernels ran and high_w while the others' did; upper bound: the other way round. The samples are whole
+ * percents, so each may be off by one.
  */
 static void set_bounds(
 	const struct kwhy_share_window *window, double used, double others, struct kwhy_share *share)
@@ -189,7 +193,10 @@ void kwhy_share_divide_host(const struct kwhy_share_host *host, struct kwhy_shar
 
 	for (size_t i = 0; i < host->count; i++)
 		used_ns += host->used_ns[i];
-	/* CPU time of owners and of the machine is counted at different times and in different steps. */
+	/*
+	 * the owners' CPU times may add up to more than the machine's, because the two are counted at
+	 * different times and in different steps
+	 */
 	busy_ns = host->busy_ns > used_ns ? host->busy_ns : used_ns;
 	for (size_t i = 0; i < host->count; i++) {
 		struct kwhy_share *share = &out[i].share;

@@ -20,9 +20,9 @@
 /* Who held a device: processes of one owner with a context on it, or a job to which it is allocated. */
 struct kwhy_share_holder {
 	uint32_t owner;
-	uint32_t busy_percent; /* sum of the shares of time in which its processes' kernels ran */
-	uint32_t part; /* the holder's part of the device, in any unit that is the same for all holders; above
-			  0 */
+	uint32_t busy_percent; /* percentages of the time in which kernels of its processes ran, summed over
+				  its processes */
+	uint32_t part; /* the holder's part of the device, above 0, in the same unit for all holders */
 };
 
 struct kwhy_share_window {
@@ -36,11 +36,14 @@ struct kwhy_share_window {
 	 * bounds; NULL: unknown
 	 */
 	const double *weights, *mean_percent;
-	int64_t busy_permille; /* share of time in which anything ran; -1: unknown */
-	double low_w, high_w;  /* lowest and highest power that the device has shown; NAN: unknown */
+	int64_t busy_permille; /* share of the window in which anything ran, in thousandths; -1: unknown */
+	double low_w, high_w;  /* lowest and highest power that the device has had so far, W; NAN: unknown */
 };
 
-/* What one owner got of a window, or of many. Durations may add up to more than the time that passed. */
+/*
+ * An owner's share of one window, or the sum of its shares. Times are summed over devices, so they may be
+ * longer than the time that passed.
+ */
 struct kwhy_share {
 	int64_t energy_nj;
 	/*
@@ -49,9 +52,10 @@ struct kwhy_share {
 	 * samples they are 0 and the whole.
 	 */
 	int64_t low_nj, high_nj;
-	int64_t idle_nj; /* the part of energy_nj for time in which nothing of the owner ran */
+	int64_t idle_nj; /* the part of energy_nj that was used while nothing of the owner ran */
 	int64_t held_ns, busy_ns;
-	int64_t unknown_ns; /* the part of held_ns in which nobody knows whether anything of the owner ran */
+	int64_t unknown_ns; /* the part of held_ns for which it is unknown whether anything of the owner ran
+			     */
 };
 
 /* What the energy is divided by. */
@@ -69,25 +73,30 @@ struct kwhy_share_of {
 	struct kwhy_share share;
 };
 
-/* Writes a share for each holder, or one for nobody. `out` has space for holder_count, at least 1. */
+/*
+ * Writes one share for each holder, or a single one if there are no holders, and returns their number.
+ * `out` has space for at least max(holder_count, 1) shares.
+ */
 size_t kwhy_share_divide(const struct kwhy_share_window *window, struct kwhy_share_of *out);
 
 void kwhy_share_add(struct kwhy_share *sum, const struct kwhy_share *share);
 
 /*
- * Energy of a host's domain by CPU time: `used_ns` of owners' CPU time in all the CPU time in which the
- * machine was busy (the value), or could have been (the lower bound). Modelled. The rest is the idle owner's.
+ * Energy of a domain of the host, divided by CPU time. The value of an owner's share is its used_ns divided
+ * by busy_ns, the lower bound its used_ns divided by capacity_ns. The rest is the idle owner's. These
+ * figures are modelled.
  */
 struct kwhy_share_host {
 	int64_t energy_nj, length_ns;
-	int64_t busy_ns, capacity_ns; /* CPU time of the whole machine: used, and at most */
+	int64_t busy_ns, capacity_ns; /* CPU time of the whole machine: busy_ns was used, capacity_ns could
+					 have been used */
 	const uint32_t *owners;
 	const int64_t *used_ns;
 	size_t count;
 	uint32_t idle_owner;
 };
 
-/* Writes count + 1 shares, that of the idle owner last. */
+/* Writes count + 1 shares; the last one is the idle owner's. */
 void kwhy_share_divide_host(const struct kwhy_share_host *host, struct kwhy_share_of *out);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Reads the first out_bytes - 1 bytes of a file of the kernel, without allocation, and ends them with a NUL.
- * False: it cannot be read.
+ * Reads at most the first out_bytes - 1 bytes of a file of /proc or /sys, without allocation, and appends a
+ * NUL. False: the file cannot be read.
  */
 bool kwhy_small_file_read(const char *path, char *out, size_t out_bytes, size_t *out_length);
 

@@ -17,7 +17,7 @@
 #define TEXT_OF(macro) TEXT_OF_ARGUMENT(macro)
 
 /*
- * Times are Unix times in ns; hour is the number of the hour since 1970. An account's energy is that of one
+ * Times are Unix times in ns. `hour` counts hours since 1970. A row of table account has the energy of one
  * hour.
  */
 static const char schema_sql[] =
@@ -105,7 +105,10 @@ static enum kwhy_status failed(const struct kwhy_store *store, struct kwhy_error
 		store->path, message);
 }
 
-/* Only one process may write. The lock ends with the process, however it ends. */
+/*
+ * Locks the accounts for this process, since only one process may write them. The kernel removes the lock
+ * when the process ends, in whatever way.
+ */
 static enum kwhy_status lock(struct kwhy_store *store, struct kwhy_error *error)
 {
 	char path[4200];
@@ -129,7 +132,7 @@ static enum kwhy_status run(struct kwhy_store *store, const char *sql, struct kw
 	return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? KWHY_OK : failed(store, error);
 }
 
-/* Number that a pragma of one row gives; -1: it failed. */
+/* Gets the number that a pragma returns; -1: it failed. */
 static int64_t pragma_of(const struct kwhy_store *store, const char *sql)
 {
 	sqlite3_stmt *statement = NULL;
@@ -174,7 +177,10 @@ static enum kwhy_status open_database(struct kwhy_store *store, struct kwhy_erro
 	sqlite3_busy_timeout(store->db, KWHY_STORE_WRITER_MS);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	/* temporary tables stay in memory: kwhy serve may write in the folder of the accounts alone */
+	/*
+	 * temporary tables stay in memory, because `kwhy serve` may only write in the folder of the
+	 * accounts
+	 */
 	status = run(store, "PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY", error);
 	if (!status)
 		status = prepare_schema(store, error);
@@ -232,7 +238,7 @@ static void bind_text(sqlite3_stmt *statement, int column, const char *text)
 	sqlite3_bind_text(statement, column, text, -1, SQLITE_STATIC);
 }
 
-/* Runs a statement that gives no row. */
+/* Runs a statement that returns no row. */
 static enum kwhy_status step(struct kwhy_store *store, enum statement which, struct kwhy_error *error)
 {
 	const bool is_done = sqlite3_step(store->statements[which]) == SQLITE_DONE;
@@ -242,7 +248,7 @@ static enum kwhy_status step(struct kwhy_store *store, enum statement which, str
 	return status;
 }
 
-/* Runs a statement that gives one row with one number. */
+/* Runs a statement that returns one row with one number. */
 static enum kwhy_status find(
 	struct kwhy_store *store, enum statement which, int64_t *out, struct kwhy_error *error)
 {
@@ -404,7 +410,7 @@ static enum kwhy_status add_accounts(
 	return status;
 }
 
-/* Rows that a failed transaction made are not in the file, so their numbers are invalid. */
+/* Forgets the ids of the rows that a failed transaction made: they are not in the file. */
 static void undo(struct kwhy_store *store, const struct kwhy_store_batch *batch)
 {
 	size_t count;

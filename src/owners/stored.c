@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 #define NJ_PER_J 1000000000
-/* SQLite's sums have 64 bits, so whole joules and the remainders are summed separately. */
+/* SQLite sums in 64 bits, so whole joules and the remaining nanojoules are summed separately. */
 #define SUM_OF(column) "sum(" column "/1000000000), sum(" column "%1000000000)"
 
 static kwhy_wide_nj wide(int64_t joules, int64_t rest_nj)
@@ -56,13 +56,13 @@ static enum kwhy_status open_file(const char *path, sqlite3 **out, struct kwhy_e
 	sqlite3_db_config(*out, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(*out, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	sqlite3_db_config(*out, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-	/* All queries see one state of the file. */
+	/* one transaction for all queries, so that they see the same state of the file */
 	if (sqlite3_exec(*out, "PRAGMA cell_size_check=ON; PRAGMA query_only=ON; BEGIN", NULL, NULL, NULL))
 		return failed(*out, path, error);
 	return KWHY_OK;
 }
 
-/* Runs a query of one row of numbers. */
+/* Runs a query that returns one row of numbers. */
 static enum kwhy_status numbers(
 	sqlite3 *db, const char *path, const char *sql, int64_t *out, int count, struct kwhy_error *error)
 {
@@ -121,7 +121,7 @@ static kwhy_wide_nj sum_at(sqlite3_stmt *query, int column)
 	return wide(sqlite3_column_int64(query, column), sqlite3_column_int64(query, column + 1));
 }
 
-/* False: the row has a kind that is none. */
+/* Reads a row. False: its kind of owner does not exist. */
 static bool read_row(sqlite3_stmt *query, struct kwhy_stored_account *out)
 {
 	char kind[32];

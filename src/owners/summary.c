@@ -45,7 +45,7 @@ const char *kwhy_summary_words(const struct kwhy_owner_summary *summary, char ou
 	return out;
 }
 
-/* The owner without what a sum does not distinguish. */
+/* Copies the owner without the fields by which the summary does not group. */
 static struct kwhy_owner key_of(const struct kwhy_owner *owner, enum kwhy_summary_by by)
 {
 	struct kwhy_owner key = {.kind = owner->kind};
@@ -79,7 +79,9 @@ static bool is_wanted(const struct kwhy_owner *owner, const struct kwhy_summary_
 		(!filter->space || strcmp(owner->space, filter->space) == 0);
 }
 
-/* Sums of one owner on one device, whose idleness is judged when all parts of the owner are added. */
+/*
+ * Sums of one summary on one device. Whether the device was idle is decided when all accounts were added.
+ */
 struct held {
 	size_t summary;
 	kwhy_wide_nj energy_nj;
@@ -109,14 +111,16 @@ static void add_share(struct kwhy_owner_summary *summary, const struct kwhy_stor
 		summary->last_unix_ns = account->last_unix_ns;
 }
 
-/* What is added up, and the numbers of summaries, meters and pairs of these. */
+/*
+ * State while accounts are summed. The maps give the ids of owners, of meters, and of pairs (owner, meter).
+ */
 struct sums {
 	struct kwhy_owner_summary *summaries;
 	struct held *held;
 	struct kwhy_map owners, meters, pairs;
 };
 
-/* Appends a text and its end, and returns the place after it. */
+/* Copies a text with its NUL to `at`, and returns the place after it. */
 static char *append(char *at, const char *text)
 {
 	const size_t bytes = strlen(text) + 1;

@@ -5,18 +5,21 @@
 
 #include <math.h>
 
-/* The curve is followed from a time at most this long ago, since old readings are forgotten. */
+/*
+ * In ns: the curve is followed from a time at most this long ago, because old samples are dropped from it.
+ */
 #define ANCHOR_MAX_NS INT64_C(30000000000)
-/* A total begins without its counter if that gave no reading for this time. */
+/* In ns: a total begins without its counter if the counter was not read for this time. */
 #define COUNTER_WAIT_NS INT64_C(5000000000)
 /*
- * A rise of the counter is believed if it is within this share of what the power samples say, and this many
- * joules. The samples of an H200 agree within some tenths of a percent.
+ * A rise of the counter is believed if it differs from the energy of the power samples by at most this
+ * share of that energy plus BELIEVED_J joules; otherwise the samples' energy is used. On an H200 the two
+ * agree within some tenths of a percent.
  */
 #define BELIEVED_RATIO 0.25
 #define BELIEVED_J 50.0
 
-/* Energy of a window by the curve. False: it is not known. */
+/* Gets the energy of a window from the curve. False: it is unknown. */
 static bool curve_nj(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns, int64_t *out_nj)
 {
 	struct kwhy_energy energy;
@@ -41,7 +44,7 @@ static void set_counter(
 	total->anchor_ns = reading->time_mono_ns;
 }
 
-/* The rise between the last reading and this one. */
+/* The energy by which the counter rose since its last reading, nJ. */
 static int64_t rise_nj(const struct kwhy_meter_total *total, const struct kwhy_total_readings *readings)
 {
 	const int64_t unit_nj = kwhy_meter_unit_nj(readings->meter);
@@ -56,7 +59,7 @@ static int64_t rise_nj(const struct kwhy_meter_total *total, const struct kwhy_t
 	int64_t end_ns = kwhy_curve_last_ns(readings->curve);
 	bool is_sampled;
 
-	/* The curve may end some milliseconds before the reading. */
+	/* the curve may end some milliseconds earlier than the counter's reading */
 	if (end_ns > readings->counter.time_mono_ns)
 		end_ns = readings->counter.time_mono_ns;
 	is_sampled = curve_nj(readings->curve, total->counted_ns, end_ns, &sampled_nj);
@@ -70,7 +73,7 @@ static int64_t rise_nj(const struct kwhy_meter_total *total, const struct kwhy_t
 	return counts * unit_nj;
 }
 
-/* Begins a total at the first reading of the counter, or without a counter at the begin of the curve. */
+/* Begins a total: at the first reading of the counter or, if there is none, at the start of the curve. */
 static bool begin(struct kwhy_meter_total *total, const struct kwhy_total_readings *readings)
 {
 	const int64_t first_ns = kwhy_curve_first_ns(readings->curve),
@@ -115,7 +118,8 @@ static void follow_counter(struct kwhy_meter_total *total, const struct kwhy_tot
 
 	if (!readings->has_counter)
 		return;
-	if (!total->has_counter) { /* it comes late: from now on it goes on where the samples are */
+	if (!total->has_counter) { /* the counter's first reading comes late: it starts with the energy that
+				      the samples gave */
 		if (curve_nj(readings->curve, total->anchor_ns, readings->counter.time_mono_ns, &more_nj))
 			set_counter(total, &readings->counter, total->anchor_nj + more_nj);
 	} else if (readings->counter.time_mono_ns > total->counted_ns) {
@@ -123,7 +127,7 @@ static void follow_counter(struct kwhy_meter_total *total, const struct kwhy_tot
 	}
 }
 
-/* Keeps the sums in their range. */
+/* Subtracts a gigajoule from the sums when they become large, so that they do not overflow. */
 static void take_off(struct kwhy_meter_total *total)
 {
 	if (total->booked_nj < 2 * KWHY_GIGAJOULE_NJ)
@@ -148,7 +152,7 @@ bool kwhy_total_advance(struct kwhy_meter_total *total, const struct kwhy_total_
 	}
 	follow_counter(total, readings);
 	out->start_ns = out->end_ns = total->until_ns;
-	/* The counter's next reading gives the energy of the time before the first sample. */
+	/* energy before the first sample is not added here; the counter's next reading contains it */
 	from_ns = total->anchor_ns > first_ns ? total->anchor_ns : first_ns;
 	if (last_ns <= total->until_ns || !curve_nj(readings->curve, from_ns, last_ns, &more_nj))
 		return out->unwatched_nj > 0;

@@ -11,51 +11,54 @@
 #define KWHY_GIGAJOULE_NJ INT64_C(1000000000000000000)
 
 /*
- * The energy of one meter in integer nanojoules, as it is handed out to owners: `booked_nj` never falls and
- * is what was handed out. It follows the energy counter exactly: at each reading of the counter the energy so
- * far is `counter_nj`, the sum of its rises in whole counts. After the reading it follows the power samples,
- * by the meter's curve, until the next reading says what it was. What the samples gave too much is taken off
- * the energy that comes next. Pure.
+ * The energy of one meter in integer nanojoules. `booked_nj` is the energy that was handed out to owners so
+ * far; it never falls. At each reading of the energy counter, the energy so far is `counter_nj`, the exact
+ * sum of the counter's rises. Until the next reading, the power samples (the meter's curve) give the
+ * energy. If they gave more than the next reading shows, less of the following energy is handed out until
+ * the two agree. Pure.
  */
 struct kwhy_meter_total {
-	bool begun;	    /* counter_nj, booked_nj and the fields below are valid */
-	bool has_counter;   /* a reading of the counter was seen; counted and counted_ns are valid */
-	int64_t counted;    /* the last reading, in counts */
+	bool begun;	    /* counter_nj, booked_nj and the fields below them are valid */
+	bool has_counter;   /* the counter was read; counted and counted_ns are valid */
+	int64_t counted;    /* the counter's last reading, in its own unit */
 	int64_t counted_ns; /* time of that reading on CLOCK_MONOTONIC */
-	int64_t counter_nj; /* energy up to the last reading of the counter */
-	int64_t anchor_nj, anchor_ns; /* energy at the time from which the curve is followed */
+	int64_t counter_nj; /* energy up to the counter's last reading */
+	int64_t anchor_nj,
+		anchor_ns; /* time from which on the curve gives the energy, and the energy up to then */
 	int64_t booked_nj;
 	/*
-	 * Whole gigajoules (10^18 nJ) that were taken off booked_nj, counter_nj and anchor_nj, which a device
-	 * of 700 W would fill in 152 days.
+	 * Whole gigajoules (10^18 nJ) that were subtracted from booked_nj, counter_nj and anchor_nj so that
+	 * these do not overflow. A device of 700 W uses 9.2 GJ, the most that 64 bits can hold, in 152
+	 * days.
 	 */
 	int64_t taken_off_gj;
 	int64_t until_ns; /* end of the time whose energy was handed out */
 };
 
-/* The readings of a meter now. */
+/* The present readings of a meter. */
 struct kwhy_total_readings {
 	const struct kwhy_curve *curve;
-	bool has_counter;	     /* the meter has a counter, which has a reading */
+	bool has_counter;	     /* the meter has a counter, and it was read */
 	struct kwhy_reading counter; /* the counter's last reading */
-	enum kwhy_meter meter;	     /* the counter's meter */
+	enum kwhy_meter meter;	     /* kind of the counter */
 	int64_t wrap;		     /* as in struct kwhy_readings */
 };
 
-/* Energy that was not handed out yet, and the time in which it was used. */
+/* Energy that was not handed out before, and the time in which it was used. */
 struct kwhy_total_window {
 	int64_t energy_nj, start_ns, end_ns;
 	/*
-	 * part of energy_nj at its begin that was used while nobody watched, before the total was taken up
-	 * again
+	 * Energy that the counter shows for the time in which no process watched the meter, before
+	 * start_ns. It is not in energy_nj.
 	 */
 	int64_t unwatched_nj;
 };
 
 /*
- * Hands out the energy since the last call. False: there is nothing new. A total that was read from a file
- * (begun, and until_ns 0) is taken up again: its counter's rise since then is `unwatched_nj`. Such a total of
- * another boot must have has_counter false, since counters start again then.
+ * Hands out the energy since the last call. False: there is no new energy. A total that was read from a
+ * file (begun is true, until_ns is 0) is continued: the rise of its counter since then becomes
+ * `unwatched_nj`. The caller sets has_counter to false if the stored total is from another boot, since
+ * counters may start again then.
  */
 bool kwhy_total_advance(struct kwhy_meter_total *total, const struct kwhy_total_readings *readings,
 	struct kwhy_total_window *out);

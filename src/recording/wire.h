@@ -337,8 +337,9 @@ enum kwhy_wire_kind {
 
 const char *kwhy_wire_kind_name(
 	unsigned kind); /* such as "kernel"; "unknown kind" for a number that no kind has */
-uint32_t kwhy_wire_record_bytes(unsigned kind); /* length of such a record in this version of kwhy; 0: lengths
-						   differ, or the kind is unknown */
+uint32_t kwhy_wire_record_bytes(
+	unsigned kind); /* length in bytes of a record of this kind, in this version of kwhy; 0: the kind's
+			   records differ in length, or the kind is unknown */
 
 _Static_assert(sizeof(struct kwhy_wire_header) == 64, "the header is part of the format");
 _Static_assert(sizeof(struct kwhy_wire_kernel) == 64 && sizeof(struct kwhy_wire_copy) == 64, "format");

@@ -54,7 +54,10 @@ static bool has_v6(void)
 	return fd >= 0;
 }
 
-/* Sets the wildcard address; the IPv6 one also accepts IPv4 connections. */
+/*
+ * Sets the address that stands for all addresses of the machine; the IPv6 one also accepts IPv4
+ * connections.
+ */
 static void set_every(union kwhy_address *address)
 {
 	memset(address, 0, sizeof(*address));

@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Headers of older systems lack these calls, whose numbers are the same on each architecture. */
+/* Numbers of system calls that older headers lack; they are the same on each architecture. */
 #define CLONE3 435
 #define CREATE_RULESET 444
 #define ADD_RULE 445
@@ -57,16 +57,19 @@ enum {
 	RIGHT_WRITE_FILE = 1 << 1,
 	RIGHT_REMOVE_FILE = 1 << 5,
 	RIGHT_MAKE_REG = 1 << 8,
-	RIGHT_REFER = 1 << 13,	  /* since version 2 */
-	RIGHT_TRUNCATE = 1 << 14, /* since version 3 */
+	RIGHT_REFER = 1 << 13,	  /* since Landlock version 2 */
+	RIGHT_TRUNCATE = 1 << 14, /* since Landlock version 3 */
 	RIGHTS_OF_ACCOUNTS = RIGHT_WRITE_FILE | RIGHT_REMOVE_FILE | RIGHT_MAKE_REG | RIGHT_TRUNCATE,
-	/* to execute, to write, and to make, remove and link anything; bits 2 and 3 are those to read */
+	/*
+	 * the rights that Landlock handles: to execute, to write, and to make, remove and link files; bits
+	 * 2 and 3, which are left out, are the rights to read
+	 */
 	RIGHTS = 0x7FFF & ~(1 << 2) & ~(1 << 3)
 };
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
-#define NUMBER_END 0x40000000U /* numbers from here on are those of the x32 ABI */
+#define NUMBER_END 0x40000000U /* numbers of calls from here on belong to the x32 ABI */
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #define NUMBER_END 0x7FFFFFFFU
@@ -172,8 +175,8 @@ static const uint32_t denied[] = {
 enum { DENIED_COUNT = sizeof(denied) / sizeof(denied[0]), STEPS = DENIED_COUNT + 26 };
 
 /*
- * Whether the build is one of a sanitizer. At its end a sanitizer starts a process that traces this one, so
- * these builds are not confined.
+ * Whether this is a build with a sanitizer. A sanitizer starts a process at its end that traces this one,
+ * so such builds are not confined.
  */
 static bool is_sanitized(void)
 {
@@ -202,7 +205,7 @@ static int allow(int rules, const char *path, uint64_t rights)
 	return failed ? -1 : 0;
 }
 
-/* Writes the folder of a file, which links may lead to. "": it does not exist. */
+/* Writes the real path of a file's folder, with links resolved. "": the folder does not exist. */
 static void find_folder(const char *file, char out[PATH_MAX])
 {
 	char path[PATH_MAX];
@@ -265,7 +268,8 @@ static int confine_files(const char *file)
 		find_folder(file, folder);
 	if ((*folder && allow(rules, folder, ruleset.handled_fs & RIGHTS_OF_ACCOUNTS)) ||
 		allow_devices(rules) ||
-		allow(rules, "/proc/self/task", RIGHT_WRITE_FILE) || /* names of threads */
+		allow(rules, "/proc/self/task",
+			RIGHT_WRITE_FILE) || /* the names of threads are written there */
 		syscall(RESTRICT_SELF, rules, 0))
 		code = errno;
 	close(rules);
@@ -280,7 +284,7 @@ static int confine_files(const char *file)
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define IF(value, jumps, otherwise) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, jumps, otherwise)
 
-/* Returns an errno; 0: the calls fail from now on, in all threads. */
+/* Makes the denied calls fail in all threads from now on. Returns an errno value; 0: done. */
 static int confine_calls(void)
 {
 	/* the last numbers of a jump say how many steps it leaves out where its condition holds, and else */
@@ -291,8 +295,10 @@ static int confine_calls(void)
 		LOAD(nr),
 		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, NUMBER_END, 0, 1),
 		FAIL(EPERM),
-		/* The flags of clone3() lie in memory, which a filter cannot read; libraries then use
-		   clone(). */
+		/*
+		 * clone3() has its flags in memory, which a filter cannot read, so it fails as unknown;
+		 * libraries then use clone()
+		 */
 		IF(CLONE3, 0, 1),
 		FAIL(ENOSYS),
 		IF(SYS_clone, 0, 4),

@@ -19,8 +19,8 @@
 enum { KWHY_CONFINE_BYTES = 256 };
 
 /*
- * `file` is the path of a file whose folder stays writable; NULL: no folder does. `out` gets a sentence that
- * says to what the process is confined, and why to no more where the kernel refuses.
+ * `file`: the path of a file whose folder stays writable; NULL: no folder does. `out` receives a sentence
+ * that says what the process is confined to and, if the kernel refused a part, why.
  */
 void kwhy_confine(const char *file, char out[KWHY_CONFINE_BYTES]);
 

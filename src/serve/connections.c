@@ -9,7 +9,7 @@ static void shut(struct kwhy_connection *connection)
 	(void)shutdown(connection->socket, SHUT_RDWR);
 }
 
-/* The connection that has waited longest. NULL: no more than KWHY_CONNECTIONS_CROWD connections are open. */
+/* The connection that has waited longest. NULL: at most KWHY_CONNECTIONS_CROWD connections are open. */
 static struct kwhy_connection *longest_of_crowd(struct kwhy_connections *connections)
 {
 	struct kwhy_connection *longest = NULL;

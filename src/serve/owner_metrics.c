@@ -17,7 +17,7 @@ static double unsure_j(const struct kwhy_owner_shown *shown)
 	return shown->unsure_j;
 }
 
-/* Of MIG instances the driver does not say whether anything runs. */
+/* the driver does not report for MIG instances whether anything runs */
 static double idle_j(const struct kwhy_owner_shown *shown)
 {
 	return shown->known_s > 0 ? shown->idle_j : NAN;
@@ -37,7 +37,8 @@ struct row {
 	struct kwhy_family family;
 	shown_value *value;
 	bool is_host;
-	bool of_programs; /* nobody holds what is idle or unwatched */
+	bool of_programs; /* only owners that are programs have this figure: nobody holds a device in idle or
+			     unwatched time */
 };
 
 static const struct row rows[] = {

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Memory for a request in bytes, which is far more than scrapers need. libmicrohttpd refuses larger requests
- * with status 414 or 431.
+ * Memory for one request, bytes: far more than scrapers need. libmicrohttpd refuses larger requests with
+ * status 414 or 431.
  */
 enum { REQUEST_BYTES_MAX = 32768, OPTIONS = 10 };
 
@@ -52,7 +52,10 @@ static bool is_allowed(const struct kwhy_server *server, struct MHD_Connection *
 			header_of(connection, MHD_HTTP_HEADER_AUTHORIZATION), server->request.token);
 }
 
-/* Hosts that a request names. A request may name several, of which proxies take one or another. */
+/*
+ * The result for the Host headers of a request. All of them must be accepted: if there are several, proxies
+ * differ in which one they use.
+ */
 struct hosts {
 	const char *listen;
 	bool accepted;

@@ -246,8 +246,8 @@ static void forget(struct kwhy_whatif_graph *graph)
 }
 
 /*
- * Finds the position of every vertex in the order. An end that no link bounds gets the position of its
- * start.
+ * Finds the position of every vertex in the order. If no link leads to the end of a node, the end has the
+ * position of the node's start.
  */
 static void find_places(struct kwhy_whatif_graph *graph)
 {

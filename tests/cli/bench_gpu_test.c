@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tests `kwhy bench` by the calls of a real driver on a fake CUDA driver, whose kernels run on the host. */
+/*
+ * Tests `kwhy bench` with the calls of a real driver. They go to a fake CUDA driver, whose kernels run on
+ * the host.
+ */
 static int begin(void **state)
 {
 	(void)state;

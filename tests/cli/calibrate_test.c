@@ -48,7 +48,7 @@ static double figure(const json_t *document, const char *part, const char *key)
 
 #define assert_near(a, b, tolerance) assert_true(fabs((a) - (b)) <= (tolerance))
 
-/* Takes some 15 s, as the fake driver's kernels last as long as kwhy requests. */
+/* Takes some 15 s, because the fake driver's kernels last as long as kwhy requests. */
 static void a_profile_is_measured_and_keeps_to_its_schema(void **state)
 {
 	struct spawned spawned = SPAWN("calibrate", "--quick", "--json");
@@ -68,8 +68,8 @@ static void a_profile_is_measured_and_keeps_to_its_schema(void **state)
 }
 
 /*
- * The bundled profile must follow from readings of a real H200, those in examples/h200-self-test. Idle
- * levels are not compared, as the bundled ones are of two cards.
+ * The bundled profile must follow from the readings of a real H200 in examples/h200-self-test. Idle levels
+ * are not compared, because those in the bundled profile are of two cards.
  */
 static void the_bundled_profile_is_made_of_the_saved_session(void **state)
 {

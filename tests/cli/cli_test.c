@@ -445,8 +445,8 @@ static void a_copy_of_a_trace_or_of_its_power_is_refused(void **state)
 }
 
 /*
- * The power file has readings of a wall meter alone, as documented. The report shows their energy and says
- * why it shows no energy of a device.
+ * The power file has only readings of a wall meter, in the documented form. The report must show their
+ * energy, and say why it shows no energy of a device.
  */
 static void a_wall_meter_is_reported_under_host_and_not_as_readings_beside_the_run(void **state)
 {

@@ -59,7 +59,8 @@ static void write_window(const char *name, int64_t count)
 }
 
 /*
- * Writes a recording of `count` steps of `step_ns`, each with ten gemm kernels of 20 ms and a copy of 2 ms.
+ * Writes a recording of `count` steps of `step_ns` each. A step has ten gemm kernels of 20 ms and a copy of
+ * 2 ms.
  */
 static void write_steps(const char *name, int64_t count, int64_t step_ns)
 {
@@ -114,7 +115,7 @@ static void equal_windows_are_compared_by_what_ran_in_them(void **state)
 }
 
 /*
- * The five steps of A, 348 ms each, take longer in all than the four of B, 350 ms each, but a step of A is
+ * A has five steps of 348 ms each, B four of 350 ms each. A takes longer in total, but its steps are
  * faster.
  */
 static void runs_of_another_length_are_compared_by_step(void **state)
@@ -281,7 +282,10 @@ static void assert_figure(const char *name, double value, double wanted)
 		fail_msg("%s: %.12g, not %.12g", name, value, wanted);
 }
 
-/* The runs of A last 2 and 20 steps, so a ratio of sums would be close to the figure of the second run. */
+/*
+ * The runs of A have 2 and 20 steps, so a ratio of sums would be close to the figure of the second run
+ * alone.
+ */
 static void each_figure_of_several_runs_is_the_mean_of_their_own(void **state)
 {
 	char run[2][256], after[256];

@@ -164,7 +164,7 @@ static void the_first_screen_and_the_cost_are_of_the_same_energy(void **state)
 		assert_priced_alike(recordings[i]);
 }
 
-/* GPU 0 works for 2 s and draws 300 W, GPU 1 does nothing and draws 120 W; both have readings. */
+/* GPU 0 works for 2 s and draws 300 W. GPU 1 does nothing and draws 120 W. Both have readings. */
 static void what_a_gpu_drew_that_did_nothing_is_metered_and_of_no_run(void **state)
 {
 	const char *const recording[] = {place("trace.csv"), "--power", place("power.csv"), NULL};
@@ -209,7 +209,10 @@ static json_t *report_of_windows(int start_cs)
 	return report_of(recording);
 }
 
-/* 1 s of the recorded time is outside of the run, before and after it; the device draws 119 W then. */
+/*
+ * The recorded time begins before the run and ends after it, by 1 s in total, in which the device draws 119
+ * W.
+ */
 static void unrecorded_time_around_the_run_is_not_of_the_run(void **state)
 {
 	json_t *report = report_of_windows(-100);
@@ -221,7 +224,7 @@ static void unrecorded_time_around_the_run_is_not_of_the_run(void **state)
 	json_decref(report);
 }
 
-/* Readings begin at 5 s, in the middle of the run: 4.8 s of it are unmetered. */
+/* Readings begin at 5 s, in the middle of the run; 4.8 s of the run are unmetered. */
 static void unrecorded_time_that_no_meter_saw_is_worked_out_and_said(void **state)
 {
 	json_t *report = report_of_windows(500);
@@ -290,7 +293,7 @@ static const char *const *drawn_for_days(size_t devices, int days)
 
 /*
  * 700 W for 150 days are 9.07 GJ, which an int64_t of nanojoules can hold. 160 days on one device, or 80
- * days on two, are 9.68 GJ, which is too much; the error must not blame a reading.
+ * days on two, are 9.68 GJ, which it cannot hold. The message must not blame a reading.
  */
 static void more_energy_than_can_be_counted_is_refused_for_what_it_is(void **state)
 {

@@ -19,8 +19,8 @@ static void a_killed_program_leaves_the_windows_that_had_ended(void **state)
 }
 
 /*
- * The level at which a device idles with its context can be metered only while the context exists. The
- * library therefore delays the end of the program: coverage must last 300 ms longer than the last activity.
+ * The idle level of a device with a context can be metered only while the context exists. So the library
+ * delays the end of the program: coverage must end 300 ms later than the last activity.
  */
 static void a_program_that_has_a_context_stays_while_its_device_rests(void **state)
 {
@@ -82,8 +82,9 @@ static void records_may_come_in_any_order(void **state)
 }
 
 /*
- * While the end of the program makes its last flush, which takes long in this fake, the recording thread
- * tries to flush too. A flush or switch after the last flush ends the program (KWHY_FAKE_CUPTI=lasts).
+ * The last flush, at the end of the program, takes long in this fake. Meanwhile the recording thread tries
+ * to flush, too. A flush or a switch of collection after the last flush ends the program
+ * (KWHY_FAKE_CUPTI=lasts).
  */
 static void behind_the_last_flush_cupti_is_left_alone(void **state)
 {
@@ -174,7 +175,7 @@ static void a_cupti_of_12_0_with_its_own_clock_gives_the_same(void **state)
 	rows = &run->recording->activities;
 	assert_int_equal(rows->count, 10);
 	assert_int_equal(run->recording->calls.count, 11);
-	/* CUPTI's times have been converted to kwhy's clock, which is also that of the coverage. */
+	/* times are on kwhy's clock, as those of the coverage are, although CUPTI had another one */
 	assert_true(rows->start_ns[0] >= run->recording->coverage[0].start_ns - 1000000);
 	assert_true(rows->end_ns[9] <= run->recording->coverage[0].end_ns + 1000000);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests that programs which treat their process hard print the same, end the same and write the same files
- * with libkwhy-inject.so as without.
+ * Runs programs that treat their own process in unusual ways, with and without libkwhy-inject.so: output,
+ * exit status and written files must be equal.
  */
 #include "inject_run.h"
 
@@ -24,7 +24,10 @@ static int run_shell(const char *command, char out[4096])
 	return pclose(pipe);
 }
 
-/* The places where a library might leave files: the current folder, and those of these variables. */
+/*
+ * Shell commands that set every place where a library might leave files: the current folder and the folders
+ * of these variables.
+ */
 static const char places[] = "mkdir -p %s.away; cd %s.away; export HOME=$PWD TMPDIR=$PWD XDG_CACHE_HOME=$PWD "
 			     "XDG_RUNTIME_DIR=$PWD ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=die_after_fork=0 "
 			     "FAKE_CUPTI_PATH=%s LD_LIBRARY_PATH=%s; ";
@@ -65,7 +68,7 @@ static void assert_nothing_away(const struct run *run)
 	assert_string_equal(out, "");
 }
 
-/* Runs the program with and without kwhy. */
+/* Runs the program with and without kwhy, and compares the results. */
 static void assert_same(struct run *run, const char *words)
 {
 	const struct plain plain = run_plain(run, words);
@@ -169,7 +172,7 @@ static void another_user_of_cupti_after_kwhy(void **state)
 	assert_true(count_kind(run, KWHY_ACTIVITY_KERNEL) >= 5);
 }
 
-/* A limit that stops the recording stops it alone. */
+/* A limit may stop the recording, but not the program. */
 static void limits_from_the_start(void **state)
 {
 	struct run *run = *state;
@@ -196,7 +199,7 @@ static void a_program_that_denies_itself_files_and_threads(void **state)
 	assert_recorded(run, 520);
 }
 
-/* Without threads nothing is recorded, which is the library's loss alone. */
+/* If the program cannot have threads, nothing is recorded, and the program must run as without kwhy. */
 static void a_program_that_denied_itself_threads_before(void **state)
 {
 	struct run *run = *state;
@@ -222,7 +225,10 @@ static void a_static_program_without_symbols(void **state)
 #endif
 }
 
-/* The kernel's view of what is written: with strace, each file opened for writing lies in the recording. */
+/*
+ * Asks the kernel which files are written: by strace, each file that is opened for writing must be in the
+ * recording.
+ */
 static void files_are_opened_for_writing_in_the_recording_alone(void **state)
 {
 	struct run *run = *state;

@@ -18,7 +18,7 @@
 struct run {
 	char folder[64];
 	char out[4096];
-	int status; /* as wait() gives it */
+	int status; /* status as from wait() */
 	struct kwhy_recording *recording;
 };
 
@@ -43,9 +43,9 @@ static inline int teardown(void **state)
 }
 
 /*
- * Runs the program with libkwhy-inject.so, these environment variables and these arguments. In a build with
- * sanitizers, a child of fork() may start threads, and does not look for leaks, as a thread of the parent
- * may have held the allocator's lock.
+ * Runs the program with libkwhy-inject.so, these environment variables and these arguments. In builds with
+ * sanitizers, a child of fork() is allowed to start threads, and leaks are not looked for, because a thread
+ * of the parent may have held the allocator's lock during fork().
  */
 static inline void run_program(struct run *run, const char *variables, const char *words)
 {

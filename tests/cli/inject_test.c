@@ -151,8 +151,8 @@ static void a_graph_node_is_known(void **state)
 }
 
 /*
- * CUPTI 13.0 crashes a program if whole graphs are switched on after it instantiated a graph while they
- * were off. The library therefore records whole graphs from the start, whatever the windows.
+ * CUPTI 13.0 crashes a program in which whole graphs are switched on after a graph was instantiated while
+ * they were off. So the library records whole graphs from the start, independent of windows.
  */
 static void whole_graphs_are_recorded_from_the_start_on_whatever_windows_do(void **state)
 {

@@ -8,9 +8,14 @@
 
 static struct kwhy_error error;
 
-/* What a message holds, up to 255 bytes, with its prefix of gRPC. */
+/*
+ * A gRPC message: the prefix and a content of at most 255 bytes. `length` is a string with the byte of the
+ * length.
+ */
 #define FRAME(length, content) "\0\0\0\0" length content
-/* Container "main" with two devices of a resource, in namespace "batch" and pod "p". */
+/*
+ * A list with one container, "main" of pod "p" in namespace "batch", which has two devices of one resource.
+ */
 #define LIST                   \
 	"\x0A\x2E"             \
 	"\x0A\x01p\x12\x05"    \
@@ -44,7 +49,7 @@ static void an_empty_list_is_no_error(void **state)
 	assert_int_equal(read.count, 0);
 }
 
-/* Every cut of an answer is noticed, wherever it is. */
+/* An answer that is cut at any byte must be refused. */
 static void answers_that_are_cut_or_no_message_are_refused(void **state)
 {
 	static const char body[] = FRAME("\x30", LIST);
@@ -61,7 +66,8 @@ static void answers_that_are_cut_or_no_message_are_refused(void **state)
 		kwhy_allocations_done(&read);
 		if (length < 6)
 			continue;
-		cut[4] = (char)(length - 5); /* and the message itself is cut */
+		cut[4] = (char)(length -
+			5); /* now the prefix states the shorter length, and only the message in it is cut */
 		assert_int_equal(kwhy_kubelet_read(cut, length, &read, &error), KWHY_E_INPUT);
 		kwhy_allocations_done(&read);
 	}

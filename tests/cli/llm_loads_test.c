@@ -9,7 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A machine that is too busy to send as many in a second is given longer. */
+/*
+ * If the machine is too busy to send thousands of requests in a second, the test is repeated with more
+ * time.
+ */
 static void thousands_of_requests_are_in_flight_at_once(void **state)
 {
 	static const char *const seconds[] = {"1", "8", "60"};
@@ -77,7 +80,10 @@ static void constant_arrivals_and_whole_answers(void **state)
 	json_decref(root);
 }
 
-/* Each conversation of three turns is sent in order, so that its second and third turn are later requests. */
+/*
+ * The three turns of each conversation are sent in order, each turn as a request after the answer to the
+ * turn before.
+ */
 static void conversations_are_sent_turn_by_turn(void **state)
 {
 	static const char *const options[] = {
@@ -103,7 +109,7 @@ static void the_largest_load_within_limits_is_the_best(void **state)
 	json_decref(root);
 }
 
-/* No answer comes within a nanosecond, so that the search halves the rate until it ends. */
+/* No answer can come within a nanosecond, so the search halves the rate until it ends. */
 static void a_search_that_finds_no_rate_ends(void **state)
 {
 	static const char *const options[] = {"--search", "--rate", "40", "--slo", "ttft=0.000001ms",
@@ -139,8 +145,8 @@ static void a_trace_is_replayed_at_its_times(void **state)
 	assert_string_equal(json_string_value(json_object_get(load_of(root), "arrivals")), "logged");
 	assert_true(number(load_of(root), "requests") == 5);
 	assert_int_equal(kwhy_file_read("llm-trace.csv", 1 << 20, &csv, &error), KWHY_OK);
-	assert_non_null(strstr(csv.data,
-		"1,done,0.1,")); /* the second request: 200 ms in the log are 100 ms at twice the speed */
+	assert_non_null(strstr(csv.data, "1,done,0.1,")); /* the second request is at 200 ms in the log, which
+							     is 100 ms at twice the speed */
 	assert_non_null(strstr(csv.data, "1,done,0.4,"));
 	kwhy_text_done(&csv);
 	unlink("llm-trace.csv");

@@ -23,7 +23,9 @@
 
 static const char token[] = "0123456789abcdef0123456789abcdef";
 
-/* Folder of the files of all cases. `scenario` describes two GPUs that draw a constant 300 W and 200 W. */
+/*
+ * Folder with the files of all tests. `scenario` describes two GPUs that draw a constant 300 W and 200 W.
+ */
 static char folder[] = "/tmp/kwhy-llm-meters-XXXXXX";
 static char scenario[64], token_path[64], cert_path[64], key_path[64];
 
@@ -57,8 +59,8 @@ struct meters {
 };
 
 /*
- * Starts `kwhy serve` on the fake GPUs of the scenario `gpus`. `more`: further options, ended by NULL;
- * NULL: none.
+ * Starts `kwhy serve` on the fake GPUs that the scenario file `gpus` describes. `more`: further options,
+ * ended by NULL; NULL: none.
  */
 static struct meters start_meters(const char *gpus, const char *const *more)
 {
@@ -73,8 +75,8 @@ static struct meters start_meters(const char *gpus, const char *const *more)
 	assert_int_equal(pipe(err), 0);
 	meters.pid = fork();
 	if (meters.pid == 0) {
-		prctl(PR_SET_PDEATHSIG,
-			SIGKILL); /* ends the server if the test fails, because ctest would wait for it */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails, this ends the server; otherwise ctest
+						     would wait for it */
 		setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
 		setenv("KWHY_FAKE_NVML", gpus, 1);
 		dup2(err[1], STDERR_FILENO);
@@ -138,7 +140,9 @@ static void joules_of_another_host_lie_in_their_intervals(void **state)
 	llm_server_stop(&server);
 }
 
-/* Checks that the parts of each line of a file of --windows add up to its energy. Returns the load's, in J.
+/*
+ * Checks that in each line of a file of --windows the parts add up to the energy. Returns the energy of the
+ * load, J.
  */
 static double check_windows(const char *path, int load)
 {
@@ -168,7 +172,10 @@ static double check_windows(const char *path, int load)
 	return sum;
 }
 
-/* The parts of each request's energy add up to what another host's meters counted. */
+/*
+ * The energies of the requests and of the idle server must add up to what the meters of another host
+ * counted.
+ */
 static void joules_of_requests_add_up_to_another_hosts_meters(void **state)
 {
 	struct llm_server server = llm_server_start("well", NULL);

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-/* What the JSON of `kwhy llm` has (docs/formats/llm.md). */
+/* Gets values from the JSON that `kwhy llm` writes (docs/formats/llm.md). */
 
 /* The first load. */
 static inline const json_t *load_of(const json_t *root)
@@ -17,7 +17,7 @@ static inline double number(const json_t *row, const char *key)
 	return json_number_value(json_object_get(row, key));
 }
 
-/* A part of an object in a row, such as p50 of first_s. */
+/* Gets a member of an object in a row, such as p50 of first_s. */
 static inline double spread(const json_t *row, const char *key, const char *part)
 {
 	return number(json_object_get(row, key), part);

@@ -15,7 +15,7 @@
 static void become(const char *behaviour, const char *key, const char *path)
 {
 	prctl(PR_SET_PDEATHSIG,
-		SIGKILL); /* if the test fails, the server ends, because ctest would wait for it */
+		SIGKILL); /* if the test fails, this ends the server; otherwise ctest would wait for it */
 	if (key)
 		setenv("FAKE_LLM_KEY", key, 1);
 	if (!behaviour)

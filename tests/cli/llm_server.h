@@ -11,8 +11,8 @@ struct llm_server {
 };
 
 /*
- * Starts the server. `behaviour` NULL: the one for many requests at once (fast_server.c), which streams 4
- * tokens in 80 ms. `key`: the bearer token that it requires; NULL: none.
+ * Starts the server. `behaviour`: how it answers; NULL: starts fast_server.c instead, for many concurrent
+ * requests, which streams 4 tokens in 80 ms. `key`: bearer token that it requires; NULL: none.
  */
 struct llm_server llm_server_start(const char *behaviour, const char *key);
 void llm_server_stop(const struct llm_server *server);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the command `kwhy llm` against a fake server that answers well or badly (tests/fakes/llm). */
+/* Tests the command `kwhy llm` with a fake server that answers well or badly (tests/fakes/llm). */
 #include "llm_result.h"
 #include "llm_server.h"
 #include "spawned_checks.h"
@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct llm_server any; /* behaves as the name of the model says */
+static struct llm_server any; /* behaves as the name of the requested model says */
 
 /*
- * Runs a load of two concurrent requests for a short time, all of which is the steady window. The stall
+ * Runs a load of two concurrent requests for a short time. The steady window is the whole load. The stall
  * timeout is short only for the server that stalls on purpose.
  */
 static json_t *load_with(const char *behaviour, int status)
@@ -39,7 +39,7 @@ static void assert_all_failed(const char *behaviour, const char *outcome)
 	json_decref(root);
 }
 
-/* The interrupt comes in the middle of the second of two loads. */
+/* Interrupts kwhy in the second of two loads. */
 static void an_interrupt_leaves_the_loads_before(void **state)
 {
 	char command[1024];
@@ -54,7 +54,7 @@ static void an_interrupt_leaves_the_loads_before(void **state)
 		"llm-stopped.json & "
 		"child=$!; sleep 4.5; kill -TERM $child; wait $child",
 		KWHY_PROGRAM, any.url);
-	status = system(command); // NOLINT(cert-env33-c): a shell is what interrupts
+	status = system(command); // NOLINT(cert-env33-c): a shell sends the interrupt
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 1);
 	assert_int_equal(kwhy_file_read("llm-stopped.json", 1 << 20, &text, &error), KWHY_OK);
@@ -90,7 +90,7 @@ static void answers_have_times_and_tokens(void **state)
 }
 
 /*
- * With pauses between requests, times and joules of a token would include those of a server that waits for
+ * If there were pauses between requests, time and joules per token would include a server that waits for
  * the client.
  */
 static void one_request_at_once_follows_the_other_without_a_pause(void **state)
@@ -148,7 +148,7 @@ static void counts_that_lie_or_lack_are_told(void **state)
 	json_decref(root);
 }
 
-/* In this tokenizer each character is a token, of which the server's 8 pieces have three each. */
+/* In this tokenizer each character is a token. Each of the server's 8 pieces has three characters. */
 static void a_tokenizer_counts_what_the_server_does_not(void **state)
 {
 	static const char tokenizer[] =
@@ -180,8 +180,9 @@ static void a_tokenizer_counts_what_the_server_does_not(void **state)
 }
 
 /*
- * Of 8 tokens in pieces of 1, 4, 2 and 1, 7 come after the first piece. Their time is a seventh of that
- * between the first piece and the last, whether the server states their number or their size does.
+ * The four pieces have 1, 4, 2 and 1 of the answer's 8 tokens, so 7 tokens come after the first piece. The
+ * time per token is a seventh of the time from the first piece to the last, whether the server states the
+ * tokens of each piece or they follow from the pieces' sizes.
  */
 static void a_token_is_timed_by_the_tokens_of_pieces(void **state)
 {
@@ -254,7 +255,10 @@ static void each_failure_is_counted_by_its_kind(void **state)
 	assert_all_failed("no_json", "malformed");
 }
 
-/* A request is counted as cut instead of stalled if its first byte comes after the end of the load. */
+/*
+ * If the first byte of an answer comes after the end of the load, the request is counted as cut, not as
+ * stalled.
+ */
 static void those_that_stall_are_given_up(void **state)
 {
 	json_t *root = load_with("stalls", 1);
@@ -354,12 +358,12 @@ static void figures_of_other_tools_and_a_csv_are_written(void **state)
 	}
 	assert_int_equal(line, 2);
 	assert_int_equal(commas[0], commas[1]);
-	assert_non_null(strstr(csv.data, "\n1,,open,20,,")); /* an open loop has no concurrency */
+	assert_non_null(strstr(csv.data, "\n1,,open,20,,")); /* an open loop has no fixed concurrency */
 	kwhy_text_done(&csv);
 	unlink("llm-loads.csv");
 }
 
-/* The text of the default loads is at most 24 lines of 80 columns. */
+/* The text for the default loads must have at most 24 lines of 80 columns. */
 static void the_text_is_one_screen(void **state)
 {
 	struct spawned spawned = SPAWN("llm", "--url", any.url, "--seconds", "0.5", "--ramp", "0",
@@ -386,7 +390,7 @@ static void assert_inside(const json_t *part, double truth)
 		fail_msg("%g is not in %g to %g", truth, number(part, "low"), number(part, "high"));
 }
 
-/* Two GPUs draw a constant 300 W and 200 W: 500 J per second gross and nothing above idle. */
+/* Two GPUs draw a constant 300 W and 200 W. So the gross power is 500 W, and the energy above idle is 0. */
 static void joules_of_all_gpus_are_shared_by_tokens_and_requests(void **state)
 {
 	char scenario[] = "/tmp/kwhy-llm-gpu-XXXXXX";
@@ -417,7 +421,10 @@ static void joules_of_all_gpus_are_shared_by_tokens_and_requests(void **state)
 	json_decref(root);
 }
 
-/* At a constant power, whatever the load, no request takes energy above idle, and the parts still add up. */
+/*
+ * The power is constant, whatever the load. So no request has energy above idle, and the parts must still
+ * add up.
+ */
 static void joules_of_requests_add_up_to_the_meter(void **state)
 {
 	char scenario[] = "/tmp/kwhy-llm-gpu-XXXXXX";
@@ -453,14 +460,17 @@ static void joules_of_requests_add_up_to_the_meter(void **state)
 		records += (size_t)number(load, "requests");
 	}
 	assert_true(json_is_null(json_object_get(json_object_get(root, "requests_energy"), "missing")));
-	/* Its 90 % interval misses 300 W in some runs, so the estimate itself is tested. */
+	/*
+	 * in some runs the 90 % interval of idle_w does not contain 300 W, so only the estimate is tested
+	 */
 	assert_float_equal(
 		number(json_object_get(json_object_get(root, "requests_energy"), "idle_w"), "value"), 300, 3);
 	assert_int_equal(kwhy_file_read("llm-requests.csv", 1 << 24, &csv, &error), KWHY_OK);
 	for (i = 0; i < csv.length; i++)
 		lines += csv.data[i] == '\n';
-	assert_true(lines > records);			/* requests outside the steady windows as well */
-	assert_non_null(strstr(csv.data, ",5,2,8,4,")); /* tokens of prompt, cached, output; pieces */
+	assert_true(lines > records); /* the file also has requests outside the steady windows */
+	assert_non_null(strstr(csv.data,
+		",5,2,8,4,")); /* tokens: 5 of the prompt, 2 of these cached, 8 of the output; 4 pieces */
 	kwhy_text_done(&csv);
 	unlink("llm-requests.csv");
 	json_decref(root);

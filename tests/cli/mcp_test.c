@@ -108,8 +108,8 @@ static json_t *call(struct client *client, const char *tool, json_t *arguments)
 }
 
 /*
- * Calls a tool and returns the object that it gives, after checking that its text is the same object. The
- * caller owns the result.
+ * Calls a tool, and checks that the text of its result is the same object as the structured content.
+ * Returns this object; the caller owns it.
  */
 static json_t *call_well(struct client *client, const char *tool, json_t *arguments)
 {

@@ -53,8 +53,8 @@ static void the_power_of_a_second_recording_is_predicted_within_five_percent(voi
 }
 
 /*
- * In these recordings each block that is held out of the fit has every kind of work, and the SM clock was
- * read five times a second.
+ * In these recordings each block that is not fitted has every kind of work, and the clock of the
+ * multiprocessors was read five times per second.
  */
 static void blocks_of_balanced_work_and_the_other_recording_are_predicted_within_five_percent(void **state)
 {
@@ -77,7 +77,7 @@ static void blocks_of_balanced_work_and_the_other_recording_are_predicted_within
 
 #define KINDS KWHY_SOURCE_DIR "/examples/h200-power/"
 
-/* Without the counter of the integer units the error for the blocks held out of the fit would be 9 %. */
+/* Without the counter of the integer units, the error for the blocks that are not fitted would be 9 %. */
 static void a_decoder_s_power_is_predicted_for_other_numbers_of_sequences(void **state)
 {
 	json_t *answer = json_of(

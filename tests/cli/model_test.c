@@ -94,7 +94,7 @@ static void costs_of_two_runs_and_what_is_saved(void **state)
 }
 
 /*
- * A run that stated no tokens counts in the mean joules but not in the joules per token: 1000 J and 2000
+ * A run that states no tokens counts in the mean joules, but not in the joules per token: 1000 J and 2000
  * tokens per run need not be 0.5 J per token.
  */
 static void a_unit_of_work_takes_what_the_runs_that_tell_of_it_took(void **state)
@@ -194,7 +194,7 @@ static void assert_tells_of_no_interval(struct spawned spawned)
 	spawned_done(&spawned);
 }
 
-/* Intervals of a report are of 90 %, those of stat.json and of all models of 95 %. */
+/* Intervals of a report are 90 % intervals; those of stat.json and of all models are 95 % intervals. */
 static void a_reports_interval_is_widened_to_that_of_models(void **state)
 {
 	const char *report = given("report.json",
@@ -365,7 +365,7 @@ static void ranks_side_by_side_add_joules_but_no_times(void **state)
 
 	(void)state;
 	assert_near(number_at(answer, "phases.0.joules_per_token.value"), 6.0 / 400);
-	/* in the 4 s during which at least one rank runs */
+	/* in the 4 s in which at least one rank runs */
 	assert_near(number_at(answer, "phases.0.tokens_per_s"), 100);
 	assert_near(number_at(answer, "phases.0.mean_w"), 1.5);
 	assert_int_equal(json_array_size(json_object_get(answer, "remarks")), 0);
@@ -512,7 +512,7 @@ static void a_report_a_model_and_a_comparison_agree_on_joules_a_token(void **sta
 	assert_true(number_at(of_report, "run.energy_nj") <
 		0.9 * number_at(of_report, "devices.0.energy.attributed_nj"));
 	assert_near(number_at(of_model, "phases.0.joules_per_token.value"), each_j);
-	/* lower end of a 90 % interval */
+	/* each_j is the mean, low_j the lower end of its 90 % interval */
 	low_j = number_at(of_report, "work.0.energy_per_unit_low_nj") * 1e-9;
 	assert_near(number_at(of_model, "phases.0.joules_per_token.low"),
 		each_j - 1.96 / 1.645 * (each_j - low_j));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that no command replaces a file which it was given to read. */
+/* Tests that no command replaces a file that it reads. */
 #include "spawned_checks.h"
 
 #include <dirent.h>

@@ -56,7 +56,7 @@ static void read_kept(const char *name, struct kwhy_text *out)
 		fail_msg("%s", error.text);
 }
 
-/* Checks that the log has its eight columns, all of whole numbers. */
+/* Checks that the log has eight columns, all with whole numbers, as other tools expect. */
 static void assert_log_is_as_others_read_it(void)
 {
 	struct kwhy_text log = {0};
@@ -264,7 +264,7 @@ static void simulators_and_predictions_are_held_against_it(void **state)
 	spawned_done(&spawned);
 }
 
-/* Every engine has its own inputs and predictions; rows without one belong to the first engine measured. */
+/* Engines have inputs and predictions of their own; rows that name no engine are the first one's. */
 static void simulators_and_predictions_take_every_engine(void **state)
 {
 	char inputs[700], predictions[700], input[800];
@@ -324,8 +324,8 @@ static void two_fake_gpus_are_measured_and_verified(void **state)
 }
 
 /*
- * The GPUs draw a constant 300 W and 200 W. So the energy of a byte is its transfer time times 500 W, and
- * the interval of its net energy includes 0.
+ * The GPUs draw a constant 300 W and 200 W. So the energy per byte is 500 W times the transfer time per
+ * byte, and the interval of the net energy contains 0.
  */
 static void joules_at_both_ends_are_those_of_gpus_of_known_power(void **state)
 {

@@ -153,7 +153,7 @@ static void behind_a_graph_its_kernels_are_repeated_that_take_no_address_from_me
 	probed = probe("", "work:1 graph:8 sum");
 	assert_int_equal(count(probed->log, "burst vectorized_elementwise_kernel"), 9);
 	/*
-	 * one burst, for the launch outside of the graph: judging by its name, the kernel might take
+	 * one burst, for the launch outside the graph. Its name does not exclude that the kernel takes
 	 * addresses from memory
 	 */
 	assert_int_equal(count(probed->log, "burst add"), 1);
@@ -217,8 +217,8 @@ static int64_t sum_of(json_t *rows, const char *number, const char *name)
 }
 
 /*
- * Each burst runs within the runtime call that launches its kernel, but the time of the call must not
- * include it.
+ * The bursts run inside the runtime calls that launch their kernels, but the reported time of these calls
+ * must not include the bursts.
  */
 static void calls_have_no_time_of_bursts(void **state)
 {

@@ -131,8 +131,8 @@ static bool holds(const char *path, const char *text)
 }
 
 /*
- * The id of the boot distinguishes machines of the same host name, and containers of one machine from other
- * machines.
+ * The boot id distinguishes machines with the same host name. Containers on one machine have the same boot
+ * id.
  */
 static void launcher_and_program_state_which_start_of_the_machine_it_was(void **state)
 {
@@ -321,8 +321,8 @@ static void activity_keeps_to_ranges_of_the_name(void **state)
 	assert_int_equal(spawned.exit, 0);
 	spawned_done(&spawned);
 	/*
-	 * Collection goes on for a moment after a range and may record the three launches of the other
-	 * range.
+	 * collection goes on for a moment after a range, so it may record the three launches of the other
+	 * range, too
 	 */
 	assert_in_range(count_records(place("a"), "kernel"), 27, 30);
 	assert_int_equal(count_records(place("a"), "coverage"), 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests `kwhy replay`, as a rehearsal on the host and by the calls of a real driver on a fake one. */
+/* Tests `kwhy replay` without a GPU: on the host, and with the calls of a real driver to a fake one. */
 #include "../golden/schema_check.h"
 #include "base/file.h"
 #include "spawned_checks.h"
@@ -38,7 +38,7 @@ static void an_imported_trace_is_rehearsed_and_says_so(void **state)
 	assert_true(json_is_true(json_object_get(replay, "rehearsal")));
 	assert_true(count(replay, "as_recorded", "pattern", "kernels") > 10);
 	assert_true(json_is_null(json_object_get(replay, "changed")));
-	/* two devices worked, and their energy is known only together */
+	/* two devices worked, and only the sum of their energies is known */
 	assert_true(count(replay, "as_recorded", "otherwise", "other_devices") > 0);
 	assert_true(json_is_null(json_object_get(
 		json_object_get(json_object_get(replay, "as_recorded"), "recorded"), "energy_j")));
@@ -109,8 +109,8 @@ static void write_recording(const char *path)
 }
 
 /*
- * Replays, on fakes that draw power by what runs, a recording whose kernel drew these powers. The caller
- * owns the result.
+ * Replays a recording whose kernels drew these powers, on fakes whose power depends on what runs. The
+ * caller owns the result.
  */
 static json_t *replayed_at(const char *powers)
 {
@@ -146,8 +146,8 @@ static double recorded_net(const json_t *replay)
 }
 
 /*
- * The work factor of the window with the smallest deviation must be kept. The deviations are not checked,
- * as they depend on the load of the host.
+ * The work factor of the window with the smallest deviation must be kept. The deviations themselves are not
+ * checked, because they depend on the load of the host.
  */
 static void stand_ins_work_more_or_less_to_draw_what_was_recorded(void **state)
 {
@@ -209,7 +209,7 @@ static int interrupt_after(int seconds)
 		"'" KWHY_PROGRAM "' replay --backend host --repeat 100000 --thin-collectives=2 -q "
 		"-o replay-stopped.json '" TINY "' & child=$!; sleep %d; kill -TERM $child; wait $child",
 		seconds);
-	return system(line); // NOLINT(cert-env33-c): a shell is what interrupts
+	return system(line); // NOLINT(cert-env33-c): a shell sends the interrupt
 }
 
 static void an_interrupt_leaves_the_runs_before(void **state)

@@ -57,7 +57,7 @@ static inline json_t *json_with(struct spawned spawned, int status)
 	return root;
 }
 
-/* Makes the text one line, as the places of its line breaks depend on the length of paths. */
+/* Joins the lines of the text, because the places of its line breaks depend on the length of paths. */
 static inline void unwrap(char *text)
 {
 	char *out = text;
@@ -100,7 +100,7 @@ static inline const char *place_in(const char *folder, const char *name)
 	return out;
 }
 
-/* Writes a file in the folder and returns its path, which is valid for as long as one of place_in(). */
+/* Writes a file in the folder. Returns its path, which is valid as long as a path from place_in() is. */
 static inline const char *text_file_in(const char *folder, const char *name, const char *text)
 {
 	const char *path = place_in(folder, name);
@@ -118,7 +118,7 @@ static inline json_t *json_file_in(const char *folder, const char *name)
 	return document;
 }
 
-/* Checks that the value differs from the wanted one by at most a millionth of it. */
+/* Checks that the values differ by at most a millionth of the wanted one. */
 static inline void assert_near(double value, double wanted)
 {
 	if (!(fabs(value - wanted) <= 1e-6 * fabs(wanted)))

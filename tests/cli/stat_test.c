@@ -315,7 +315,7 @@ static void wrong_usage_is_told_before_anything_runs(void **state)
 	}
 }
 
-/* The process left running sleeps longer than any test lasts. */
+/* The process that the command leaves running sleeps longer than any test lasts. */
 static void processes_left_after_are_noted(void **state)
 {
 	struct kwhy_text pid = {0};

@@ -36,7 +36,10 @@ static json_t *load(const char *text)
 
 static void all_that_is_measured_keeps_to_its_schema(void **state)
 {
-	/* So few strategies that one round takes a small part of the time limit, even on a busy machine. */
+	/*
+	 * few strategies, so that one round takes only a small part of the time limit, even on a busy
+	 * machine
+	 */
 	struct spawned spawned = SPAWN(SMALL, "--strategy", "pinned,pageable,packed,batch,piece-kernel",
 		"--time", "40", "--save", in_folder(path, "all"), "--json", "--energy", "--burst", "0.1",
 		"--header", in_folder(other, "choices.h"));
@@ -70,7 +73,7 @@ static void a_folder_is_worked_out_again(void **state)
 	assert_fits_80_columns(text.out.data);
 	assert_keeps_to_schema("transfers", document);
 	assert_int_equal(csv.exit, 0);
-	/* The saved file has twelve lines more: a mark, ten settings and a date. */
+	/* the samples file has twelve lines more than the CSV: a mark, ten settings and a date */
 	assert_int_equal(
 		lines_of(in_folder(other, "again.csv")) + 12, lines_of(in_folder(other, "all/samples.csv")));
 	json_decref(document);

@@ -17,8 +17,8 @@
 /* These tests run on a fake driver only: no test may change settings of real hardware. */
 
 /*
- * A GPU whose meters show the power without delay, so the energy of a run does not depend on the limit
- * before it.
+ * A GPU whose meters show the power without delay. So the energy of a run does not depend on the limit of
+ * the run before.
  */
 #define H200 "gpu \"NVIDIA H200\"\npower constant 700\nsm_clock_mhz 1980\ntau_ms 0\nlag_ms 0\n"
 
@@ -66,8 +66,8 @@ static void assert_fails(struct spawned spawned, int status, const char *says)
 }
 
 /*
- * Works for half a second as the command of a sweep, at a rate of 1 - exp(-(limit - 180 W) / 100 W), and
- * reports the amount of work for the time that really passed. Returns the exit status.
+ * The command of a sweep: works for half a second at a rate of 1 - exp(-(limit - 180 W) / 100 W), and
+ * reports the amount of work for the time that it took. Returns the exit status.
  */
 static int work(void)
 {
@@ -172,8 +172,8 @@ static void nothing_is_run_where_the_answer_cannot_be_written(void **state)
 }
 
 /*
- * The meter gives ten readings a second and thus knows the energy of a run of one second to 6 %. On a
- * loaded machine a command may take half a second to start and end.
+ * The meter has ten readings per second, so it knows the energy of a run of one second to 6 %. On a loaded
+ * machine a command may take half a second to start and end.
  */
 static void runs_that_the_meter_cannot_tell_apart_end_the_sweep(void **state)
 {

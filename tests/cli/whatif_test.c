@@ -173,7 +173,7 @@ static void every_option_asks_for_the_change_of_its_name(void **state)
 }
 
 /*
- * The projection is compared with the same, unchanged run, so its error is all of the saving that it
+ * The projection is compared with the same, unchanged run, so the error is the whole saving that it
  * projected.
  */
 static void compare_says_how_far_a_projection_was_off(void **state)

@@ -43,7 +43,8 @@ struct plan {
 struct figures {
 	double truth_j, run_j, low_j, high_j;
 	double step_error;  /* largest relative error of a step's energy */
-	double step_excess; /* energy of the largest step, divided by that of the run, less 1; at least 0 */
+	double step_excess; /* largest ratio of a step's energy to that of the run, less 1; 0: no step has
+			       more energy than the run */
 };
 
 static double even(struct plan *plan, double low, double high)

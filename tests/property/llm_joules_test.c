@@ -100,7 +100,10 @@ static void check_coefficients(const struct machine *machine, const struct kwhy_
 	}
 }
 
-/* The joules of the run's decoding, of all requests together, against the truth and their interval. */
+/*
+ * Compares the joules of the decoding of all requests with the truth, and counts whether the interval
+ * contains it.
+ */
 static void check_sum(const struct machine *machine, const struct kwhy_llm_shares *shares,
 	const struct kwhy_llm_power_fit *fit, struct outcome *outcome)
 {

@@ -153,7 +153,7 @@ bool kwhy_pair_goes_back(const struct kwhy_pair_work *work)
 		kwhy_pair_is_exchange(work->config->engine);
 }
 
-/* Overwrites the sinks of this process's GPUs. */
+/* Overwrites those sinks (memory to which the transfer writes) that are on GPUs of this process. */
 static enum kwhy_status spoil_ends(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	const struct kwhy_pair_config *config = work->config;

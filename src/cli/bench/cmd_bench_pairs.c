@@ -91,7 +91,7 @@ static bool are_several(const struct pairs_options *options)
 						      : options->ranks > 1;
 }
 
-/* Refuses options that are not supported with several processes. */
+/* Refuses options that cannot be used when several processes measure. */
 static enum kwhy_status check_alone(const struct pairs_options *options, struct kwhy_error *error)
 {
 	bool locks = options->lock_mhz != KWHY_COUNT_NOT_GIVEN;
@@ -181,7 +181,7 @@ static enum kwhy_status fill_request(const struct pairs_options *options,
 	out->no_loads = options->no_loads;
 	out->seed = options->seed;
 	out->communicators = (uint32_t)options->communicators;
-	out->time_s = isnan(options->time_s) ? 0 : options->time_s; /* 0 stands for the default */
+	out->time_s = isnan(options->time_s) ? 0 : options->time_s; /* 0: the default */
 	out->warm_s = options->warm_s;
 	out->keep_warm_c = options->keep_warm_c;
 	out->clock_s = options->clock_s;
@@ -207,8 +207,9 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 
 	request->ranks = ranks.ranks;
 	request->local_rank = ranks.local_rank;
-	kwhy_stop_watch(options->quiet || ranks.rank > 0); /* rank 0 stops the other ranks, so only rank 0
-							      prints the message of an interrupt */
+	kwhy_stop_watch(options->quiet ||
+		ranks.rank >
+			0); /* only rank 0 stops the others and prints that the measurement was interrupted */
 	request->context = status ? NULL : kwhy_progress_begin(options->quiet || ranks.rank > 0);
 	if (!status)
 		status = ranks.rank ? kwhy_pairs_follow(request, error)
@@ -219,7 +220,7 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 }
 
 /*
- * Measures while clocks are locked. If it returns both results and an error, the measurement succeeded but
+ * Measures while clocks are locked. It may return results and an error: then the measurement succeeded, but
  * the clocks could not be unlocked.
  */
 static enum kwhy_status measure_locked(const struct pairs_options *options, struct kwhy_pair_request *request,
@@ -279,9 +280,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 				       : measure(options, &pairs, error);
 	if (!pairs)
 		return status;
-	/*
-	 * Results that come with an error are shown, too: only unlocking the clocks has failed.
-	 */
+	/* results that come with an error are shown, too: only the unlocking of the clocks has failed */
 	if (show(options, pairs, &later))
 		status = kwhy_output_later(status, &later, error);
 	if (!status && pairs->is_lost)

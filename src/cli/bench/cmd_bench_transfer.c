@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPAT_BYTES (UINT64_C(512) << 20) /* bytes of a copy, nvbandwidth's default */
+#define COMPAT_BYTES (UINT64_C(512) << 20) /* size of a copy in bytes: nvbandwidth's default */
 #define COMPAT_HOST_BYTES (UINT64_C(8) << 20)
 
 struct transfer_options {
@@ -94,7 +94,7 @@ static enum kwhy_status measure(
 	struct kwhy_bench_request request = {.device = options->device,
 		.quick = options->quick,
 		.seed = options->seed,
-		.time_s = isnan(options->time_s) ? 0 : options->time_s, /* 0 stands for the default */
+		.time_s = isnan(options->time_s) ? 0 : options->time_s, /* 0: the default */
 		.data_path = options->data,
 		.random_sizes = (uint32_t)(options->random_sizes > 1000 ? 1000 : options->random_sizes),
 		.energy = options->energy,

@@ -28,7 +28,10 @@ static bool is_multiplied(const char *unit)
 	return false;
 }
 
-/* The unit of a row's rate. Transfers and launches have none, only an SI prefix: "56.9 k/s". */
+/*
+ * The unit of a row's rate, per second. Transfers and launches are only counted: their rate has an SI
+ * prefix without a unit, as in "56.9 k/s".
+ */
 static const char *unit_of(const struct kwhy_bench_ops_row *row)
 {
 	return is_multiplied(row->unit) ? row->unit : "";
@@ -166,8 +169,8 @@ static struct kwhy_workload_energies energies_of(const struct kwhy_bench_ops *be
 }
 
 /*
- * Writes the energy per unit of work of each operation, grouped by unit. The column "of the least" divides
- * it by the least energy of an operation with the same unit.
+ * Writes the energy per unit of work of each operation, grouped by unit. The column "of the least" is this
+ * energy divided by the least energy among the operations with the same unit.
  */
 static void write_ranking(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)

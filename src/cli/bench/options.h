@@ -51,16 +51,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_form_find(const char *command,
 size_t kwhy_bench_columns(const struct kwhy_bench_output *output);
 
 /*
- * Writes and frees both texts. The table is written only if output->csv is set. `stem` is the name of the
- * result's file if output->file is a folder.
+ * Writes both texts to their files, and frees them. The table is written only if output->csv is set. If
+ * output->file is a folder, the result's file in it gets the name `stem`.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_write(const struct kwhy_bench_output *output, const char *stem,
 	enum kwhy_output_form form, struct kwhy_text *text, struct kwhy_text *table,
 	struct kwhy_error *error);
 
 /*
- * Rows of an option table that set a struct kwhy_bench_output, which is the member `member` of the options
- * struct `type`.
+ * Rows of an option table that set the member `member`, a struct kwhy_bench_output, of the options struct
+ * `type`.
  */
 #define KWHY_OPTION_ROWS_BENCH_OUTPUT(type, member, csv_help)                                             \
 	{"output", 'o', "FILE", "write there instead of standard output (.txt, .json)", KWHY_OPTION_TEXT, \
@@ -80,13 +80,13 @@ struct kwhy_bench_runs {
 
 enum { KWHY_BENCH_REPEAT = 5 };
 
-/* Defaults, which the help below states, too. */
+/* Defaults. The help texts below state them, too. */
 #define KWHY_BENCH_RUNS_DEFAULT ((struct kwhy_bench_runs){KWHY_BENCH_REPEAT, NAN})
 #define KWHY_BENCH_ENERGY_S 10.0
 
 /*
- * Rows of an option table that set a struct kwhy_bench_runs, which is the member `member` of the options
- * struct `type`.
+ * Rows of an option table that set the member `member`, a struct kwhy_bench_runs, of the options struct
+ * `type`.
  */
 #define KWHY_OPTION_ROWS_BENCH_RUNS(type, member)                                                           \
 	{"repeat", 0, "N", "timed runs of each variant, at least; default 5", KWHY_OPTION_COUNT,            \
@@ -100,8 +100,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_runs_check(
 	const struct kwhy_bench_runs *runs, struct kwhy_error *error);
 
 /*
- * Duration of each energy window in seconds. It is the user's value or, without one, `otherwise_s` for a
- * GPU and 0 (energy is not measured) for the host back end, whose runs only check results.
+ * Duration of each energy window in seconds. It is the user's value or, if that is NAN, `otherwise_s` for a
+ * GPU and 0 for the host back end. 0: energy is not measured, because runs on the host back end only check
+ * results.
  */
 double kwhy_bench_energy_s(double given_s, enum kwhy_gpu_backend backend, double otherwise_s);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Predictions of a simulator in a file, compared with measured transfers. */
+/* Compares measured transfers with a simulator's predictions in a file. */
 #include "base/file.h"
 #include "cli/bench/pairs_simulators.h"
 #include "pairs/analysis.h"
@@ -20,12 +20,12 @@ struct sum {
 	double ratios, worst;
 };
 
-/* The clock of one engine's measurements, and the errors of the predictions for that engine. */
+/* How the transfers of one engine were timed, and the errors of the predictions for that engine. */
 struct held_engine {
 	enum kwhy_pair_clock clock;
 	struct sum regimes[REGIMES], pairs[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX];
-	size_t count,
-		unknown; /* predictions of measured transfers, and of transfers that were not measured */
+	size_t count, unknown; /* numbers of predictions: for transfers that were measured (predicted), and
+				  for others (unknown) */
 	bool is_measured;
 };
 

@@ -45,7 +45,7 @@ enum kwhy_status kwhy_pairs_lock_begin(struct kwhy_pairs_lock *lock, unsigned mh
 	lock->count = 0;
 	status = list_devices(indices, &count, error);
 	/*
-	 * The guards are processes that unlock the clocks if this process dies. All of them must start
+	 * The guards are processes that unlock the clocks if this process dies. They must all be started
 	 * before this process opens NVML and keeps it open.
 	 */
 	for (size_t i = 0; !status && i < count; i++) {

@@ -28,7 +28,7 @@ static uint16_t usual_port(void)
 	return (uint16_t)(PORT_FIRST + hash % PORT_RANGE);
 }
 
-/* Reads the port. torchrun listens itself on the port that it names, so kwhy uses the next one. */
+/* Reads the port from MASTER_PORT. torchrun itself listens at this port, so kwhy then uses the next one. */
 static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 {
 	const char *text = secure_getenv("MASTER_PORT");
@@ -43,8 +43,8 @@ static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 }
 
 /*
- * Address of the first rank. If all ranks run on this host and have no secret, it is that of the loopback
- * interface, even if the launcher names another address.
+ * Address of rank 0. If all ranks run on this host and have no secret, it is the loopback address, even if
+ * the launcher names another one.
  */
 static const char *address_of_first(const struct kwhy_launcher_ranks *noted, const char *secret)
 {

@@ -19,7 +19,8 @@ struct kwhy_pairs_show {
 };
 
 /*
- * Whether a folder has measured pairs, as kwhy bench pairs writes them, or traces of ranks by torch.profiler.
+ * Whether a folder contains measured pairs, as kwhy bench pairs writes them, or traces of ranks by
+ * torch.profiler.
  */
 bool kwhy_pairs_folder_is_one(const char *folder);
 /* Reads a folder of measured pairs or traces. End with kwhy_pairs_free(). */
@@ -30,8 +31,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_show(
 	const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show, struct kwhy_error *error);
 
 /*
- * Writes the files that summarise all pairs into the folder of the measurement: pairs.json, and for each rank
- * its traces and metadata.
+ * Writes the results of the measurement into its folder: pairs.json for all pairs, and traces and metadata
+ * for each rank.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_keep(const struct kwhy_pairs *pairs, struct kwhy_error *error);
 

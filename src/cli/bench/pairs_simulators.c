@@ -83,8 +83,8 @@ static enum kwhy_status simulate(const struct kwhy_simulator *simulator,
 }
 
 /*
- * Whether simulator inputs can be made from the transfers that were measured with this engine. *out gets
- * their clock and the fitted links.
+ * Gets what simulator inputs are made from: the clock and the fitted links of the transfers that were
+ * measured with this engine. False: too few were measured.
  */
 static bool find_series(
 	const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, struct kwhy_pair_series *out)

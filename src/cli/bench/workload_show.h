@@ -11,8 +11,8 @@
 /* Parts of text and JSON that all benchmarks of workloads and kwhy llm write. */
 
 /*
- * Units per joule: `count` divided by `joules`. The lower end of the result's interval comes from the upper
- * end of the joules, and the reverse.
+ * Units per joule: `count` divided by `joules`. The lower bound of the result comes from the upper bound of
+ * the joules, and the upper from the lower.
  */
 struct kwhy_joules kwhy_workload_for_a_joule(double count, const struct kwhy_joules *joules);
 
@@ -26,10 +26,12 @@ void kwhy_workload_joules_short_cell(struct kwhy_table *table, const struct kwhy
 void kwhy_workload_missing_note(
 	const struct kwhy_text_context *context, const char *name, const char *missing);
 
-/* Of the rows that ran: how many have known energy of the GPUs that they used, and how many have not. */
+/*
+ * Rows that ran: number of rows for which the energy of their GPUs is known, and number of the other rows.
+ */
 struct kwhy_workload_energies {
 	size_t known, unknown;
-	/* id of the first row with unknown energy, borrowed; NULL: no such row */
+	/* id of the first row with unknown energy, not copied; NULL: there is none */
 	const char *first_unknown;
 };
 
@@ -37,8 +39,8 @@ void kwhy_workload_energies_add(
 	struct kwhy_workload_energies *energies, const char *row, const struct kwhy_window_joules *energy);
 
 /*
- * The reason `missing` if it is to be shown. NULL if all rows have energy, because the reason then concerns
- * only GPUs that no row used.
+ * The reason to show for missing energies: `missing`, or NULL if all rows have energy. In the latter case
+ * `missing` concerns only GPUs that no row used.
  */
 const char *kwhy_workload_energies_missing(
 	const struct kwhy_workload_energies *energies, const char *missing);

@@ -46,7 +46,7 @@ static enum kwhy_status read_by(const char *text, enum kwhy_summary_by *out, str
 	return kwhy_fail(error, KWHY_E_USAGE, "--by takes job, user, namespace or kind, not '%.60s'", text);
 }
 
-/* Reads the price and the carbon intensity of a kWh. */
+/* Reads the price and the carbon intensity of a kWh into the table. */
 static enum kwhy_status read_rates(const struct job_options *options, struct kwhy_owner_table *table,
 	char currency[16], struct kwhy_error *error)
 {
@@ -74,7 +74,9 @@ static enum kwhy_status read_rates(const struct job_options *options, struct kwh
 	return status;
 }
 
-/* Reads the file; with --wait again until it covers the time of the call. */
+/*
+ * Reads the file. With --wait, it is read again until it covers the time at which the command was called.
+ */
 static enum kwhy_status read_file(
 	const struct job_options *options, struct kwhy_stored *out, struct kwhy_error *error)
 {

@@ -35,15 +35,15 @@ struct serve_options {
 	bool allow_open, unconfined, verbose;
 };
 
-/* What is served: the meters, and who used the devices. */
+/* What is served: figures of the meters, and of the owners of the devices. */
 struct serving {
 	struct kwhy_live_job job;
-	struct kwhy_keeper *keeper;   /* NULL: there are no accounts, because readings are played from a file,
-					 whose processes are unknown */
-	struct kwhy_kubelet *kubelet; /* NULL: there is no keeper */
+	struct kwhy_keeper *keeper;   /* NULL: no accounts are kept, because the readings come from a file and
+					 the processes are unknown */
+	struct kwhy_kubelet *kubelet; /* NULL: no accounts are kept */
 	struct kwhy_otlp *otlp;	      /* NULL: no figures are sent to a collector */
 	char host[HOST_BYTES];
-	bool has_warned; /* the user was told that accounts cannot be stored */
+	bool has_warned; /* a message said that accounts cannot be stored */
 };
 
 /* Secrets of the server; this struct owns their memory. */
@@ -68,8 +68,8 @@ static void set_defaults(void *options)
 }
 
 /*
- * Refuses the file of a secret if other users can write it, and warns if other users can read it, as they can
- * read secrets mounted in containers.
+ * Refuses a secret's file if other users can write it. Only warns if other users can read it, because
+ * secrets that are mounted in containers usually are readable.
  */
 static enum kwhy_status check_mode(const char *path, struct kwhy_error *error)
 {
@@ -77,7 +77,7 @@ static enum kwhy_status check_mode(const char *path, struct kwhy_error *error)
 	char text[400];
 
 	if (stat(path, &facts))
-		return KWHY_OK; /* the later attempt to read it fails, too, and reports why */
+		return KWHY_OK; /* no error here: reading the file will fail, too, and report why */
 	if (S_ISREG(facts.st_mode) && facts.st_mode & S_IWOTH)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%.300s: everybody on this machine may write to it, so it keeps no secret; make a "
@@ -153,7 +153,7 @@ static enum kwhy_status check_openness(
 	return KWHY_OK;
 }
 
-/* Prints once why accounts are not stored, and once that they are stored again. */
+/* Prints a message when accounts can no longer be stored, and another when they can be stored again. */
 static void warn(struct serving *serving)
 {
 	const char *problem = kwhy_keeper_state(serving->keeper).store_problem;
@@ -235,7 +235,9 @@ static void send_figures(struct serving *serving)
 	kwhy_otlp_send(serving->otlp, &figures, kwhy_clock_mono_ns());
 }
 
-/* Sends figures if it is time to. Returns the longest time to wait, ms. */
+/*
+ * Sends figures to the collector if they are due. Returns the longest time to wait until the next call, ms.
+ */
 static int carry_on_sending(struct serving *serving, int wait_ms)
 {
 	const char *message;
@@ -314,7 +316,7 @@ static enum kwhy_status check_owners(const struct serve_options *options, struct
 	return KWHY_OK;
 }
 
-/* Begins to keep accounts. The driver is asked for processes as often as the gauges are read. */
+/* Starts to keep accounts. The driver lists processes as often as the gauges are read. */
 static enum kwhy_status open_keeper(
 	const struct serve_options *options, struct serving *serving, struct kwhy_error *error)
 {
@@ -347,7 +349,7 @@ static enum kwhy_status open_otlp(
 	return kwhy_otlp_open(options->otlp, &serving->otlp, error);
 }
 
-/* Stores what was used up to now. */
+/* Stores the energy used until now, and ends the accounts. */
 static enum kwhy_status close_keeper(
 	struct serving *serving, enum kwhy_status status, struct kwhy_error *error)
 {
@@ -374,7 +376,7 @@ static void confine(const void *context)
 		kwhy_output_message(words);
 }
 
-/* Opens the meters, and confines the process before any thread or connection. */
+/* Opens the meters, and confines the process before it starts threads or opens connections. */
 static enum kwhy_status open_job(
 	const struct serve_options *options, struct kwhy_live_job *job, struct kwhy_error *error)
 {

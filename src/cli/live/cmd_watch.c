@@ -15,7 +15,10 @@
 
 enum {
 	TICK_MS = 500,
-	/* time in ms before a single view is drawn, in which every gauge is read; some need two readings */
+	/*
+	 * time in ms before a single view is drawn; every gauge is read in this time, some of them twice,
+	 * as they need
+	 */
 	ONCE_MS = 1200,
 	PROCESSES_MIN = 3,
 	PROCESSES_ONCE = 10
@@ -51,7 +54,7 @@ static bool wants_ascii(const struct watch_options *options)
 	return options->ascii || !setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 }
 
-/* Fails if there is no meter to show. The error states the reason. */
+/* Fails if there is no meter to show. The message states why. */
 static enum kwhy_status check_meters(const struct kwhy_sensors *sensors, struct kwhy_error *error)
 {
 	if (sensors->source_count)

@@ -15,8 +15,8 @@
 #define MS_NS INT64_C(1000000)
 #define INTERVAL_DEFAULT_MS 1000
 /*
- * period in ms at which the driver's buffer of power samples is read; often enough for a view. Reading it
- * takes 0.6 ms of processor time on an H200.
+ * Period in ms at which the driver's buffer of power samples is read. It is short enough for a view. Each
+ * read takes 0.6 ms of processor time on an H200.
  */
 #define RING_PERIOD_MS 500
 /*

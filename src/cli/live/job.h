@@ -12,8 +12,8 @@ struct kwhy_live_options {
 	struct kwhy_strings meters;
 	double interval_ms;
 	/*
-	 * Called when the meters are open and no thread was started; NULL: nothing is called. `context` is
-	 * the caller's.
+	 * Called after the meters were opened and before a thread is started. NULL: nothing is called.
+	 * `context` is passed to it.
 	 */
 	void (*before_threads)(const void *context);
 	const void *context;
@@ -22,8 +22,8 @@ struct kwhy_live_options {
 void kwhy_live_options_init(struct kwhy_live_options *options);
 
 /*
- * Rows of an option table that set a struct kwhy_live_options, which is the member `member` of the options
- * struct `type`.
+ * Rows of an option table that set the member `member`, a struct kwhy_live_options, of the options struct
+ * `type`.
  */
 #define KWHY_OPTION_ROWS_LIVE(type, member)                                                               \
 	{"device", 0, "LIST", "these devices alone, as their driver numbers them: 0,2", KWHY_OPTION_TEXT, \
@@ -43,7 +43,7 @@ struct kwhy_live_job {
 	struct kwhy_live *live;
 	/* file descriptor that becomes readable when SIGINT, SIGTERM or SIGHUP arrives */
 	int signals;
-	int64_t ticked_ns; /* time of the last update; 0: there was none */
+	int64_t ticked_ns; /* time of the last update on CLOCK_MONOTONIC; 0: there was none */
 	bool replayed;	   /* whether readings come from a file and not from meters */
 };
 

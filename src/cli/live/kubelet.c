@@ -15,21 +15,22 @@
 enum { TIMEOUT_MS = 5000, FIRST_MS = 1000, TICK_MS = 20, PATH_BYTES = 320, MESSAGE_BYTES = 700 };
 
 struct kwhy_kubelet {
-	char path[PATH_BYTES]; /* of the socket */
+	char path[PATH_BYTES]; /* path of the socket */
 	struct kwhy_curl curl;
-	bool is_open; /* libcurl is open */
+	bool is_open; /* libcurl was loaded */
 	CURLM *multi;
 	CURL *request; /* request that is in flight; NULL: there is none */
 	struct curl_slist *headers;
 	struct kwhy_text answer;
-	int64_t grpc_status; /* of the request; -1: not known yet */
+	int64_t grpc_status; /* gRPC status of the request's answer; -1: not known yet */
 	struct kwhy_allocations allocations;
-	int64_t due_ns, answered_ns; /* times of the next request, and of the last answer */
-	bool has_failed;	     /* the last request failed, and the user knows */
+	int64_t due_ns,
+		answered_ns; /* times on CLOCK_MONOTONIC: of the next request, and of the last answer */
+	bool has_failed;     /* the last request failed, and a message said so */
 	char message[MESSAGE_BYTES];
 };
 
-/* gRPC puts the outcome of a call into a header or a trailer. */
+/* Reads the gRPC status of the call, which is in a header or in a trailer. */
 static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
 	static const char name[] = "grpc-status:";
@@ -66,7 +67,7 @@ static enum kwhy_status open_curl(struct kwhy_kubelet *kubelet, struct kwhy_erro
 	return status;
 }
 
-/* Begins a request: a message of gRPC without content. */
+/* Starts a request, whose body is an empty gRPC message. */
 static enum kwhy_status begin(struct kwhy_kubelet *kubelet, struct kwhy_error *error)
 {
 	static const char empty[5];
@@ -147,7 +148,10 @@ static enum kwhy_status take_answer(struct kwhy_kubelet *kubelet, int64_t now_ns
 	return status;
 }
 
-/* Remembers whether it failed. Returns a sentence if that has changed. */
+/*
+ * Stores whether the last request failed. Returns a sentence for the user if this has changed; NULL: it has
+ * not.
+ */
 static const char *report(
 	struct kwhy_kubelet *kubelet, enum kwhy_status status, const struct kwhy_error *error)
 {
@@ -164,7 +168,7 @@ static const char *report(
 	return kubelet->message;
 }
 
-/* Goes on with the request for at most wait_ms. */
+/* Continues the request for at most wait_ms. Returns a sentence for the user, or NULL. */
 static const char *carry_on(struct kwhy_kubelet *kubelet, int64_t now_ns, int wait_ms)
 {
 	const int64_t until_ns = kwhy_clock_mono_ns() + wait_ms * INT64_C(1000000);

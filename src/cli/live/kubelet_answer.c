@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * v1.ListPodResourcesResponse of the kubelet: pods, their containers, and the ids of each resource's devices.
- * CPUs, memory and devices of claims (dynamic resource allocation) are not read.
+ * Reads the kubelet's v1.ListPodResourcesResponse: pods, their containers, and the ids of the devices of
+ * each resource. CPUs, memory, and devices of resource claims (dynamic resource allocation) are not read.
  */
 #include "base/column.h"
 #include "cli/live/kubelet.h"
@@ -9,9 +9,11 @@
 
 #include <string.h>
 
-enum { PREFIX_BYTES = 5 }; /* of gRPC: whether the message is compressed, and its length */
+enum {
+	PREFIX_BYTES = 5
+}; /* before each gRPC message: whether it is compressed (1 byte), and its length (4 bytes) */
 
-/* Reads the fields of a message, and gives `take` those that contain bytes. */
+/* Reads the fields of a message, and calls `take` for those that contain bytes. */
 typedef enum kwhy_status take_field(void *context, const struct kwhy_protobuf_field *, struct kwhy_error *);
 
 static enum kwhy_status each(
@@ -35,7 +37,7 @@ static void copy(char *out, size_t out_bytes, struct kwhy_protobuf_message text)
 	kwhy_owner_text(out, out_bytes, (const char *)text.at, kwhy_protobuf_length(text));
 }
 
-/* The first field of a message with this number, which contains bytes; none: empty. */
+/* The first field of a message that has this number and contains bytes; an empty message: there is none. */
 static struct kwhy_protobuf_message text_of(struct kwhy_protobuf_message message, uint32_t number)
 {
 	struct kwhy_protobuf_field field;
@@ -51,7 +53,7 @@ struct reading {
 	struct kwhy_owner owner;
 };
 
-/* ContainerDevices: resource_name 1, device_ids 2 */
+/* Fields of ContainerDevices: 1 resource_name, 2 device_ids. */
 static enum kwhy_status take_device(
 	void *context, const struct kwhy_protobuf_field *field, struct kwhy_error *error)
 {
@@ -72,14 +74,14 @@ static enum kwhy_status take_device(
 	return KWHY_OK;
 }
 
-/* ContainerResources: name 1, devices 2 */
+/* Fields of ContainerResources: 1 name, 2 devices. */
 static enum kwhy_status take_devices(
 	void *context, const struct kwhy_protobuf_field *field, struct kwhy_error *error)
 {
 	return field->number == 2 ? each(field->bytes, take_device, context, error) : KWHY_OK;
 }
 
-/* PodResources: name 1, namespace 2, containers 3 */
+/* Fields of PodResources: 1 name, 2 namespace, 3 containers. */
 static enum kwhy_status take_container(
 	void *context, const struct kwhy_protobuf_field *field, struct kwhy_error *error)
 {
@@ -91,7 +93,7 @@ static enum kwhy_status take_container(
 	return each(field->bytes, take_devices, reading, error);
 }
 
-/* ListPodResourcesResponse: pod_resources 1 */
+/* Field of ListPodResourcesResponse: 1 pod_resources. */
 static enum kwhy_status take_pod(
 	void *context, const struct kwhy_protobuf_field *field, struct kwhy_error *error)
 {

@@ -15,18 +15,19 @@ enum { TIMEOUT_S = 10, LAST_TIMEOUT_MS = 3000, BUSY_MS = 50, MESSAGE_BYTES = 400
 
 struct kwhy_otlp {
 	struct kwhy_curl curl;
-	bool is_open; /* libcurl is open */
+	bool is_open; /* libcurl was loaded */
 	CURLM *multi;
 	CURL *request; /* request that is in flight; NULL: there is none */
 	struct curl_slist *headers;
 	char *url;
 	struct kwhy_text body, answer;
-	int64_t interval_ns, due_ns; /* time between requests, and time of the next */
-	bool has_failed;	     /* the last request failed, and the user knows */
+	int64_t interval_ns,
+		due_ns;	 /* time between two requests, and time of the next one on CLOCK_MONOTONIC */
+	bool has_failed; /* the last request failed, and a message said so */
 	char message[MESSAGE_BYTES];
 };
 
-/* Appends a value in which %XX stands for a byte, as in W3C Baggage. */
+/* Appends a value. In it %XX stands for a byte, as in W3C Baggage. */
 static void add_decoded(struct kwhy_text *line, const char *at, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -43,7 +44,7 @@ static void add_decoded(struct kwhy_text *line, const char *at, size_t length)
 	}
 }
 
-/* Adds the headers of the variable, which commas separate, as "name: value". */
+/* Adds the headers that the environment variable lists, separated by commas, as "name: value". */
 static enum kwhy_status add_headers(struct kwhy_otlp *otlp, struct kwhy_error *error)
 {
 	const char *at = secure_getenv("OTEL_EXPORTER_OTLP_HEADERS");
@@ -188,7 +189,10 @@ void kwhy_otlp_send(struct kwhy_otlp *otlp, const struct kwhy_otlp_figures *figu
 	otlp->curl.multi_add_handle(otlp->multi, otlp->request);
 }
 
-/* Whether the collector says that it left out points: {"partialSuccess":{"rejectedDataPoints":"3"}}. */
+/*
+ * Whether the collector's answer says that it dropped points:
+ * {"partialSuccess":{"rejectedDataPoints":"3"}}.
+ */
 static bool is_partial(const struct kwhy_text *answer)
 {
 	static const char key[] = "\"rejectedDataPoints\"";

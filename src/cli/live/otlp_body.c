@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The body of an OTLP request. Names are those of OpenTelemetry's semantic conventions for hardware (hw.*),
- * Kubernetes (k8s.*) and containers; what has none there begins with "kwhy.".
+ * Writes the body of an OTLP request. Names are those of OpenTelemetry's semantic conventions for hardware
+ * (hw.*), Kubernetes (k8s.*) and containers. Names that the conventions lack begin with "kwhy.".
  */
 #include "cli/live/otlp.h"
 
@@ -11,15 +11,18 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { CUMULATIVE = 2 }; /* AGGREGATION_TEMPORALITY_CUMULATIVE */
+enum { CUMULATIVE = 2 }; /* value of AGGREGATION_TEMPORALITY_CUMULATIVE */
 
-/* Instruments of OpenTelemetry: a counter only rises, an up-down counter may be added up over devices. */
+/*
+ * Instruments of OpenTelemetry. A counter only rises. An up-down counter may also fall, and it makes sense
+ * to add it up over devices.
+ */
 enum instrument { GAUGE, COUNTER, UP_DOWN_COUNTER };
 
 struct body {
 	const struct kwhy_otlp_figures *figures;
 	struct kwhy_json json;
-	enum instrument instrument; /* instrument of the open metric */
+	enum instrument instrument; /* instrument of the metric that is being written */
 };
 
 static void put_attribute(struct kwhy_json *json, const char *key, const char *value)
@@ -149,7 +152,10 @@ static void put_devices(struct body *body, device_value *value, const char *task
 	}
 }
 
-/* Domains of the host are of type "cpu", whatever they measure besides. */
+/*
+ * Writes the domains of the host. All of them get the type "cpu", also those that measure memory or other
+ * parts.
+ */
 static void put_domains(struct body *body, bool is_energy)
 {
 	const struct kwhy_live_snapshot *snapshot = body->figures->snapshot;

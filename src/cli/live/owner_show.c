@@ -24,7 +24,7 @@ static double joules(kwhy_wide_nj energy_nj)
 	return (double)energy_nj / NJ_PER_J;
 }
 
-/* Energy of devices and host that is paid for, in kWh: with the PUE. */
+/* Energy to pay for, in kWh: that of devices and host, multiplied by the PUE. */
 static double kwh_of(const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item)
 {
 	return joules(item->energy_nj + item->host_nj) / KWHY_JOULES_PER_KWH * table->pue;
@@ -57,7 +57,7 @@ static double idle_ratio(const struct kwhy_owner_summary *item)
 	return ratio((double)item->idle_nj, (double)item->energy_nj);
 }
 
-/* The name that a person looks for: "slurm 4711", "kubernetes research/llama-0", "idle". */
+/* Writes an owner's kind and name: "slurm 4711", "kubernetes research/llama-0", "idle". */
 static void write_name(const struct kwhy_owner *owner, struct kwhy_text *out)
 {
 	kwhy_text_clear(out);
@@ -174,7 +174,7 @@ void kwhy_owners_text(const struct kwhy_owner_table *table, struct kwhy_text *ou
 	write_notes(table, out);
 }
 
-/* Whether the host is metered. If it is not, the energy that owners used of it is unknown. */
+/* Whether the host has a meter. If not, the host's energy of the owners is unknown. */
 static bool has_host(const struct kwhy_stored *stored)
 {
 	for (size_t i = 0; i < stored->count; i++)

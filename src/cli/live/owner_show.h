@@ -6,16 +6,17 @@
 #include "fit/carbon.h"
 #include "owners/summary.h"
 
-/* What a table of owners shows, and what a kWh costs and emits. */
+/* What a table of owners shows, with the price and the carbon intensity of a kWh. */
 struct kwhy_owner_table {
 	const struct kwhy_stored *stored;
 	const struct kwhy_owner_summary *items;
 	size_t count;
 	enum kwhy_summary_by by;
-	double price_per_kwh;			 /* price; NAN: no cost is shown */
-	const char *currency;			 /* currency of the price; "": it is not named */
-	double g_per_kwh;			 /* carbon intensity; NAN: no emissions are shown */
-	const struct kwhy_carbon_region *region; /* region of g_per_kwh; NULL: the user gave g_per_kwh */
+	double price_per_kwh; /* NAN: no cost is shown */
+	const char *currency; /* currency of the price; "": it is not named */
+	double g_per_kwh;     /* g of CO2 equivalent per kWh; NAN: no emissions are shown */
+	const struct kwhy_carbon_region
+		*region; /* region whose mean g_per_kwh is; NULL: the user gave g_per_kwh */
 	double pue;
 };
 

@@ -29,7 +29,7 @@ struct job {
 	struct kwhy_llm_energy idle;
 	struct kwhy_llm_joules joules; /* joules of single requests */
 	char *model;		       /* name of the model that the server serves */
-	struct kwhy_text token;	       /* token for the server of --meters */
+	struct kwhy_text token;	       /* token for the `kwhy serve` at --meters */
 	uint64_t sent;
 	struct kwhy_progress *progress;
 	bool is_stopped;
@@ -68,7 +68,7 @@ static enum kwhy_status find_server(struct job *job, struct kwhy_error *error)
 	return status;
 }
 
-/* Reads the token from the file or the environment; *out is NULL if neither has a token. */
+/* Reads the token from the file or the environment; *out is NULL if neither states one. */
 static enum kwhy_status find_token(struct job *job, const char **out, struct kwhy_error *error)
 {
 	const char *path = job->options->meters_token;
@@ -118,7 +118,10 @@ static enum kwhy_status tick(void *context, struct kwhy_error *error)
 	return status ? status : kwhy_llm_meter_tick(&job->meter, error);
 }
 
-/* Meters a load and, where its energy is known, keeps its requests for their joules. */
+/*
+ * Measures the energy of a load. If it is known, keeps the load's requests, so that it can be divided among
+ * them.
+ */
 static enum kwhy_status meter_load(
 	struct job *job, struct kwhy_llm_row *row, struct kwhy_llm_run *run, struct kwhy_error *error)
 {
@@ -135,7 +138,7 @@ static enum kwhy_status meter_load(
 			&job->meter, run->steady_end_ns, run->end_ns, &series, &ramp, error);
 	if (!status)
 		row->net = kwhy_llm_energy_net(&row->gross, &job->idle);
-	/* without energy only --requests needs the requests, which may be millions */
+	/* if the energy is unknown, only --requests needs the requests, of which there may be millions */
 	if (!status && series.is_broken && !job->options->requests)
 		kwhy_llm_run_done(run);
 	if (!status)
@@ -233,7 +236,7 @@ static enum kwhy_status render(const struct kwhy_llm_result *result, enum kwhy_o
 
 typedef void table_csv(const struct kwhy_llm_result *result, struct kwhy_text *out);
 
-/* Writes a table to a file of its own. `path` NULL: nobody asked for it. */
+/* Writes a table to a file of its own. `path` NULL: the table was not requested. */
 static enum kwhy_status write_table(
 	const char *path, table_csv *table, const struct kwhy_llm_result *result, struct kwhy_error *error)
 {
@@ -250,7 +253,10 @@ static enum kwhy_status write_table(
 	return status;
 }
 
-/* The load with the largest rate of good answers among those that kept the limits. */
+/*
+ * Among the loads that kept the limits, the one with most good answers. NULL: no load kept them, or there
+ * are no limits.
+ */
 static const struct kwhy_llm_row *best_of(const struct kwhy_llm_plan *plan)
 {
 	const struct kwhy_llm_row *best = NULL;

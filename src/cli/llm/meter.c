@@ -95,7 +95,7 @@ static enum kwhy_status add_reading(
 	return KWHY_OK;
 }
 
-/* Energy in J from the start of the present window until `until_ns`; NAN: unknown. */
+/* Energy from start_ns to until_ns in J; NAN: unknown. start_ns is the start of the present window. */
 typedef double energy_until(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t until_ns);
 
 static double local_until(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t until_ns)
@@ -118,7 +118,7 @@ static double remote_until(struct kwhy_llm_meter *meter, int64_t start_ns, int64
 											     : energy.joules;
 }
 
-/* Adds a reading for about each second of a window. */
+/* Adds readings of a window to the series, about one for each second. */
 static enum kwhy_status add_window(struct kwhy_llm_series *series, struct kwhy_llm_meter *meter,
 	int64_t start_ns, int64_t end_ns, energy_until *until, struct kwhy_error *error)
 {
@@ -138,7 +138,7 @@ static enum kwhy_status add_window(struct kwhy_llm_series *series, struct kwhy_l
 		series->is_broken = isnan(joules);
 		if (series->is_broken)
 			break;
-		/* later readings may correct a curve by a little; energy never falls */
+		/* later samples may correct the curve downwards by a little, but readings must not fall */
 		if (before_nj + llround(joules * 1e9) > last_nj)
 			last_nj = before_nj + llround(joules * 1e9);
 		status = add_reading(series, at_ns, last_nj, error);

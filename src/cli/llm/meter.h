@@ -7,7 +7,10 @@
 #include "llm/scraper.h"
 #include "llm/work.h"
 
-/* Energy of all GPUs together in one window; NAN: unknown. Strings are valid until the meter is closed. */
+/*
+ * Sum of the energies of all GPUs in one window, J; NAN: unknown. Strings are valid until the meter is
+ * closed.
+ */
 struct kwhy_llm_energy {
 	double seconds;
 	double joules, low_j, high_j;
@@ -15,7 +18,7 @@ struct kwhy_llm_energy {
 	const char *missing; /* why joules are unknown; NULL: they are known */
 };
 
-/* Readings of successive windows, about one a second. Zero-initialise it. */
+/* Readings of successive windows, about one per second. Zero-initialise it. */
 struct kwhy_llm_series {
 	struct kwhy_llm_reading *items;
 	size_t count, capacity;
@@ -24,17 +27,17 @@ struct kwhy_llm_series {
 void kwhy_llm_series_done(struct kwhy_llm_series *series);
 
 /*
- * The meters of the server's GPUs while it is under load: meters of this host, or those of another host that
- * a `kwhy serve` there reads.
+ * The meters of the server's GPUs while the server is under load: either meters of this host, or those that
+ * a `kwhy serve` on another host reads.
  */
 struct kwhy_llm_meter {
 	/* reader of another host's meters; NULL: this host's meters are used */
 	struct kwhy_llm_scraper *remote;
-	struct kwhy_arena arena; /* memory of the texts on missing meters */
+	struct kwhy_arena arena; /* memory of the texts that say why energy is missing */
 	bool open;
 	struct kwhy_stat_meter meter;
 	struct kwhy_stat_domain *domains;
-	const char *missing; /* why no energy can be measured; NULL: it can be */
+	const char *missing; /* why no energy can be measured; NULL: it can */
 };
 
 /*
@@ -55,21 +58,21 @@ void kwhy_llm_meter_close(struct kwhy_llm_meter *meter);
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_tick(void *meter, struct kwhy_error *error);
 
 /*
- * Waits until the meters have readings for the window, returns its energy, and adds its readings to a series,
- * whose windows must follow each other without a gap. Windows must be in order of time and have ended at most
- * a minute ago.
+ * Waits until the meters have readings for the whole window, gets its energy, and adds its readings to
+ * `series`. The windows of a series must follow each other without a gap. Each window must be later than
+ * the one before, and have ended at most a minute ago.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_window(struct kwhy_llm_meter *meter, int64_t start_ns,
 	int64_t end_ns, struct kwhy_llm_series *series, struct kwhy_llm_energy *out,
 	struct kwhy_error *error);
 
-/* Waits for `seconds` and returns the energy of that time, in which the server is idle. */
+/* Waits for `seconds`, in which the server is idle, and gets the energy of this time. */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_rest(struct kwhy_llm_meter *meter, double seconds,
 	struct kwhy_llm_series *series, struct kwhy_llm_energy *out, struct kwhy_error *error);
 
 /*
- * Energy above idle: `gross` less the mean power of `idle` times the duration of the window. The interval
- * includes the uncertainty of both.
+ * Energy above idle: `gross` minus the mean power of `idle` times the duration of the window of `gross`.
+ * The interval includes the uncertainty of both.
  */
 struct kwhy_llm_energy kwhy_llm_energy_net(
 	const struct kwhy_llm_energy *gross, const struct kwhy_llm_energy *idle);

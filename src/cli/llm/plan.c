@@ -11,14 +11,16 @@
 enum {
 	AT_ONCE_MAX = 16384,
 	RATE_MAX = 100000,
-	FILES_OF_ITS_OWN = 128, /* descriptors that meters and output need */
+	FILES_OF_ITS_OWN = 128, /* number of file descriptors for everything but connections to the server:
+				   meters, output */
 	TURNS_MAX = 100,
 	SEARCH_LOADS_MAX = 24,
 	TRACE_S_MAX = 366 * 86400
 };
 #define PROMPT_BYTES_MAX ((size_t)1 << 30)
-#define SEARCH_RATIO \
-	1.05 /* ratio of the lowest rate that fails to the highest that does not, at which a search ends */
+#define SEARCH_RATIO                                                                                       \
+	1.05 /* a search ends when the lowest rate that fails is at most this multiple of the highest rate \
+		that does not */
 #define GOOD_SHARE 0.95
 
 static enum kwhy_status check_times(const struct kwhy_llm_options *options, struct kwhy_error *error)
@@ -63,8 +65,8 @@ static enum kwhy_status read_arrivals(
 }
 
 /*
- * Allows as many open files as the system lets this process have, and checks that they suffice. A load with
- * arrivals gets fewer slots where they do not.
+ * Raises the limit of open files as far as the system allows, and checks that it suffices. If it does not,
+ * a load with given arrivals gets fewer slots; a closed loop is refused.
  */
 static enum kwhy_status allow_sockets(bool is_closed, uint32_t *at_once, struct kwhy_error *error)
 {
@@ -85,7 +87,7 @@ static enum kwhy_status allow_sockets(bool is_closed, uint32_t *at_once, struct 
 	return KWHY_OK;
 }
 
-/* Adds a load. rate_per_s NAN: a closed loop of `at_once` requests. */
+/* Adds a load. rate_per_s NAN: the load is a closed loop of `at_once` requests. */
 static enum kwhy_status add_load(
 	struct kwhy_llm_plan *plan, double rate_per_s, double at_once, struct kwhy_error *error)
 {
@@ -110,7 +112,7 @@ static enum kwhy_status add_load(
 	return status ? status : allow_sockets(row->load.is_closed, &row->load.concurrency, error);
 }
 
-#define RATE_MIN 1e-6 /* requests per second: one in twelve days */
+#define RATE_MIN 1e-6 /* lowest rate, requests per second: one request in twelve days */
 
 static bool is_load(double value, bool is_rate)
 {
@@ -118,7 +120,10 @@ static bool is_load(double value, bool is_rate)
 		(is_rate || value == floor(value));
 }
 
-/* Reads a list of loads: "1,2,4". Each is at most `most`, and a whole number unless loads are rates. */
+/*
+ * Reads a list of loads: "1,2,4". Each number is at most `most`; it must be a whole number unless the loads
+ * are rates.
+ */
 static enum kwhy_status add_loads(
 	struct kwhy_llm_plan *plan, const char *list, bool is_rate, struct kwhy_error *error)
 {
@@ -155,7 +160,7 @@ static enum kwhy_status read_dialogs(struct kwhy_llm_plan *plan, const char *pat
 	return status;
 }
 
-/* Opens the tokenizer, and makes lengths of made-up prompts tokens where they are asked for as such. */
+/* Opens the tokenizer. If lengths of made-up prompts are given in tokens, prepares for that, too. */
 static enum kwhy_status set_tokenizer(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {
 	const struct kwhy_llm_options *options = plan->options;
@@ -208,7 +213,7 @@ static enum kwhy_status set_question(struct kwhy_llm_plan *plan, struct kwhy_err
 
 /* --- Limits --- */
 
-/* Reads "300ms", "1.5s" or "95%" at *at, and moves *at to what follows. */
+/* Reads a number with its unit, "300ms", "1.5s" or "95%", at *at, and moves *at to the text after it. */
 static bool read_amount(const char **at, bool is_share, double *out)
 {
 	char *end;
@@ -306,7 +311,7 @@ static enum kwhy_status read_compat(struct kwhy_llm_plan *plan, struct kwhy_erro
 
 /* --- The plan --- */
 
-/* Checks that at most one source of energy is given. */
+/* Checks that the options on meters do not contradict each other. */
 static enum kwhy_status check_meters(const struct kwhy_llm_options *options, struct kwhy_error *error)
 {
 	if (!options->meters && (options->meters_token || options->meters_ca))
@@ -353,7 +358,7 @@ static enum kwhy_status add_design(struct kwhy_llm_plan *plan, struct kwhy_error
 	return status;
 }
 
-/* Adds the load of a trace: its requests at their times. */
+/* Adds the load of a trace: its requests at the times that it states. */
 static enum kwhy_status add_trace(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {
 	const struct kwhy_llm_options *options = plan->options;
@@ -378,13 +383,15 @@ static enum kwhy_status add_trace(struct kwhy_llm_plan *plan, struct kwhy_error 
 		plan->dialogs.items[i].at_s = last_s = at_s;
 	}
 	if (!status)
-		status = add_load(plan, 1, AT_ONCE_MAX, error); /* with a rate, as a load with arrivals */
+		status = add_load(
+			plan, 1, AT_ONCE_MAX, error); /* a rate makes it a load with given arrivals */
 	if (status)
 		return status;
-	row->load.arrivals.rate_per_s = NAN; /* a log has none */
+	row->load.arrivals.rate_per_s = NAN; /* the requests of a log have no fixed rate */
 	row->load.duration_ns = (int64_t)(fmin(options->seconds, last_s + 1e-3) * 1e9);
 	if (4 * row->load.ramp_ns > row->load.duration_ns)
-		row->load.ramp_ns = 0; /* a log so short has no request to spare */
+		row->load.ramp_ns =
+			0; /* a log this short has no requests to spare for ramps outside the steady window */
 	row->name = "trace";
 	row->load.is_closed = false;
 	row->load.arrivals.kind = KWHY_LLM_LOGGED;

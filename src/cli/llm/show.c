@@ -318,7 +318,7 @@ static void answers_cell(struct kwhy_table *table, const struct kwhy_llm_summary
 	kwhy_table_cell(table, text);
 }
 
-/* The table of loads on the first screen. */
+/* Writes the table of loads on the first screen. */
 static void write_loads(
 	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -492,7 +492,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_llm_result *resu
 	kwhy_json_object_end(json);
 }
 
-/* Writes a length: a number, "normal:512,100", or null for NULL. */
+/* Writes a length: a number, a text such as "normal:512,100", or null if `length` is NULL. */
 static void write_length(struct kwhy_json *json, const char *key, const struct kwhy_llm_length *length)
 {
 	char text[LENGTH_BYTES];

@@ -11,9 +11,10 @@
 
 /* One load and its results. */
 struct kwhy_llm_row {
-	const char *name; /* name of the load; NULL: it is named by its rate or concurrency */
-	struct kwhy_llm_length words, max_tokens; /* words of a prompt, unless prompts are from a file;
-						     largest number of tokens of an answer */
+	const char *name; /* name of the load; NULL: its rate or concurrency names it */
+	struct kwhy_llm_length words,
+		max_tokens; /* words: words of a prompt, unless prompts come from a file; max_tokens: largest
+			       number of tokens of an answer */
 	struct kwhy_llm_load load;
 	struct kwhy_llm_summary summary;
 	int64_t steady_start_unix_ns; /* start of the steady window */
@@ -28,14 +29,15 @@ struct kwhy_llm_result {
 	const struct kwhy_llm_row *rows;
 	size_t row_count;
 	struct kwhy_llm_energy idle;
-	const struct kwhy_llm_joules
-		*joules;   /* joules of single requests; its loads are the idle server and the rows */
+	const struct kwhy_llm_joules *joules; /* energies of single requests; the first load is the idle
+						 server, the others are the rows */
 	const char *ended; /* the reason why the remaining loads were not run; NULL: all were run */
-	const char *slo;   /* the limits of good answers as given; NULL: none */
+	const char *slo;   /* the limits of good answers as the user gave them; NULL: none */
 	const struct kwhy_llm_row
-		*best;	       /* the load with most good answers a second within the limits; NULL: none */
-	bool has_details;      /* text: with all tables */
-	const char *tokenizer; /* file that counts tokens where the server does not; NULL: none */
+		*best; /* among the loads that kept the limits, the one with most good answers; NULL: none */
+	bool has_details;      /* whether the text contains all tables */
+	const char *tokenizer; /* tokenizer's file, which counts the tokens that the server does not state;
+				  NULL: none */
 };
 
 void kwhy_llm_text(

@@ -6,8 +6,8 @@
 #include "report/json/writer.h"
 
 /*
- * Writes the figures of a load under the names that the tool gives them. Nothing for KWHY_LLM_COMPAT_NONE.
- * Goodput is known only with limits of good answers.
+ * Writes the figures of a load under the names that the other tool uses. Writes nothing for
+ * KWHY_LLM_COMPAT_NONE. The goodput is only known if there are limits of good answers.
  */
 void kwhy_llm_compat_text(
 	struct kwhy_text *out, const char *load, const struct kwhy_llm_compat *compat, bool has_limits);

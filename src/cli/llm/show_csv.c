@@ -34,7 +34,7 @@ static void add_row(struct kwhy_text *out, const struct kwhy_llm_result *result,
 	kwhy_csv_add_text(out, row->name);
 	kwhy_text_addf(out, ",%s", row->load.is_closed ? "closed" : "open");
 	kwhy_csv_add_real(out, row->load.arrivals.rate_per_s);
-	/* the limit of an open loop is none of its load */
+	/* only a closed loop has a fixed concurrency; that of an open loop is an upper limit */
 	kwhy_csv_add_real(out, row->load.is_closed ? row->load.concurrency : NAN);
 	kwhy_text_addf(out, ",%zu,%zu", summary->requests, summary->outcomes[KWHY_LLM_DONE]);
 	kwhy_csv_add_real(out, result->slo ? (double)summary->good / summary->seconds : NAN);

@@ -4,7 +4,7 @@
 
 #include "cli/llm/show.h"
 
-/* A CSV line for each load. */
+/* Writes the loads as CSV, one line for each. */
 void kwhy_llm_loads_csv(const struct kwhy_llm_result *result, struct kwhy_text *out);
 
 #endif

@@ -66,7 +66,10 @@ static void write_coefficients(const struct kwhy_text_context *context, const st
 	kwhy_text_done(&unknown);
 }
 
-/* Adds a mean with its interval; nothing where its coefficients are held at 0, so that it is unknown. */
+/*
+ * Adds a cell with a mean and its interval. It is empty if the interval is NAN, because the coefficients of
+ * this work are constrained to 0.
+ */
 static void mean_cell(struct kwhy_table *table, double mean, double half)
 {
 	char value[KWHY_QUANTITY_BYTES], interval[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
@@ -273,7 +276,7 @@ void kwhy_llm_requests_csv(const struct kwhy_llm_result *result, struct kwhy_tex
 	}
 }
 
-/* Work of all requests in each interval; NULL: out of memory. */
+/* Sums the work of all requests in each interval; NULL: out of memory. */
 static double *work_of_intervals(const struct kwhy_llm_load_joules *load)
 {
 	double *sums = calloc(load->reading_count * KWHY_LLM_WORK_COUNT, sizeof(*sums));

@@ -6,22 +6,23 @@
 #include "report/json/writer.h"
 #include "report/text_context.h"
 
-/* Joules of requests as text; nothing if no load has energy. */
+/* Writes the joules of requests as text. Writes nothing if no load has known energy. */
 void kwhy_llm_joules_text(const struct kwhy_text_context *context, const struct kwhy_llm_result *result);
 
 /* Writes the member `requests_energy` of the open object. */
 void kwhy_llm_joules_json(struct kwhy_json *json, const struct kwhy_llm_result *result);
 
-/* Writes the members on prefill and decoding of a row to the open object. */
+/* Writes the energies of prefill and decoding of a row as members of the open object. */
 void kwhy_llm_row_joules_json(struct kwhy_json *json, const struct kwhy_llm_result *result, size_t row);
 
 /*
- * A CSV line for each interval of about a second between readings of the meters, the idle server included:
- * its joules by parts, and the work of the requests in it.
+ * Writes a CSV with one line for each interval between two readings of the meters (about a second), also
+ * for those in which the server is idle: the interval's joules in parts, and the work of the requests in
+ * it.
  */
 void kwhy_llm_windows_csv(const struct kwhy_llm_result *result, struct kwhy_text *out);
 
-/* A CSV line for each request of all loads, with its joules where they are known. */
+/* Writes the requests of all loads as CSV, one line for each, with its joules if they are known. */
 void kwhy_llm_requests_csv(const struct kwhy_llm_result *result, struct kwhy_text *out);
 
 #endif

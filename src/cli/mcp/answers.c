@@ -28,7 +28,7 @@ json_t *kwhy_mcp_text(const char *text)
 		return json_null();
 	length = strnlen(text, TEXT_BYTES);
 	while (length && text[length] && ((unsigned char)text[length] & 0xC0) == 0x80)
-		length--; /* the cut must not be inside a code point */
+		length--; /* a character must not be cut in the middle */
 	const char *more = text[length] ? "..." : "";
 	const size_t bytes = kwhy_text_sanitize(clean, text, length);
 
@@ -51,7 +51,10 @@ static bool add_row(json_t *list, json_t *row, size_t limit, json_int_t *left_ou
 	return true;
 }
 
-/* An object with the list and the number of rows that were left out. Releases the list. */
+/*
+ * An object with the list and, unless it is `complete`, the number of rows that were left out. Releases the
+ * list.
+ */
 static json_t *object_of(const char *key, json_t *list, bool complete, json_int_t left_out)
 {
 	if (complete)

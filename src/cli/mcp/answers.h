@@ -7,13 +7,14 @@
 #include <jansson.h>
 
 /*
- * The functions below make what the tools answer, as JSON. Times are in seconds, energies in joules; null
- * means unknown. A list has at most `limit` rows, and a member "left_out" says how many rows were left out.
- * NULL: out of memory. The caller owns the objects.
+ * These functions make the answers of the tools, as JSON. Times are in seconds, energies in joules; null
+ * means unknown. A list has at most `limit` rows; the member "left_out" of its object states how many further
+ * rows there are. NULL: out of memory. The caller owns the objects.
  */
 struct kwhy_mcp_question {
-	const char *id;		     /* only findings of this id; NULL: all */
-	const char *category, *name; /* only accounts of this category, whose name contains this text */
+	const char *id;		     /* only findings with this id; NULL: all */
+	const char *category, *name; /* only accounts of this category, and only those whose name contains
+					this text; NULL: all */
 	json_int_t device;	     /* only accounts of this device; -1: all */
 	size_t limit;
 };

@@ -9,7 +9,10 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 
 	(void)invocation;
-	/* if the client has closed its end, writing fails and the server ends, as at the end of input */
+	/*
+	 * if the client has closed its end, writing fails with an error, and the server ends as at the end
+	 * of its input
+	 */
 	sigaction(SIGPIPE, &ignore, NULL);
 	return kwhy_mcp_serve(stdin, stdout, error);
 }

@@ -48,7 +48,7 @@ static enum line read_line(struct server *server, size_t *out_length)
 	return is_long ? LINE_TOO_LONG : LINE_READ;
 }
 
-/* Sends a message and releases it. NULL stands for a message that could not be made. */
+/* Sends a message and releases it. NULL: the message could not be made, which is an error here. */
 static enum kwhy_status send_message(struct server *server, json_t *message, struct kwhy_error *error)
 {
 	char *text = message ? json_dumps(message, DUMP_FLAGS) : NULL;
@@ -64,14 +64,14 @@ static enum kwhy_status send_message(struct server *server, json_t *message, str
 	return KWHY_OK;
 }
 
-/* An error message as answer to the request `id`, which is borrowed; NULL: the id is unknown. */
+/* Makes the answer to request `id` that reports an error. `id` is not released; NULL: the id is unknown. */
 static json_t *failure(const json_t *id, int code, const char *message)
 {
 	return json_pack("{s:s, s:O?, s:{s:i, s:o}}", "jsonrpc", "2.0", "id", id, "error", "code", code,
 		"message", kwhy_mcp_text(message));
 }
 
-/* An answer to the request `id` with this result, which is released. */
+/* Makes the answer to request `id` with this result, which is released. */
 static json_t *success(const json_t *id, json_t *result)
 {
 	return result ? json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result) : NULL;
@@ -100,8 +100,8 @@ static json_t *initialize(const json_t *params)
 }
 
 /*
- * The result of a tool: its object as structured content and as text. Without an object it is `problem`, an
- * error that the client can correct.
+ * The result of a tool: `object` as structured content and as text. If it is NULL, the result is the
+ * message `problem`, an error that the client can correct.
  */
 static json_t *content_of(json_t *object, const char *problem)
 {
@@ -143,7 +143,7 @@ static json_t *call_tool(
 	return success(id, content);
 }
 
-/* The answer to a request. NULL: out of memory, and `error` is set. */
+/* Makes the answer to a request. NULL: out of memory; `error` is then set. */
 static json_t *answer(
 	struct server *server, const json_t *id, const json_t *request, struct kwhy_error *error)
 {
@@ -167,8 +167,8 @@ static json_t *answer(
 }
 
 /*
- * Whether a message needs no answer: a notification, or an answer, which is ignored because this server
- * sends no requests.
+ * Whether a message needs no answer: it is a notification, or it is itself an answer, which is ignored
+ * because this server sends no requests.
  */
 static bool is_silent(const json_t *message)
 {

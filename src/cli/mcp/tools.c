@@ -171,7 +171,7 @@ static enum kwhy_status take_limit(const struct call *call, size_t *out)
 	return status;
 }
 
-/* A list of strings, which are borrowed. free() frees *out. */
+/* Reads an argument that is a list of strings. The strings belong to the call; the caller frees *out. */
 static enum kwhy_status take_texts(
 	const struct call *call, const char *name, const char ***out, size_t *out_count)
 {
@@ -223,8 +223,8 @@ static enum kwhy_status finish(const struct call *call, json_t *object)
 }
 
 /*
- * Converts a code that a function of kwhy/analyse.h returned. The function has written its message to the
- * call's error.
+ * Converts a result code of a function of kwhy/analyse.h, which has written its message to the call's
+ * error, to a status.
  */
 static enum kwhy_status status_of(const struct call *call, int code)
 {
@@ -281,7 +281,9 @@ static enum kwhy_status take_request(const struct call *call, struct request *re
 	return status;
 }
 
-/* Stores a run in a free entry, or else in the entry of the oldest run, and returns its number. */
+/*
+ * Stores a run in a free entry or, if there is none, in place of the oldest run. Returns the run's number.
+ */
 static int64_t keep(struct kwhy_mcp_runs *runs, struct kwhy_analysis *analysis)
 {
 	struct kwhy_mcp_run *place = &runs->items[runs->last_id % KWHY_MCP_RUNS_MAX];

@@ -12,7 +12,7 @@ enum { KWHY_MCP_RUNS_MAX = 8 };
 /* A run that the client has opened. */
 struct kwhy_mcp_run {
 	int64_t id; /* number by which the client refers to the run; 0: the entry is unused */
-	struct kwhy_analysis *analysis; /* owned */
+	struct kwhy_analysis *analysis; /* owned by this struct */
 };
 
 /* The runs that one client has opened. If all entries are used, the run that was opened first is closed. */
@@ -23,7 +23,7 @@ struct kwhy_mcp_runs {
 
 void kwhy_mcp_runs_done(struct kwhy_mcp_runs *runs);
 
-/* The list of tools, the result of "tools/list"; NULL: out of memory. The caller owns it. */
+/* The list of tools, which is the result of "tools/list". NULL: out of memory. The caller owns it. */
 json_t *kwhy_mcp_tools_list(void);
 bool kwhy_mcp_tool_is_one(const char *name);
 

@@ -30,7 +30,10 @@ static const char *word(const struct answer *answer, size_t row, size_t column)
 }
 
 #define FIGURE_BYTES (2 * KWHY_QUANTITY_BYTES + KWHY_UNIT_BYTES)
-/* If the upper end of an interval is more than this many times its lower end, both ends are shown. */
+/*
+ * If an interval's upper end is more than this multiple of its lower end, both ends are shown instead of
+ * one value.
+ */
 #define WIDE 1.05
 
 /* Writes a value in its base unit, or as a percentage if the claim is stated as one. Returns `out`. */
@@ -77,7 +80,7 @@ static void explain_rest(
 							 : " from the right figures");
 }
 
-/* Explains in words how large a difference is. Values of different sign have no ratio. */
+/* Explains how large a difference is: as a ratio, unless the two values have different signs. */
 static void explain_size(
 	const struct kwhy_audit_finding *finding, const char *should, char *out, size_t space)
 {

@@ -120,7 +120,7 @@ static void write_sources(const struct kwhy_runs *runs, const struct carbon_opti
 struct answer {
 	const struct kwhy_runs *runs;
 	const struct carbon_options *options;
-	/* region whose intensity is used; NULL: the intensity was given */
+	/* region whose carbon intensity is used; NULL: the user stated the intensity */
 	const struct kwhy_carbon_region *region;
 };
 

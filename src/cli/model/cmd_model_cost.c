@@ -18,7 +18,7 @@ static void set_defaults(void *options)
 struct answer {
 	const struct kwhy_runs *runs;
 	const struct cost_options *options;
-	const char *currency; /* "": no currency was given */
+	const char *currency; /* "": the user stated none */
 };
 
 static void fill(const void *given, struct kwhy_model_page *page)

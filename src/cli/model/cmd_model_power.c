@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Relative error on held-out windows up to which a model is good. A model with a larger error divides energy
- * no better than a guess.
+ * Largest relative error, on windows that were not fitted, with which a model counts as good. With a larger
+ * error it divides energy no better than a guess.
  */
 #define GOOD_RATIO 0.05
 #define JOINT_RATIO 0.25
@@ -31,9 +31,9 @@ struct power_options {
 };
 
 /*
- * Shortest window, s. The times of the driver's counters are known to about 50 ms, in which power may change
- * by hundreds of watts. If the work changes each second, this alone gives an error of 3 % of the mean power
- * in windows of 1 s.
+ * Shortest window, s. The times of the driver's counters are known to about 50 ms, and in that time the
+ * power may change by hundreds of watts. If the work changes each second, this alone causes an error of 3 %
+ * of the mean power in windows of 1 s.
  */
 #define WINDOW_S 2.0
 
@@ -42,14 +42,15 @@ static void set_defaults(void *options)
 	((struct power_options *)options)->window_s = WINDOW_S;
 }
 
-/* The windows whose power is divided, the windows to which the model is fitted, and the results. */
+/* The windows whose power is divided, the windows to which the model is fitted, and the result. */
 struct answer {
 	struct kwhy_power_rows rows, fitted_rows;
 	/* the windows to which the model is fitted; they may be the windows whose power is divided */
 	const struct kwhy_power_rows *fitted;
 	struct kwhy_power_model model;
 	struct kwhy_power_split split;
-	size_t left_out; /* number of gauges that only one of the two sets of windows has */
+	size_t left_out; /* number of gauges that were removed because only one of the two sets of windows has
+			    them */
 };
 
 static bool is_csv(const char *path)
@@ -60,8 +61,8 @@ static bool is_csv(const char *path)
 }
 
 /*
- * Finds the profile: the one that the user names, else the bundled one of the device; *out NULL: there is
- * none.
+ * Finds the profile: the one that the user names or, if none is named, the bundled one of the device. *out
+ * NULL: there is none.
  */
 static enum kwhy_status find_profile(const struct power_options *options,
 	const struct kwhy_recording *recording, struct kwhy_profile **out, struct kwhy_error *error)
@@ -183,8 +184,8 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 }
 
 /*
- * Writes the unit of a factor: watts for each unit of its gauge, which may be multiplied by the square of the
- * clock.
+ * Writes the unit of a factor: watts per unit of its gauge and, if the gauge is multiplied by the square of
+ * the clock, per GHz^2.
  */
 static void write_gauge(const struct answer *answer, size_t j, char out[64])
 {
@@ -274,8 +275,8 @@ static void write_part(struct kwhy_table *table, const struct kwhy_power_split *
 }
 
 /*
- * Writes which parts of the power are known only together: "compute and memory" or "base, compute and
- * memory". Writes "" if all parts are known separately.
+ * Writes the names of the parts of the power of which only the sum is known: "compute and memory" or "base,
+ * compute and memory"; "": each part is known.
  */
 static void write_grouped_names(const struct kwhy_power_model *model, char out[NAMES_BYTES])
 {
@@ -319,8 +320,8 @@ static void write_split(const struct answer *answer, struct kwhy_model_page *pag
 }
 
 /*
- * Whether the base is uncertain by at least a quarter of its value, so that the windows do not separate it
- * from the gauges.
+ * Whether the base is uncertain by at least a quarter of its value, so that the windows cannot distinguish
+ * it from the gauges.
  */
 static bool is_base_vague(const struct kwhy_power_split *split)
 {

@@ -12,8 +12,8 @@
 enum { FLOP, BYTES, SECONDS, JOULES, NUMBER_COUNT };
 
 /*
- * If the model's least energy is more than 1.05 times the measured energy, a note says so. The margin is
- * needed because joules per FLOP and per byte are known only to a few percent.
+ * A note is written if the model's least energy is more than this multiple of the measured energy. It is
+ * above 1 because joules per FLOP and per byte are known only to a few percent.
  */
 #define FRUGAL_RATIO 1.05
 
@@ -80,7 +80,7 @@ static void write_machine(const struct kwhy_roofline *roof, struct kwhy_model_pa
 			&page->context, "", "and equal energy at %.4g FLOP per byte", roof->energy_balance);
 }
 
-/* Writes the rows in the order of the file. The page stays open. */
+/* Writes the rows in the order of the file. The caller ends the page. */
 static enum kwhy_status write_rows(const struct kwhy_model_csv *csv, const char *path,
 	const struct kwhy_roofline_machine *machine, struct kwhy_model_page *page, struct kwhy_error *error)
 {

@@ -124,8 +124,8 @@ static struct kwhy_scale_point best_from(const struct answer *answer, double lea
 }
 
 /*
- * Notes if the most workers had a lower rate than fewer workers, which the law cannot describe, because in
- * it rates only rise. Notes also if the fit takes all work to be serial.
+ * Writes notes on two cases: the largest number of workers had a lower rate than a smaller one, which the
+ * law cannot describe because its rates only rise; or the fit takes all work to be serial.
  */
 static void write_bounds(const struct answer *answer, struct kwhy_model_page *page)
 {

@@ -140,8 +140,8 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 }
 
 /*
- * Why a report does not state which other ranges a range overlaps. A report states this only for the
- * longest ranges. If it states this for no range, an earlier version of kwhy wrote it.
+ * The reason why a report does not state with which other ranges a range overlaps. A report states this
+ * only for the longest ranges. If it states this for no range, an older version of kwhy wrote it.
  */
 static const char *why_unknown(const struct kwhy_read_run *run)
 {
@@ -152,8 +152,8 @@ static const char *why_unknown(const struct kwhy_read_run *run)
 }
 
 /*
- * Notes that two ranges overlap. If they overlap on the same devices, the sum counts energy twice; on
- * different devices only the sum of times is wrong.
+ * Writes a note if two ranges overlap. If they overlap on the same devices, the sum counts energy twice; on
+ * different devices, only the sum of the times is wrong.
  */
 static bool tell_overlap(
 	struct asking *asking, const struct kwhy_read_phase *a, const struct kwhy_read_phase *b)

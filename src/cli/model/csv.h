@@ -14,7 +14,7 @@ struct kwhy_model_csv {
 	size_t number_count, word_count, row_count, capacity;
 	double *numbers;    /* [row_count][number_count] numbers */
 	const char **words; /* [row_count][word_count] words */
-	uint64_t *lines;    /* [row_count] line of the file in which each row is */
+	uint64_t *lines;    /* [row_count] number of the line of each row */
 };
 
 /*
@@ -26,8 +26,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_model_csv_read(const char *path, const struc
 void kwhy_model_csv_done(struct kwhy_model_csv *table);
 
 /*
- * Both return `status`. If it is a failure, they put the file's name in front of its message; the second
- * one also the line of the row.
+ * Put the file's name (kwhy_model_csv_of) or the file's name and the row's line (kwhy_model_csv_row_of) in
+ * front of the message if `status` is a failure. Both return `status`.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_model_csv_of(
 	const char *path, enum kwhy_status status, struct kwhy_error *error);

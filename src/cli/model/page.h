@@ -39,7 +39,7 @@ struct kwhy_model_page {
 };
 
 /*
- * Begins an answer. `name` is borrowed; with "cost" the JSON has the schema "kwhy.model.cost/1". The page
+ * Begins an answer. `name` is not copied; with "cost" the JSON has the schema "kwhy.model.cost/1". The page
  * must stay at its address until it ends.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_model_page_begin(struct kwhy_model_page *page,
@@ -58,7 +58,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_model_page_write(const struct kwhy_model_opt
 void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit);
 
 /*
- * Writes the line that states the confidence level of a table's intervals. `has_any`: whether the table has
+ * Writes the line that states the confidence level of a table's intervals. `has_any`: the table has
  * intervals.
  */
 void kwhy_interval_level(struct kwhy_model_page *page, bool has_any);

@@ -186,9 +186,9 @@ static double mean_w(
 }
 
 /*
- * For each entry of kwhy_power_gauges, by its index, the gauges from which it is computed. If there are two,
- * such as bytes sent and bytes received, they are added. Gauges that are not means between two readings are
- * read at both ends of the interval.
+ * The gauges from which each entry of kwhy_power_gauges is computed. Two gauges, such as bytes sent and
+ * bytes received, are added. Gauges that are not means over the time between two readings (is_of_moments)
+ * are read at both ends of the interval.
  */
 static const struct {
 	enum kwhy_gauge gauge, second;
@@ -220,7 +220,7 @@ struct joining {
 	int64_t window_ns;
 };
 
-/* Delay in ns of NVML's averages: an average over the last second is the power of half a second ago. */
+/* Delay of NVML's averages in ns: the mean over the last second belongs to the moment half a second ago. */
 #define MEMORY_LAG_NS INT64_C(500000000)
 
 static double value_of(const struct joining *joining, size_t source, int64_t start_ns, int64_t end_ns)
@@ -238,7 +238,10 @@ static double value_of(const struct joining *joining, size_t source, int64_t sta
 	return sum;
 }
 
-/* Reads the gauges of one counter reading. They cover the time since the previous reading. */
+/*
+ * Reads the gauges that belong to one reading of the device's counters. They cover the time since the
+ * reading before.
+ */
 static void read_gauges(const struct kwhy_power_rows *rows, const struct joining *joining, int64_t start_ns,
 	int64_t end_ns, double gauges[KWHY_POWER_GAUGES_MAX])
 {
@@ -303,9 +306,10 @@ enum { SHIFTS = 10 };
 #define SHIFT_S 0.02 /* step in seconds between the delays that are tried */
 
 /*
- * Finds the delay of the samples at which a fit has the smallest residuals, and shifts the windows by it. The
- * driver's counters may be older than the samples read at the same time, by 60 to 120 ms on an H200, and no
- * profile states this delay. With too few windows for a fit, the profile's delay of the samples is used.
+ * Finds the delay of the power samples at which a fit has the smallest residuals, and shifts the windows by
+ * it. The driver's counters may be older than samples that were read at the same time (by 60 to 120 ms on
+ * an H200), and no profile states this delay. If there are too few windows for a fit, the delay of the
+ * samples in the profile is used.
  */
 static void align(struct kwhy_power_rows *rows, const struct joining *joining)
 {

@@ -10,12 +10,14 @@
 
 /*
  * A gauge that a power model can use; also a column of its CSV. A model uses at most KWHY_POWER_GAUGES_MAX
- * gauges together. The power of an active unit is proportional to f V^2 (f: clock, V: voltage), and the
- * voltage is not reported. At the lowest voltage the power is proportional to f; where V is proportional to
- * f, the power is proportional to f^3. The model uses f^2: if the clock of the multiprocessors is known,
- * their activity is multiplied by the square of the clock in GHz^2, and the model has a base term that is
- * multiplied by this square, too. Leakage grows with the temperature, but the temperature itself depends on
- * the power, so the model has no term for it (docs/models.md).
+ * gauges.
+ *
+ * The power of an active unit is proportional to f V^2 (f: clock, V: voltage), and the voltage is not
+ * reported. At the lowest voltage the power is proportional to f; where V is proportional to f, it is
+ * proportional to f^3. The model uses f^2: if the clock of the multiprocessors is known, their activity is
+ * multiplied by the square of the clock in GHz^2, and the model has a base term that is multiplied by this
+ * square, too. Leakage grows with the temperature, but the temperature itself depends on the power, so the
+ * model has no term for it (docs/models.md).
  */
 struct kwhy_power_gauge {
 	const char *name; /* name of the gauge and of its CSV column: "gpm_sm_active_permille" */
@@ -34,7 +36,7 @@ struct kwhy_power_rows {
 	double *power_w, *seconds, *gauges, *memory_w;
 	/* index in kwhy_power_gauges of each gauge of the rows */
 	size_t kinds[KWHY_POWER_GAUGES_MAX];
-	bool has_clock; /* whether the clock is known, so that gauges with by_clock are multiplied by it */
+	bool has_clock; /* the clock is known, so gauges with by_clock are multiplied by its square */
 	/*
 	 * delay in seconds by which power readings were shifted, negative if they were early; NAN: they were
 	 * not shifted
@@ -61,16 +63,16 @@ struct kwhy_power_rows_request {
 };
 
 /*
- * Makes windows from a recording. Readings of the device's own counters (GPM), each with the mean of the
- * clock at both ends of its interval, are joined to windows. The power of a window is the mean of the 20 ms
- * power samples in it. The delay of the samples is the request's lag_s. If that is NAN, it is the value
- * within 0.2 s of the profile's delay at which a fit has the smallest residuals. KWHY_E_INPUT: the device
- * lacks counters or samples.
+ * Makes windows from a recording. Each reading of the device's own counters (GPM) gets the mean of the
+ * clock at both ends of its interval; readings are then joined to windows. The power of a window is the
+ * mean of the 20 ms power samples in it. The delay of the samples is the request's lag_s. If that is NAN,
+ * it is the value within 0.2 s of the profile's delay at which a fit has the smallest residuals.
+ * KWHY_E_INPUT: the device lacks counters or samples.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows,
 	const struct kwhy_recording *recording, const struct kwhy_power_rows_request *request,
 	struct kwhy_error *error);
-/* Removes the gauges that `other` does not have. Returns their number. */
+/* Removes the gauges that `other` lacks. Returns the number of removed gauges. */
 size_t kwhy_power_rows_keep_common(struct kwhy_power_rows *rows, const struct kwhy_power_rows *other);
 void kwhy_power_rows_done(struct kwhy_power_rows *rows);
 

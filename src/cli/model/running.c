@@ -41,8 +41,8 @@ static struct kwhy_running_question question_of(const struct kwhy_running_option
 }
 
 /*
- * Chooses the unit of work by which all answers are divided: the unit that the option names, else the first
- * unit in a file.
+ * Chooses the unit of work by which all answers are divided: the unit that the option names or, without the
+ * option, the first unit in a file.
  */
 static enum kwhy_status choose_unit(
 	struct kwhy_runs *runs, const char *spec, double *out_stated, struct kwhy_error *error)
@@ -192,7 +192,7 @@ static bool ends_in_s(const char *word)
 }
 
 /*
- * Writes a second table with the amounts per unit of work and per year, because one table would be wider than
+ * Writes a second table with the amounts per unit of work and per year; a single table would be wider than
  * 80 columns.
  */
 static void write_shares(const struct kwhy_runs *runs, const char *currency, struct kwhy_model_page *page)

@@ -38,7 +38,10 @@ enum { KWHY_RUNS_MAX = 2 };
 struct kwhy_runs {
 	struct kwhy_read_run runs[KWHY_RUNS_MAX];
 	struct kwhy_read_work
-		/* work of each run, by which answers are divided; its count is NAN if unknown */
+		/*
+		 * amount of work of each run, by which its answers are divided; its count is NAN if it is
+		 * unknown
+		 */
 		work[KWHY_RUNS_MAX];
 	struct kwhy_running answers[KWHY_RUNS_MAX];
 	struct kwhy_running_question questions[KWHY_RUNS_MAX];

@@ -16,8 +16,8 @@
 enum { KWHY_CHANGE_OPTIONS = KWHY_WHATIF_CHANGES };
 
 struct kwhy_change_options {
-	bool flags[KWHY_CHANGE_OPTIONS];       /* whether each change without an argument is requested */
-	uint64_t numbers[KWHY_CHANGE_OPTIONS]; /* argument of each change that takes one */
+	bool flags[KWHY_CHANGE_OPTIONS]; /* the changes without an argument: whether each one is requested */
+	uint64_t numbers[KWHY_CHANGE_OPTIONS]; /* the changes with an argument: the argument of each */
 };
 
 /* Sets all options such that no change is requested. */
@@ -32,9 +32,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_change_options_list(const struct kwhy_change
 	struct kwhy_error *error);
 
 /*
- * Row of an option table for one change, by the kind of its argument. It sets the struct kwhy_change_options
- * that is the member `member` of the options struct `type`. A table gets the rows of all changes by defining
- * X() as one of these macros and including whatif/changes.def.
+ * Row of an option table for one change. There is one macro for each kind of argument. It sets the member
+ * `member`, a struct kwhy_change_options, of the options struct `type`. A table gets the rows of all
+ * changes by defining X() as such a macro and including whatif/changes.def.
  */
 #define KWHY_OPTION_ROW_CHANGE_NONE(type, member, place, id, help)                          \
 	{                                                                                   \

@@ -131,7 +131,7 @@ static enum kwhy_status read_side(const struct source *source, const struct run 
 	return read_report(source, run->path, error);
 }
 
-/* State of a comparison of runs: those of A, then those of B. */
+/* State of a comparison: the runs of A, then the runs of B. */
 struct comparing {
 	struct kwhy_side *sides;
 	size_t counts[2]; /* number of runs of A and B */
@@ -264,7 +264,7 @@ static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy
 	return status;
 }
 
-/* Divides the operands into the runs of A and those of B, which follow "--". */
+/* Divides the operands into the runs of A and the runs of B, which come after "--". */
 static enum kwhy_status divide(
 	const struct kwhy_operands *operands, size_t counts[2], struct kwhy_error *error)
 {

@@ -24,7 +24,7 @@ struct digest_options {
 	bool replace, running;
 };
 
-/* The traces of a list that one task takes: those whose index modulo `tasks` is `task`. */
+/* The share of one task in the traces of a list: the traces whose index modulo `tasks` is `task`. */
 struct share {
 	uint64_t task, tasks;
 };
@@ -44,8 +44,8 @@ static void set_defaults(void *options)
 }
 
 /*
- * Reads two whole numbers, at least 0, with the character `between` between them. The first must be below
- * the second.
+ * Reads two whole numbers that are at least 0, separated by the character `between`. The first must be
+ * below the second.
  */
 static bool read_pair(const char *text, char between, int64_t out[2])
 {
@@ -71,7 +71,7 @@ static enum kwhy_status read_share(const char *text, struct share *out, struct k
 	return KWHY_OK;
 }
 
-/* Reads the time of the whole run, two Unix times in nanoseconds. */
+/* Reads start and end of the whole run: two Unix times in nanoseconds. */
 static enum kwhy_status read_run(const char *text, struct kwhy_job_options *out, struct kwhy_error *error)
 {
 	int64_t times_ns[2] = {0, 0};
@@ -110,7 +110,10 @@ static enum kwhy_status list_traces(
 	return status;
 }
 
-/* Whether a digest that has the name already is of another trace. A digest of the same trace is replaced. */
+/*
+ * Whether the file at `path` is a digest of another trace than `digest`. If it is of the same trace, it is
+ * replaced.
+ */
 static bool is_of_another(const char *path, const struct kwhy_digest *digest)
 {
 	struct kwhy_digest there = {0};
@@ -151,9 +154,9 @@ static char *name_unranked(const struct digest_options *options, const struct kw
 }
 
 /*
- * The file of a digest: by its rank or, of an unused device, its UUID, so that a digest that is made again
- * replaces the earlier one. The identity is in the name if another trace states the same rank. NULL: out of
- * memory.
+ * Path for a digest, which depends on its rank or, for an unused device, on the device's UUID, so that a
+ * digest that is made again replaces the one before. If a digest of another trace has this path, the
+ * identity is added to the name. NULL: out of memory.
  */
 static char *name_file(const struct digest_options *options, const struct kwhy_digest *digest,
 	const struct kwhy_digest_part *part)
@@ -195,7 +198,7 @@ static enum kwhy_status save_part(struct work *work, const struct kwhy_digest_in
 	return status;
 }
 
-/* Makes the digests of a file. `address`: where it is from; NULL: it was here. */
+/* Makes the digests of a file. `address`: where the file was downloaded from; NULL: it was not. */
 static enum kwhy_status digest_file(
 	struct work *work, const char *path, const char *address, struct kwhy_error *error)
 {

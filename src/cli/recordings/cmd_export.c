@@ -57,7 +57,7 @@ static bool ends_in_gz(const char *path)
 	return length > 3 && strcmp(path + length - 3, ".gz") == 0;
 }
 
-/* Prints what a report of the file would lack. */
+/* Prints which parts of the recording are missing in the file. */
 static void tell_lost(const struct export_options *options, const struct work *work)
 {
 	const struct kwhy_recording *recording = work->report->recording;

@@ -18,8 +18,8 @@
 enum { RESULT_MAX_BYTES = 64 << 20 };
 
 /*
- * Results that have a page of their own: those of kwhy bench ops, also as part of a machine profile, and
- * those of kwhy-lab.
+ * Results for which kwhy report has pages of their own: those of kwhy bench ops, also as a part of a
+ * machine profile, and those of kwhy-lab.
  */
 static const char *const shown_results[] = {"ops", "profile", "twin", "flow", "train", "decode"};
 
@@ -48,7 +48,7 @@ static void set_defaults(void *options)
 typedef enum kwhy_status csv_writer(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 
-/* The writer of a table by its name; NULL: there is no such table. */
+/* Finds the writer of the table with this name. NULL: there is no such table. */
 static csv_writer *csv_writer_of(const char *name)
 {
 	static const struct {
@@ -227,7 +227,7 @@ static enum kwhy_status write_report(struct kwhy_analysis *analysis, const struc
 	return status;
 }
 
-/* Writes the report on a folder of kwhy bench pairs; it has a form of its own. */
+/* Writes the report on a folder of kwhy bench pairs, which has a form of its own. */
 static enum kwhy_status report_pairs(
 	const struct report_options *options, const char *folder, struct kwhy_error *error)
 {

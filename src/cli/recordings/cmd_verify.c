@@ -20,7 +20,7 @@ struct verify_options {
 /* State and counts of a verification. */
 struct verifying {
 	struct kwhy_text text;
-	/* writes into `text`; damaged parts come first, in the order in which they were found */
+	/* writes into `text`, first the list of damaged parts in the order in which they were found */
 	struct kwhy_json json;
 	bool is_json;
 	uint64_t records[KWHY_WIRE_KIND_COUNT];

@@ -9,7 +9,10 @@
 #include <string.h>
 
 #define STAT_LIMIT_BYTES ((size_t)1000000000)
-/* Width in columns to which names are shortened in a summary, which a browser shows. */
+/*
+ * Width in columns to which names are shortened in a summary. A browser shows it, so it is wider than a
+ * terminal.
+ */
 enum { SUMMARY_COLUMNS = 160 };
 
 enum kwhy_status kwhy_compare_gates_parse(struct kwhy_compare_gates *gates, const struct kwhy_strings *texts,

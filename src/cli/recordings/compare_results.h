@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* What `kwhy compare` writes of a comparison of runs or of results of `kwhy stat` or `kwhy llm`. */
+/* Where and how `kwhy compare` writes a comparison of runs, or of results of `kwhy stat` or `kwhy llm`. */
 struct kwhy_compare_outputs {
 	const struct kwhy_text_style *style;
 	const char *output; /* path of the output; NULL: standard output */
@@ -41,7 +41,7 @@ struct kwhy_compare_renderer {
 		const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
 	enum kwhy_status (*json)(const void *comparison, const struct kwhy_conditions *conditions,
 		struct kwhy_text *out, struct kwhy_error *error);
-	/* renders HTML; NULL: this comparison has no page */
+	/* renders the comparison as HTML; NULL: it has no page */
 	enum kwhy_status (*page)(const void *comparison, const struct kwhy_conditions *conditions,
 		struct kwhy_text *out, struct kwhy_error *error);
 };

@@ -22,8 +22,8 @@
 
 enum {
 	CONNECT_S = 30,
-	SILENT_S =
-		60, /* a server that sends less than a byte a second for that long has ended the transfer */
+	SILENT_S = 60, /* seconds; if a server sends less than one byte per second for this time, the transfer
+			  is ended */
 	REDIRECTIONS_MAX = 5,
 	NAME_BYTES = 128
 };
@@ -33,7 +33,7 @@ bool kwhy_download_is_address(const char *text)
 	return kwhy_curl_is_url(text) || kwhy_s3_is_address(text);
 }
 
-/* The address as messages and digests have it. */
+/* The address as it is shown in messages and stored in digests: without user, password and query. */
 static const char *without_secrets(struct kwhy_arena *arena, const char *address)
 {
 	const char *start = strstr(address, "://") + 3;
@@ -44,14 +44,17 @@ static const char *without_secrets(struct kwhy_arena *arena, const char *address
 		(int)(end - (host ? host + 1 : start)), host ? host + 1 : start);
 }
 
-/* The last part of the address, as a name of a file; characters that mean something to a shell become "_". */
+/*
+ * Makes a file name of the last part of the address. Characters that have a meaning for a shell become "_".
+ */
 static void name_file(const char *shown, char out[NAME_BYTES])
 {
 	const char *slash = strrchr(shown, '/');
 	const char *name = slash && slash[1] ? slash + 1 : "trace";
 	size_t length = strlen(name), skip = length >= NAME_BYTES ? length - NAME_BYTES + 1 : 0;
 
-	snprintf(out, NAME_BYTES, "%s", name + skip); /* the end has the format */
+	snprintf(out, NAME_BYTES, "%s",
+		name + skip); /* of a long name the end is kept, because it shows the format */
 	for (char *at = out; *at; at++)
 		if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
 			*at = '_';
@@ -140,7 +143,7 @@ static enum kwhy_status fail_transfer(struct kwhy_curl *curl, CURL *easy, CURLco
 							 : "check the address");
 }
 
-/* The address of the request: that of an object in S3, or the one that was given. */
+/* Makes the request for the given address or, for an object in S3, for the object's address. */
 static enum kwhy_status make_request(
 	struct kwhy_curl *curl, const char *address, struct kwhy_s3 *s3, CURL **out, struct kwhy_error *error)
 {
@@ -152,7 +155,7 @@ static enum kwhy_status make_request(
 	*out = kwhy_curl_new_request(curl, is_s3 ? s3->url.data : address, s3->headers);
 	if (!*out)
 		return kwhy_fail_memory(error, "a download");
-	curl->easy_setopt(*out, CURLOPT_PROXY, NULL); /* what the environment says */
+	curl->easy_setopt(*out, CURLOPT_PROXY, NULL); /* use the proxy of the environment variables */
 	curl->easy_setopt(*out, CURLOPT_FAILONERROR, 1L);
 	curl->easy_setopt(*out, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
 	curl->easy_setopt(*out, CURLOPT_LOW_SPEED_LIMIT, 1L);

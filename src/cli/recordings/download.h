@@ -8,13 +8,15 @@
 #include <stdbool.h>
 
 /*
- * A trace at an address, http://, https:// or s3://BUCKET/KEY, as a file in a private folder in TMPDIR. The
- * transfer is libcurl's. S3 is signed (AWS_SIGV4) with the credentials, region and endpoint of the
- * environment variables that AWS's own programs read; the others with ~/.netrc, where it names the host.
+ * A trace at an address (http://, https:// or s3://BUCKET/KEY), which libcurl downloads to a file in a
+ * private folder in TMPDIR. A request to S3 is signed (AWS_SIGV4) with the credentials, region and endpoint
+ * of the environment variables that AWS's own programs read. Other requests use ~/.netrc if it names the
+ * host.
  */
 struct kwhy_download {
 	const char *shown; /* the address without user, password and query, which may be secret */
-	const char *path;  /* the file, which keeps the name in the address, because names tell the format */
+	const char
+		*path; /* path of the file; it keeps the name in the address, because names show the format */
 	const char *folder;
 	struct kwhy_arena arena;
 };
@@ -22,18 +24,19 @@ struct kwhy_download {
 bool kwhy_download_is_address(const char *text);
 
 /*
- * Gets the whole file. KWHY_E_INPUT: the server does not have it, refuses it, or the transfer was cut off;
- * KWHY_E_UNSUPPORTED: libcurl is missing or too old. End with kwhy_download_done(), also after a failure.
+ * Downloads the whole file. KWHY_E_INPUT: the server does not have it or refuses it, or the transfer ended
+ * early. KWHY_E_UNSUPPORTED: libcurl is missing or too old. End with kwhy_download_done(), also after a
+ * failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_download_get(
 	const char *address, struct kwhy_download *out, struct kwhy_error *error);
-/* Deletes the file. */
+/* Deletes the downloaded file and its folder. */
 void kwhy_download_done(struct kwhy_download *download);
 
 /* Deletes the file that is there now, if one is. Handlers of signals may call it. */
 void kwhy_download_remove_unfinished(void);
 
-/* Names the address in a message that names the file. */
+/* Replaces the file's path in a message by the address. */
 void kwhy_download_name(const struct kwhy_download *download, struct kwhy_error *error);
 
 #endif

@@ -11,7 +11,7 @@
 struct kwhy_job_options {
 	/* files of power readings; `kwhy compare` has two lists of its own instead */
 	struct kwhy_strings power;
-	/* which GPU of the power files is which device of the trace: "[RANK/]DEVICE=[HOST/]GPU" */
+	/* assignment of GPUs in the power files to devices of the trace: "[RANK/]DEVICE=[HOST/]GPU" */
 	struct kwhy_strings power_devices;
 	const char *power_zone; /* time zone of power logs that state none; NULL: not given */
 	/* path of the machine profile; NULL: the bundled profile of the device */
@@ -23,16 +23,16 @@ struct kwhy_job_options {
 	const char *collectives, *steps;
 	const char *assume_power; /* assumed powers; NULL: not given */
 	const char *price;	  /* price of a kWh, "0.30EUR"; NULL: not given */
-	/* country or cloud region as in `kwhy model carbon --list`; NULL: not given */
+	/* country or cloud region, as listed by `kwhy model carbon --list`; NULL: not given */
 	const char *place;
-	double intensity_g_per_kwh; /* carbon intensity; NAN: not given */
-	/* files with powers that were learnt from other recordings, or those recordings themselves */
+	double intensity_g_per_kwh; /* carbon intensity, g of CO2 equivalent per kWh; NAN: not given */
+	/* files with powers that were learnt from other recordings, or these recordings themselves */
 	struct kwhy_strings powers;
 	struct kwhy_strings thresholds;
 	struct kwhy_strings work; /* work that the run did, such as "tokens=4096" */
 	double min_gain_percent;  /* smallest saving of a finding; NAN: the default of the detectors */
 	uint64_t seed;
-	/* start and end of the whole run, Unix nanoseconds; both 0: those of the traces */
+	/* start and end of the whole run, Unix times in ns; both 0: the traces state them */
 	int64_t run_start_unix_ns, run_end_unix_ns;
 	bool has_partial, quiet, verbose;
 };
@@ -48,14 +48,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_open(struct kwhy_analysis **out,
 	const struct kwhy_strings *power, const char *command, struct kwhy_error *error);
 
 /*
- * Converts the result of a function of kwhy/analyse.h to a status. The function must have written its message
- * to the text of this error.
+ * Converts the result code of a function of kwhy/analyse.h to a status. The function must have written its
+ * message to the text of this error.
  */
 enum kwhy_status kwhy_job_status(int code, struct kwhy_error *error);
 
 /*
- * Rows of an option table that set a struct kwhy_job_options, which is the member `member` of the options
- * struct `type`.
+ * Rows of an option table that set the member `member`, a struct kwhy_job_options, of the options struct
+ * `type`.
  */
 #define KWHY_OPTION_ROWS_JOB(type, member)                                                                   \
 	{"power-device", 0, "D=GPU",                                                                         \

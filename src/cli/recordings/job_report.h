@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* How a report on the digests of a job is written. */
+/* Where and in which form a report on the digests of a job is written. */
 struct kwhy_job_report {
 	const char *output; /* NULL: standard output */
 	const char *csv;    /* name of the table that is written as CSV; NULL: "ranks" */
@@ -16,8 +16,8 @@ struct kwhy_job_report {
 };
 
 /*
- * Whether the operands are digests: the list on standard input ("-"), or a first operand that is a digest, a
- * folder with digests, or a pattern of such names.
+ * Whether the operands are digests: they are "-", a list on standard input, or the first operand is a
+ * digest, a folder with digests, or a pattern that matches digests.
  */
 bool kwhy_job_report_is_of(const struct kwhy_operands *operands);
 /* Writes the report on all digests that the operands name. */

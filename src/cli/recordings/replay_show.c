@@ -107,7 +107,7 @@ static void write_changed(const struct page *page)
 	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
-/* Adds what the changes save, as a share of the time or energy of the replay as recorded. */
+/* Adds what the changes save, as a share of the time or energy of the replay without changes. */
 static void add_saving(struct kwhy_table *table, const struct kwhy_joules *from, const struct kwhy_joules *to)
 {
 	char cell[2 * KWHY_QUANTITY_BYTES + 8], low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
@@ -212,8 +212,8 @@ static void write_left(const struct page *page, const struct kwhy_replay_outcome
 }
 
 /*
- * Notes by how much slow calls delayed the runs. If this is a large part of a run, another program may have
- * used the processors.
+ * Writes a note that states by how much slow calls delayed the runs. If this is a large part of a run,
+ * another program may have used the processors.
  */
 static void write_late(const struct page *page, const struct kwhy_replay_outcome *outcome)
 {
@@ -284,7 +284,7 @@ static void write_settled(const struct page *page)
 }
 
 /*
- * Explains the duration of calls in a changed replay: their duration on this machine plus the time that
+ * Explains how long calls take in a changed replay: as long as on this machine, plus the time that
  * recording added.
  */
 static void write_calls(const struct page *page)

@@ -6,7 +6,7 @@
 #include "replay/replay.h"
 #include "report/report.h"
 
-/* Writes the results of `kwhy replay` as text. `report` is that of the recording. */
+/* Writes the results of `kwhy replay` as text. `report` is the report on the recording. */
 void kwhy_replay_text(const struct kwhy_replay *replay, const struct kwhy_report *report,
 	const struct kwhy_text_style *style, struct kwhy_text *out);
 

@@ -7,10 +7,10 @@
 
 static const char scheme[] = "s3://";
 
-/* CURLOPT_AWS_SIGV4, which libcurl has from 7.75 on; its older headers do not name it. */
+/* CURLOPT_AWS_SIGV4, which libcurl has since 7.75. Older headers of libcurl lack it. */
 #define OPTION_AWS_SIGV4 ((CURLoption)(10000 + 305))
 
-/* SHA-256 of an empty body, which a request for an object has. */
+/* SHA-256 of an empty text: a request for an object has no body. */
 #define EMPTY_SHA256 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 bool kwhy_s3_is_address(const char *text)
@@ -18,7 +18,9 @@ bool kwhy_s3_is_address(const char *text)
 	return strncmp(text, scheme, sizeof(scheme) - 1) == 0;
 }
 
-/* An environment variable that is set and not empty; NULL: none. */
+/*
+ * Gets the environment variable `name` or, if it is not set or empty, `other`. NULL: neither has a value.
+ */
 static const char *variable(const char *name, const char *other)
 {
 	const char *value = secure_getenv(name);
@@ -28,7 +30,9 @@ static const char *variable(const char *name, const char *other)
 	return value && *value ? value : NULL;
 }
 
-/* Adds a key as S3 signs it: all but letters, digits and -._~/ as %XX. */
+/*
+ * Adds a key in the form in which S3 signs it: characters other than letters, digits and -._~/ become %XX.
+ */
 static void add_key(struct kwhy_text *out, const char *key)
 {
 	for (; *key; key++)
@@ -38,7 +42,10 @@ static void add_key(struct kwhy_text *out, const char *key)
 			kwhy_text_addf(out, "%%%02X", (unsigned)(unsigned char)*key);
 }
 
-/* Makes the address. A bucket with a dot in its name has no certificate as a part of the host's name. */
+/*
+ * Makes the URL of an object. Usually the bucket is a part of the host's name; a bucket with a dot in its
+ * name is put into the path, because no certificate matches such a host.
+ */
 static void make_url(
 	struct kwhy_s3 *out, const char *bucket, size_t length, const char *key, const char *region)
 {
@@ -113,7 +120,8 @@ enum kwhy_status kwhy_s3_open(
 	out->key_id = variable("AWS_ACCESS_KEY_ID", NULL);
 	out->secret = variable("AWS_SECRET_ACCESS_KEY", NULL);
 	if (!out->key_id || !out->secret)
-		out->key_id = out->secret = NULL; /* a bucket that everybody may read */
+		out->key_id = out->secret =
+			NULL; /* unsigned requests work for buckets that everybody may read */
 	return status || !out->key_id ? status : add_headers(curl, out, error);
 }
 

@@ -8,22 +8,23 @@
 
 #include <stdbool.h>
 
-/* A request for an object in S3. Initialise it with zeros. */
+/* A request for an object in S3. Zero-initialise it. */
 struct kwhy_s3 {
-	struct kwhy_text url, signer; /* address of the object; what libcurl signs for: "aws:amz:REGION:s3" */
-	const char *key_id, *secret;  /* of the environment; NULL: the request is not signed */
+	struct kwhy_text url, signer; /* url: URL of the object; signer: the service for which libcurl signs:
+					 "aws:amz:REGION:s3" */
+	const char *key_id, *secret;  /* credentials from the environment; NULL: the request is not signed */
 	struct curl_slist *headers;
 };
 
 bool kwhy_s3_is_address(const char *text);
 
 /*
- * Takes bucket and key from an address s3://BUCKET/KEY, the rest from the environment. KWHY_E_USAGE: the
- * address lacks one of them.
+ * Reads bucket and key from an address s3://BUCKET/KEY, and everything else from the environment.
+ * KWHY_E_USAGE: the address lacks bucket or key.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_s3_open(
 	struct kwhy_curl *curl, const char *address, struct kwhy_s3 *out, struct kwhy_error *error);
-/* Has libcurl sign the request. KWHY_E_UNSUPPORTED: this libcurl cannot. */
+/* Makes libcurl sign the request. KWHY_E_UNSUPPORTED: this libcurl is too old for it. */
 KWHY_MUST_USE enum kwhy_status kwhy_s3_sign(
 	struct kwhy_curl *curl, CURL *easy, const struct kwhy_s3 *s3, struct kwhy_error *error);
 void kwhy_s3_close(struct kwhy_curl *curl, struct kwhy_s3 *s3);

@@ -14,7 +14,7 @@
 
 enum { PIECE_BYTES = 1 << 20 };
 
-/* The descriptor that a path names; -1: it names none. */
+/* Gets the file descriptor that a path such as /dev/fd/63 names; -1: the path names none. */
 static int descriptor_of(const char *path)
 {
 	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -33,7 +33,7 @@ static int descriptor_of(const char *path)
 	return -1;
 }
 
-/* Copies until the end. Returns 0, or -1 with errno. */
+/* Copies from one descriptor to the other until the end. Returns 0, or -1 with errno set. */
 static int copy(int from, int to)
 {
 	char *piece = malloc(PIECE_BYTES);

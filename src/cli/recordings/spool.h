@@ -7,10 +7,9 @@
 #include <stddef.h>
 
 /*
- * Lets readers open a trace several times even if it is a pipe. Each pipe among the paths that is an open
- * file of this process (/dev/stdin, /dev/fd/63 of <(command)) is copied to a temporary file without a name
- * in TMPDIR. After that, the pipe's descriptor refers to this file. KWHY_E_INPUT: a pipe that has a name of
- * its own.
+ * Makes pipes among traces readable several times. A pipe that is an open file of this process (/dev/stdin,
+ * or /dev/fd/63 for <(command) in a shell) is copied to a temporary file without a name in TMPDIR; from
+ * then on the pipe's descriptor refers to this file. KWHY_E_INPUT: a pipe has a name of its own.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_spool_pipes(char *const *paths, size_t count, struct kwhy_error *error);
 

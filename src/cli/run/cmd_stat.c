@@ -108,7 +108,7 @@ static enum kwhy_status open_meter(struct job *job, struct kwhy_error *error)
 	return status;
 }
 
-/* Keeps the words of the command, separated by spaces. */
+/* Stores the words of the command, separated by spaces, for the result. */
 static enum kwhy_status keep_command(
 	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
 {
@@ -127,10 +127,7 @@ static enum kwhy_status keep_command(
 	return status;
 }
 
-/*
- * Whether another run is made. A request to end that arrives between two runs is respected: no further
- * command is started then.
- */
+/* Whether another run is made. None is made after a request to end, even if it arrives between two runs. */
 static bool goes_on(struct job *job)
 {
 	return !job->exit && !kwhy_signals_wait(&job->signals, 0);
@@ -205,8 +202,8 @@ static void tell_exit(const struct job *job)
 }
 
 /*
- * If no run was made because the command could not be started, prints the reason and returns KWHY_OK;
- * job->exit already has the exit status that a shell would give.
+ * If the command could not be started and no run was made, prints the reason and returns KWHY_OK; job->exit
+ * then has the exit status that a shell would give.
  */
 static enum kwhy_status end_badly(const struct job *job, enum kwhy_status status, struct kwhy_error *error)
 {

@@ -15,7 +15,7 @@ struct kwhy_probe_job {
 	struct kwhy_probing
 		/* results of the earlier recordings, and later also those of the new one */
 		probing;
-	/* results of the earlier recordings in the text form that the injected library reads */
+	/* results of the earlier recordings as text, in the form that the injected library reads */
 	struct kwhy_text known;
 	struct kwhy_probe_watch watch;
 	bool is_watched;

@@ -12,14 +12,15 @@
 #include <unistd.h>
 
 enum {
-	NICENESS = 10, /* of the children, which share the processors with the command */
-	PAUSES = 20    /* shortest pause between digests, in processor times of the last one */
+	NICENESS = 10, /* niceness of the child processes, so that the command gets the processors first */
+	PAUSES = 20 /* shortest pause between two digests, as a multiple of the processor time of the last one
+		     */
 };
 
 /*
- * Starts `kwhy digest`. It inherits that signals which ask for an end are blocked: when a scheduler sends
- * them to all processes of a job, a digest that has begun is still finished. After a failure the next digests
- * are silent, because their reason is mostly the same.
+ * Starts `kwhy digest`. The signals that request an end are blocked in this process, so they are in the
+ * child, too: if a scheduler sends them to all processes of a job, a digest that was begun is still
+ * finished. After a failure the next digests print no messages, because they would mostly repeat it.
  */
 static int start(struct kwhy_record_digests *digests, const char *how)
 {
@@ -52,7 +53,9 @@ static int64_t time_of(const struct timeval *time)
 	return INT64_C(1000000000) * time->tv_sec + INT64_C(1000) * time->tv_usec;
 }
 
-/* Takes the end of a child if it has ended; `options` as wait4() has them. */
+/*
+ * Reads the exit status of the child if it has ended. `options` are those of wait4(): 0 waits for its end.
+ */
 static void reap(struct kwhy_record_digests *digests, int options)
 {
 	int64_t now_mono_ns, pause_ns;
@@ -65,7 +68,7 @@ static void reap(struct kwhy_record_digests *digests, int options)
 	while (reaped < 0 && errno == EINTR);
 	if (reaped == 0)
 		return;
-	/* reaped < 0: kwhy_child_run() has reaped it when the command ended; its status is unknown */
+	/* reaped < 0: kwhy_child_run() read the status when the command ended, so it is unknown here */
 	digests->has_failed = reaped > 0 && !(WIFEXITED(how) && WEXITSTATUS(how) == 0);
 	digests->process = 0;
 	now_mono_ns = kwhy_clock_mono_ns();
@@ -99,7 +102,7 @@ enum kwhy_status kwhy_record_digests_finish(struct kwhy_record_digests *digests,
 		return KWHY_OK;
 	if (digests->process)
 		reap(digests, 0);
-	digests->has_failed = false; /* so that the reason is said */
+	digests->has_failed = false; /* so that a failure of this last digest prints its message */
 	failed = start(digests, "--replace");
 	if (failed)
 		return kwhy_fail(error, KWHY_E_IO, "cannot run kwhy digest: %s", strerror(failed));

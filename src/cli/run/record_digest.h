@@ -9,27 +9,28 @@
 #include <sys/types.h>
 
 /*
- * Digests of a recording that still grows. Each is made by a child process, `kwhy digest`, which reads the
- * recording from its start and replaces the digest before it. Only one thread may use it. Initialise it with
- * recording, output and period; `recording` NULL: no digests are made, and all functions do nothing.
+ * Makes digests of a recording that still grows. Each digest is made by a child process, `kwhy digest`,
+ * which reads the recording from its start and replaces the digest before. Only one thread may use it.
+ * Initialise it with recording, output and period. `recording` NULL: no digests are made, and the functions
+ * do nothing.
  */
 struct kwhy_record_digests {
-	const char *recording, *output; /* borrowed */
+	const char *recording, *output; /* not copied */
 	int64_t period_ns;
 	int64_t next_mono_ns, began_mono_ns;
-	pid_t process;	 /* 0: none runs */
-	bool has_asked;	 /* a digest was begun after the request to end */
+	pid_t process;	 /* id of the running child process; 0: none runs */
+	bool has_asked;	 /* a digest was begun because of a request to end */
 	bool has_failed; /* the last digest failed */
 };
 
 /*
- * Begins a digest if the period has passed, or at once after the first request to end (`asked`). Call it
- * about once a second while the command runs. The next digest begins no earlier than 20 times the
- * processor time of the last one after it, so that digests of a long recording use 5 % of a processor.
+ * Starts a digest if the period has passed, and also after the first request to end (`asked`). Call it
+ * about once a second while the command runs. Between two digests there is a pause of at least 20 times the
+ * processor time of the first, so that digests of a long recording use at most 5 % of a processor.
  */
 void kwhy_record_digests_tick(struct kwhy_record_digests *digests, bool asked);
 
-/* Makes the digest of the finished recording. KWHY_E_IO: it failed; the child has said why. */
+/* Makes the digest of the finished recording. KWHY_E_IO: this failed, and the child has printed why. */
 KWHY_MUST_USE enum kwhy_status kwhy_record_digests_finish(
 	struct kwhy_record_digests *digests, struct kwhy_error *error);
 

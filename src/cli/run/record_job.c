@@ -50,7 +50,7 @@ struct job {
 	struct kwhy_sampler *sampler;
 	struct kwhy_record_meters *meters;
 	struct kwhy_record_digests digests;
-	bool is_spooled; /* the recording is kept only until its digest is made */
+	bool is_spooled; /* only digests are kept: the recording is deleted at the end */
 	struct kwhy_record_runner runner;
 	struct kwhy_child_end end;
 	struct kwhy_probe_job probe; /* additional state for kwhy probe */
@@ -158,8 +158,8 @@ static enum kwhy_status check_options(const struct kwhy_record_options *options,
 }
 
 /*
- * The path without the slashes at its end, which a shell's completion adds. A suffix appended to it then
- * names a file next to the folder, not inside it.
+ * The path without slashes at its end, which a shell's completion may add. A suffix appended to the path
+ * then names a file next to the folder, not one inside it.
  */
 static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 {
@@ -451,8 +451,8 @@ static enum kwhy_status close_all(struct job *job, struct kwhy_error *error)
 }
 
 /*
- * Ends without a recording if no command has run. If the command could not be started, the message and the
- * exit status are those that a shell would give. After a request to end, no command is started.
+ * Ends without a recording because no command was run. If the command could not be started, message and
+ * exit status are those that a shell would give. The other case is a request to end before the start.
  */
 static enum kwhy_status end_early(struct job *job, enum kwhy_status status, struct kwhy_error *error)
 {
@@ -487,7 +487,10 @@ static void tell_exit(const struct job *job)
 	kwhy_output_message(text);
 }
 
-/* Without the digest, the recording is all that there is of the run. */
+/*
+ * Reports that the last digest failed and where the recording is, since only the recording now has the data
+ * of the run.
+ */
 static void tell_undigested(struct job *job, const struct kwhy_error *why)
 {
 	char text[1000];

@@ -7,7 +7,7 @@
 
 /* Options of `kwhy record` and `kwhy probe`. */
 struct kwhy_record_options {
-	const char *digest; /* folder of digests; NULL: none are made */
+	const char *digest; /* folder for digests; NULL: no digests are made */
 	double digest_every_s;
 	const char *output, *devices, *replay, *limit, *range, *graphs;
 	double delay_s, duration_s, duty_percent, window_s, gauges_s;
@@ -18,8 +18,8 @@ struct kwhy_record_options {
 };
 
 /*
- * Rows of an option table, for options that both commands have. They set a struct kwhy_record_options, which
- * is the member `member` of the options struct `type`.
+ * Rows of an option table for the options that both commands have. They set the member `member`, a struct
+ * kwhy_record_options, of the options struct `type`.
  */
 #define KWHY_OPTION_ROWS_RECORDING(type, member)                                                           \
 	{"output", 'o', "PATH", "the recording; default run.kwhy, one that is there becomes run.kwhy.old", \

@@ -104,7 +104,7 @@ static void see_output(void *context, int stream, int64_t time_mono_ns, const ch
 }
 
 /*
- * Keeps the new recording, which then replaces an earlier one at its path. A failure does not end the
+ * Keeps the new recording, so that it replaces an earlier one at its path. A failure does not end the
  * recording.
  */
 static void keep_folder(void *context)
@@ -298,8 +298,9 @@ static void write_costs(const struct recording *recording)
 			after.sampler.cpu_ns - before->sampler.cpu_ns,
 			after.sampler.reads - before->sampler.reads);
 	/*
-	 * The busy time of the machine serves to convert processor time to energy, for which the CPUs'
-	 * energy of the whole run is needed. Readings of a part of the run, or from a file, do not give it.
+	 * The busy time of the machine is needed to convert processor time to energy, together with the
+	 * energy of the CPUs in the whole run. If only a part of the run is read, or readings come from a
+	 * file, that energy is unknown.
 	 */
 	if (isnan(runner->delay_s) && isnan(runner->duration_s) && !runner->replayed &&
 		after.busy_s > before->busy_s)

@@ -12,7 +12,7 @@
 #include "record/meters.h"
 #include "sensor/sampler.h"
 
-/* Inputs for recording one command. They are borrowed. */
+/* What is needed to record one command. The strings and structs are not copied. */
 struct kwhy_record_runner {
 	char *const *argv;
 	struct kwhy_sensors *sensors;
@@ -30,7 +30,7 @@ struct kwhy_record_runner {
 	 */
 	double delay_s, duration_s;
 	const struct kwhy_record_folder *folder;
-	struct kwhy_record_digests *digests; /* made while the command runs */
+	struct kwhy_record_digests *digests; /* makes digests while the command runs */
 	/* UNIT=NAME for each unit of work whose amount is the number of ranges with that name */
 	const char *const *counts;
 	size_t count_count;

@@ -260,8 +260,8 @@ static bool has_readings(const struct kwhy_stat_meter *meter, size_t source)
 }
 
 /*
- * Whether the meters of an item have given their first readings. On a live device both its counter and its
- * power meter must have given some, where it has both; from a file, readings of one of them are enough.
+ * Whether the meters of an item have given their first readings. A live device with both a counter and a
+ * power meter is ready when both have given some; from a file, readings of one of them are enough.
  */
 static bool is_ready(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {
@@ -397,8 +397,8 @@ void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct
 }
 
 /*
- * Returns the result of a window. In a short run all power samples may come from the rising edge of the
- * power, so the peak power is set to at least the mean power.
+ * Gets the result of a window. In a short run all power samples may be taken while the power still rises,
+ * so the peak power is raised to the mean power if it is below it.
  */
 void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, struct kwhy_stat_energy *out)
 {

@@ -30,7 +30,7 @@ struct kwhy_stat_meter {
 	size_t metered_count;
 	struct kwhy_stat_window *windows; /* [metered_count] current window of each metered domain */
 	bool replayed;			  /* whether readings come from a file and not from meters */
-	int64_t summed_ns;		  /* time up to which the current window is in the sums */
+	int64_t summed_ns;		  /* end of the time whose energy is in the sums */
 };
 
 /*
@@ -40,8 +40,7 @@ struct kwhy_stat_meter {
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open(struct kwhy_stat_meter *meter,
 	const struct kwhy_sensor_request *request, const char *save_path, struct kwhy_error *error);
 /*
- * Closes the meters and fills in the costs of measuring, except for the members that are added up for each
- * run.
+ * Closes the meters, and sets the costs of measuring, except for the members that are summed over the runs.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_close(
 	struct kwhy_stat_meter *meter, struct kwhy_stat_cost *cost, struct kwhy_error *error);
@@ -67,9 +66,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_await_first(
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_drain(struct kwhy_stat_meter *meter, struct kwhy_error *error);
 
 /*
- * Functions that measure a window. kwhy_stat_meter_begin() begins it. The following steps are then
- * repeated: open the power curves up to the present, read them, and sum the energy. Before the last
- * repetition, call kwhy_stat_meter_await_end() so that readings cover the end.
+ * Functions that measure a window: kwhy_stat_meter_begin() begins it. Then these steps are repeated:
+ * kwhy_stat_meter_open_curves() opens the power curves up to the present, they are read, and
+ * kwhy_stat_meter_sum() sums the energy. Before the last repetition, call kwhy_stat_meter_await_end(), so
+ * that readings cover the end.
  */
 void kwhy_stat_meter_begin(struct kwhy_stat_meter *meter, int64_t start_ns);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open_curves(

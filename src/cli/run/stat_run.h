@@ -9,7 +9,7 @@
 #include "launch/child.h"
 #include "model/stat.h"
 
-/* Inputs that are the same for all runs of a command. They are borrowed. */
+/* Inputs that all runs of a command share. They are not copied. */
 struct kwhy_stat_runner {
 	char *const *argv;
 	struct kwhy_stat_meter *meter;

@@ -30,7 +30,7 @@ static const char *unit_name(enum kwhy_tune_kind kind)
 	return kind == KWHY_TUNE_CAP ? "W" : "MHz";
 }
 
-/* Value number `step` of `values` settings, which are evenly spaced from `from` to `to`. */
+/* Value number `step` of `values` values, which are evenly spaced from `from` to `to`. */
 static unsigned value_at(double from, double to, uint64_t step, uint64_t values)
 {
 	return (unsigned)lround(from + (to - from) * (double)step / (double)(values - 1));

@@ -9,7 +9,7 @@
 /* Result of one run under one value of the setting: its time, energy and work. */
 struct kwhy_tune_point {
 	unsigned value;		      /* value of the setting, mW for a power limit or MHz for a clock */
-	double seconds, joules, work; /* `work` is 1 if no work is counted */
+	double seconds, joules, work; /* `work` is 1 if no work was counted */
 };
 
 /* State of a sweep: one device with its setting and its meters, and all runs. */
@@ -31,14 +31,14 @@ struct kwhy_tune_sweep {
 	 * it
 	 */
 	int exit;
-	struct kwhy_error left; /* the error of restoring the setting; KWHY_OK: the setting was restored */
+	struct kwhy_error left; /* why the setting could not be restored; status KWHY_OK: it was restored */
 };
 
 /* The sweep that the user requests. */
 struct kwhy_tune_request {
 	enum kwhy_tune_kind kind;
 	uint64_t device, values, repeats, warmup, seed;
-	double from, to; /* ends of the range of settings, W or MHz; NAN: the device's limit */
+	double from, to; /* lowest and highest value of the setting, W or MHz; NAN: the device's limit */
 	const struct kwhy_strings *work;
 	char *const *argv;
 	size_t argc;

@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Space for the error message that a command writes last, before it fails. */
+/* Size of the error message that a failing command writes last, bytes. */
 enum { MESSAGE_BYTES = 1024 };
 
-/* Exit status with which a command such as kwhy doctor says that it has advice. */
+/* Exit status by which a command such as kwhy doctor shows that it has advice; not a failure. */
 enum { HAS_ADVICE = KWHY_EXIT_EXCEEDED };
 
 struct study_options {
@@ -38,8 +38,8 @@ struct job {
 };
 
 /*
- * The line of standard error that is being read, and the message of the last line that begins with the
- * command's name.
+ * line: the line of standard error that is being read; message: the text of the last line that begins with
+ * the command's name.
  */
 struct last_words {
 	char line[MESSAGE_BYTES], message[MESSAGE_BYTES];
@@ -122,7 +122,7 @@ static enum kwhy_status make_command(struct job *job, size_t number, struct kwhy
 		&job->commands[number], error);
 }
 
-/* Prints the commands as a script of the shell. */
+/* Prints the commands of the study as a shell script. */
 static enum kwhy_status print_commands(struct job *job, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
@@ -216,7 +216,10 @@ static bool is_of_failed_step(const struct job *job, size_t number, const char *
 	return false;
 }
 
-/* Sets *out to the reason why the step cannot run if one of its inputs is missing; else *out stays NULL. */
+/*
+ * Checks the inputs of a step. *out becomes the reason why the step cannot run, or stays NULL if all inputs
+ * are there.
+ */
 static enum kwhy_status check_inputs(
 	struct job *job, size_t number, const char **out, struct kwhy_error *error)
 {
@@ -237,8 +240,8 @@ static enum kwhy_status check_inputs(
 }
 
 /*
- * Saves the stamp of a step before the step begins, so that a later call knows to which inputs the samples
- * that it finds belong. Samples with another stamp are renamed.
+ * Saves the stamp of a step before the step starts. Samples that a later call finds then belong to the
+ * inputs of this stamp; if its own stamp differs, it renames them.
  */
 static enum kwhy_status begin_step(
 	struct job *job, size_t number, const char stamp[KWHY_STUDY_STAMP_BYTES], struct kwhy_error *error)

@@ -96,8 +96,8 @@ static const char *bundled(struct maker *maker, const char *name)
 }
 
 /*
- * Adds the recordings that the step reads: those that the user stated, else that of the user's program,
- * else the bundled one with the name `example`.
+ * Adds the recordings that a step reads: those that the user stated; otherwise the recording of the user's
+ * program; if there is no program, the bundled recording `example`.
  */
 static void add_run(struct maker *maker, const char *example)
 {
@@ -137,8 +137,8 @@ static void add_program(struct maker *maker)
 	add_word(maker, "--");
 	for (size_t i = 0; i < request->program_count; i++) {
 		add_word(maker, request->program[i]);
-		if (is_file(request->program[i])) /* a changed script is another program, so the file counts
-						     as an input */
+		if (is_file(request->program[i])) /* script files count as inputs, because a changed script is
+						     another program */
 			add_input(maker, request->program[i]);
 	}
 }

@@ -9,7 +9,7 @@
 
 enum { KWHY_STUDY_STAMP_BYTES = 2 * KWHY_SHA256_BYTES + 1 };
 
-/* What is known of a step from earlier calls of the study. */
+/* The result of a step from earlier calls of the study. */
 struct kwhy_study_result {
 	bool is_done;
 	/*
@@ -17,20 +17,20 @@ struct kwhy_study_result {
 	 * never begun
 	 */
 	char stamp[KWHY_STUDY_STAMP_BYTES];
-	double seconds; /* how long it ran */
+	double seconds; /* run time of the step, s */
 	int64_t ended_unix_s;
 	const char *missing; /* why the step has no result; NULL: it has one, or has not been tried yet */
 };
 
-/* The state of a study, which study.json in its folder holds. */
+/* The state of a study, stored in study.json in the study's folder. */
 struct kwhy_study_state {
 	const char *given; /* options and arguments of the study, as text; later calls with the same folder
-			      must have the same ones */
+			      must have equal ones */
 	struct kwhy_study_result results[KWHY_STUDY_STEPS_MAX]; /* results of the steps, in their order */
 };
 
 /*
- * Reads the state that an earlier call left. If there is no file, no step has been done. KWHY_E_USAGE: the
+ * Reads the state that an earlier call stored. If there is no file, no step is done. KWHY_E_USAGE: the
  * folder belongs to another study, or to this one with other options. KWHY_E_INPUT: the file is damaged.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_study_state_read(const struct kwhy_study_request *request,
@@ -39,7 +39,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_study_state_write(const struct kwhy_study_re
 	const struct kwhy_study_state *state, struct kwhy_error *error);
 
 /*
- * Describes what measures here: version and commit of kwhy, and driver, name and UUID of each device. The
+ * Describes kwhy and the machine: version and commit of kwhy; driver, name and UUID of each device. The
  * text is in the arena.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_study_machine(

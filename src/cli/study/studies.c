@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Figures of the answers are those of docs/studies, where their sources are named. */
+/* Figures in the answers are those of docs/studies, which names their sources. */
 static const struct kwhy_study studies[] = {
 	{"transfer-energy",
 		"What does it cost to move a byte, and what would fewer and larger transfers save?",

@@ -7,18 +7,20 @@
 /* One command of a study. */
 struct kwhy_study_step {
 	const char *id;	   /* "copies" */
-	const char *shows; /* what the output of the command shows, a sentence */
+	const char *shows; /* a sentence that says what the output of the command shows */
 	/*
-	 * The command line of kwhy, without "kwhy", as words with blanks between. Words that begin with a
-	 * mark are replaced:
+	 * The command line of kwhy, without "kwhy", as words separated by spaces. Words that begin with one
+	 * of these characters are replaced:
 	 *
 	 *   >FILE       output in the study's folder
-	 *   <FILE       output of an earlier step, also a folder
+	 *   <FILE       output of an earlier step: a file or a folder
 	 *   +FOLDER     folder of samples: --save FOLDER, or --resume FOLDER if a run was interrupted
-	 *   @run        the user's recordings, else what the step "record" made, else the bundled recording
-	 *   @run=PATH   the same with another bundled recording
+	 *   @run        the user's recordings; else that of the step "record"; else the bundled recording
+	 *   @run=PATH   as @run, with this bundled recording
 	 *   @program    "--" and the user's command
-	 *   @backend, @url, @work     option of this name with the user's value; @url and @program are needed
+	 *   @backend, @url, @work     option of this name with the user's value
+	 *
+	 * A step with @url or @program cannot run if the user does not state them.
 	 */
 	const char *line;
 	const char *quick; /* words that --quick adds to the command line; NULL: none */
@@ -31,7 +33,7 @@ struct kwhy_study {
 	const char *name;
 	const char *question;
 	const char *answer;
-	const char *bundled; /* recording that @run means by default, a path in the folder of examples */
+	const char *bundled; /* default recording for @run: a path in the folder of examples */
 	struct kwhy_study_step steps[KWHY_STUDY_STEPS_MAX];
 	size_t step_count;
 };

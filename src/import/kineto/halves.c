@@ -38,8 +38,8 @@ void kwhy_kineto_halves_done(struct kwhy_kineto_halves *halves)
 }
 
 /*
- * Copies the text of a field into the slice; a text of more than FIELD_MAX_BYTES is left out. Functions
- * that compare words read beyond the end of a text, so readable bytes follow it.
+ * Copies the text of a field into the slice; a text of more than FIELD_MAX_BYTES is left out. Some
+ * functions compare texts eight bytes at a time and so read beyond a text's end; readable bytes follow it.
  */
 static enum kwhy_status append(struct kwhy_kineto_half **half, enum kwhy_kineto_field field, const char *text,
 	size_t length, struct kwhy_error *error)

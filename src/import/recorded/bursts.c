@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How the names of the prober's own kernels begin (inject/probe). */
+/*
+ * Beginning of the names of kernels that `kwhy probe` itself launches (inject/probe). These comments call
+ * its injected library the prober.
+ */
 #define OWN_KERNELS "kwhy_probe_"
 
 /*
@@ -22,8 +25,8 @@
 enum { COPY_BYTES_MIN = 65536 };
 
 /*
- * Sets the times of the program's own launch, which count from the start of its burst; both stay 0 if they
- * are not stated. Times that are out of order, or outside of the burst, count as not stated.
+ * Sets start and end of the program's own launch, in ns from the start of its burst. Both stay 0 if they
+ * are not stated, out of order, or outside the burst.
  */
 static void place_launch(struct kwhy_recorded_burst *row, const struct kwhy_wire_burst *burst)
 {
@@ -116,7 +119,10 @@ struct interval {
 	int64_t start_ns, end_ns;
 };
 
-/* Number of bursts in the sorted list before the first burst of the process that starts after time_ns. */
+/*
+ * Number of bursts in the sorted list before the first one that belongs to a later process, or to this
+ * process and starts after time_ns.
+ */
 static size_t bursts_until(const struct kwhy_recorded *recorded, uint32_t process, int64_t time_ns)
 {
 	size_t low = 0, high = recorded->burst_count;
@@ -133,7 +139,10 @@ static size_t bursts_until(const struct kwhy_recorded *recorded, uint32_t proces
 	return low;
 }
 
-/* The burst of a process at a time; NULL: no burst. The bursts of a process do not overlap. */
+/*
+ * The burst during which a time of a process lies; NULL: there is none. The bursts of a process do not
+ * overlap.
+ */
 static struct kwhy_recorded_burst *burst_at(
 	const struct kwhy_recorded *recorded, uint32_t process, int64_t time_ns)
 {
@@ -268,8 +277,8 @@ static bool is_repeated(
 }
 
 /*
- * Whether the row belongs to the program because it starts before all repeats. Only bursts after a graph or
- * copy of the program have such rows, because their repeats begin when the graph or copy has finished.
+ * Whether the row is the program's because it starts before all repeats. Such rows exist only in bursts
+ * after a graph or copy of the program: there the repeats begin when the graph or copy has finished.
  */
 static bool is_before_all(const struct kwhy_recorded_burst *burst, int64_t start_ns)
 {
@@ -368,9 +377,9 @@ static enum kwhy_status make_copies_name(struct kwhy_recorded *recorded, const s
 }
 
 /*
- * Gives the copies between the repeats of a kernel a name of their own if bursts of these copies alone show
- * what power they draw. Copies of the same size differ in power, because they leave the caches in different
- * states.
+ * Gives the copies between the repeats of a kernel a name of their own, if the power that they draw is
+ * known from bursts of these copies alone. Copies of the same size differ in power, because they leave the
+ * caches in different states.
  */
 static enum kwhy_status name_copies(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {

@@ -12,7 +12,7 @@ void kwhy_recorded_cost_keep(
 	row->has_cost[cost->kind] = true;
 }
 
-/* Kinds of costs have the same numbers in the file and in the recording. */
+/* The kinds of costs must have the same numbers in the file as in the recording. */
 _Static_assert((int)KWHY_COST_SAMPLER == (int)KWHY_WIRE_COST_SAMPLER &&
 		(int)KWHY_COST_KIND_COUNT == (int)KWHY_WIRE_COST_KIND_COUNT,
 	"kinds of costs");

@@ -89,8 +89,9 @@ static enum kwhy_status take_names(struct kwhy_recorded *recorded, uint32_t writ
 }
 
 /*
- * Keeps, of a writer's readings of its monotonic clock and Unix time, the pair taken closest together. Only
- * this pair is used, so that times of one machine are consistent with its monotonic clock.
+ * A writer reads its monotonic clock and Unix time in pairs. Keeps the pair whose two readings are closest
+ * in time. All times are converted by this one pair, so that they are consistent with the monotonic clock
+ * of the machine.
  */
 static void take_clocks(
 	struct kwhy_recorded *recorded, struct kwhy_recorded_writer *writer, const struct kwhy_block *block)
@@ -153,7 +154,7 @@ static enum kwhy_status apply_process(struct kwhy_recorded *recorded, uint32_t i
 	return KWHY_OK;
 }
 
-/* Finds the recording's device with that UUID; processes may have different indices for it. */
+/* Finds the recording's device with this UUID; its index may differ between processes. */
 static uint32_t device_of_uuid(const struct kwhy_recording *recording, const char *uuid)
 {
 	for (uint32_t i = 0; uuid && i < recording->device_count; i++)
@@ -169,7 +170,7 @@ static enum kwhy_status map_device(struct kwhy_recorded *recorded, uint32_t writ
 		&recorded->devices, (struct kwhy_track_key){writer, index, 0}, device, error);
 }
 
-/* Copies properties of a device from `row` that are still unknown in `known`. */
+/* Copies to `known` those properties of the device that it lacks and `row` has. */
 static void complete_device(struct kwhy_device *known, const struct kwhy_device *row)
 {
 	if (known->rank == KWHY_NONE)
@@ -290,7 +291,10 @@ static enum kwhy_status apply_source(struct kwhy_recorded *recorded, uint32_t wr
 		(uint32_t)recorded->meter_count++, error);
 }
 
-/* Extends the run to include that of a launcher. A distributed program has one launcher for each rank. */
+/*
+ * Extends the recording's run so that it includes the run of this launcher. A distributed program has one
+ * launcher for each rank.
+ */
 static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_run *run)
 {
 	int64_t start_ns = kwhy_recorded_time(recorded, writer, run->start_mono_ns),
@@ -309,10 +313,10 @@ static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const str
 }
 
 /*
- * Limits a window to the run, because the launcher may record less than programs do. If the program ended
- * properly just before the run's end, it ran nothing afterwards. The window is then extended by
- * KWHY_RECORDED_FLUSH_NS to include the first counter update after the run's end; otherwise the energy since
- * the previous update would belong to no account.
+ * Limits a window to the run, because the launcher may record less than the programs do. If the program
+ * ended properly just before the run's end, nothing of it ran afterwards. Its window is then extended by
+ * KWHY_RECORDED_FLUSH_NS, to include the first counter update after the run's end; otherwise the energy
+ * since the update before would belong to no account.
  */
 static void fit_to_run(const struct kwhy_recorded *recorded, struct kwhy_recorded_window *row)
 {

@@ -38,8 +38,8 @@ static bool is_library(const char *path)
 }
 
 /*
- * Adds a frame. A caller comes before the frames that it called. If its caller is not known yet, as in a
- * damaged file, the frame gets no caller.
+ * Adds a frame of a stack. A file has the calling frame before the frames that it called. If the caller is
+ * missing, as in a damaged file, the frame gets none.
  */
 static enum kwhy_status add_frame(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_frame *frame, struct kwhy_error *error)
@@ -106,8 +106,8 @@ static enum kwhy_status add_ranges(struct kwhy_recorded *recorded, const struct 
 }
 
 /*
- * Chooses the program's own frames of a stack and, if it is a Python frame, the innermost one. Other
- * frames, which are inside libraries, are left out.
+ * Chooses from a stack the frames of the program's own code, and the innermost frame if it is a Python
+ * frame. Other frames of libraries are left out.
  */
 static size_t choose_frames(const struct kwhy_recorded *recorded, uint32_t innermost, uint32_t out[DEPTH_MAX])
 {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Writers of one machine may differ in Unix time minus monotonic time by at most this, ns, beyond the
- * errors of their clock readings.
+ * In ns: on one machine, Unix time minus monotonic time may differ by at most this between writers, beyond
+ * the errors of their clock readings, because Unix time may be set during a run.
  */
 #define SET_BY_NS 1e9
 
@@ -17,8 +17,8 @@ static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_cl
 }
 
 /*
- * Lowest and highest value that Unix time minus monotonic time may have; infinite: unknown. The type is
- * double, because it does not overflow.
+ * Lowest and highest value that Unix time minus monotonic time may have, ns; infinite: unknown. A double
+ * does not overflow.
  */
 static double lowest_ns(const struct kwhy_wire_clock *clock)
 {
@@ -37,7 +37,7 @@ static bool agree(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock 
 }
 
 /*
- * Gives writers that state no boot, because an older version of kwhy wrote the file, the boot of another
+ * If a writer states no boot, because an older version of kwhy wrote the file, it gets the boot of another
  * writer with the same host name.
  */
 static enum kwhy_status complete_starts(
@@ -75,8 +75,8 @@ static int compare_names(const struct kwhy_recorded_writer *a, const struct kwhy
 }
 
 /*
- * Sorts writers by machine, then by the lowest offset of their clocks. Of one machine, writers without
- * clock readings come last.
+ * Compares for sorting: by machine, then by the lowest offset of the writers' clocks. On each machine,
+ * writers without clock readings come last.
  */
 static int compare_writers(const void *context, uint32_t a, uint32_t b)
 {
@@ -90,7 +90,7 @@ static int compare_writers(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * Finds the pair of clock readings of the writers that was taken closest together, and assigns it to all
+ * Finds, among the writers, the pair of clock readings that were closest together, and assigns it to all
  * writers whose own readings agree with it.
  */
 static struct kwhy_wire_clock share_clock(
@@ -148,8 +148,8 @@ static enum kwhy_status add_machine(struct kwhy_recorded *recorded, const uint32
 }
 
 /*
- * Number of writers, from the first one on, on the same machine as the first. The writers are sorted by
- * machine.
+ * Number of writers at the beginning of the list that are on the same machine as the first one. The writers
+ * are sorted by machine.
  */
 static size_t count_machine(const struct kwhy_recorded *recorded, const uint32_t *writers, size_t count)
 {

@@ -60,7 +60,7 @@ struct kwhy_recorded_burst {
 	uint32_t stream; /* stream of the first repeat; used if the program's own launch is lost */
 	/*
 	 * Name of the copies between the repeats, which restore the kernel's memory. KWHY_NONE: no burst
-	 * repeats these copies alone.
+	 * repeats only these copies.
 	 */
 	uint32_t copies;
 	int64_t first_ns; /* start of the program's own launch; INT64_MAX: the launch is not in the recording
@@ -80,8 +80,8 @@ struct kwhy_recorded_frame {
 struct kwhy_recorded_writer {
 	uint64_t id;
 	uint64_t next_sequence, missing_blocks;
-	struct kwhy_wire_clock clock; /* the closest pair of readings of the writer's two clocks; width_ns -1:
-					 it has no readings */
+	struct kwhy_wire_clock clock; /* the pair of readings of the writer's two clocks that are closest in
+					 time; width_ns -1: there is none */
 	uint32_t host, boot;	      /* name of the machine, and name of its boot; 0: not stated */
 	uint32_t machine;	      /* index in the recording */
 	uint32_t rank;		      /* KWHY_NONE: unknown */

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 
 /*
- * An activity that starts more than this after its launch, in ns, is taken to have waited for other
- * work (docs/formats/recording.md).
+ * In ns: an activity that starts later than this after its launch counts as having waited for other work
+ * (docs/formats/recording.md).
  */
 #define AT_ONCE_NS 100000
 /*
- * If a selection ends at most this long before its process, in ns, it ended because the process did, not
+ * In ns: if a selection ends at most this long before its process, it ended because the process did, not
  * because of a time limit.
  */
 #define ENDS_WITH_NS 10000000
@@ -267,8 +267,8 @@ static void switch_device(struct trimming *trimming, uint32_t device)
 }
 
 /*
- * A time at which two numbers change: `open` is added to the number of open windows, `unrecorded` to the
- * number of processes that use the device and are within their selection but in no window.
+ * A time at which two sums change: `open` is added to the number of open windows, `unrecorded` to the
+ * number of processes that use the device and are in their selection, but in no window.
  */
 struct change {
 	int64_t time_ns;

@@ -43,8 +43,8 @@ static void rebase(struct kwhy_filtered_levels *response, int64_t time_ns)
 }
 
 /*
- * Factors for a change of a level at time_ns: `length_s` is the time since base_ns, and `growth` (for each
- * time constant) the change of lag for a change of the level by 1.
+ * What a change of a level by 1 changes in the channel's values for base_ns: `length_s` (time since
+ * base_ns) is subtracted from its area, and `growth` is added to its lag with each time constant.
  */
 struct moment {
 	double length_s;

@@ -148,8 +148,8 @@ static double density_of_line(const struct chain *chain, double distance)
 }
 
 /*
- * Draws a point of a slice. A slice contains the points whose density is above a random share of the
- * current density. Returns the distance of the point; 0: no point was found.
+ * Draws a point of a slice: of the points on the line whose density is above a random share of the current
+ * density. Returns the signed distance of the point from the current one; 0: no point was found.
  */
 static double slice(struct chain *chain, density_at *density, double step)
 {

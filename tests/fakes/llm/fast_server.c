@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A server of the OpenAI API for many requests at once, on one thread. It streams a number of tokens at equal
- * times and checks nothing.
+ * A server with an OpenAI-compatible API for many concurrent requests, on one thread. It streams a fixed
+ * number of tokens at equal intervals and checks nothing.
  *
- * Usage: fast_server PORT_FILE TOKENS GAP_MS; writes the port it listens on. The first token comes a gap
- * after the request; with a gap of 0 the whole answer comes at once.
+ * Usage: fast_server PORT_FILE TOKENS GAP_MS. It writes the port on which it listens to PORT_FILE. The
+ * first token comes GAP_MS after the request; if GAP_MS is 0, the whole answer comes at once.
  */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -21,12 +21,12 @@
 enum { FDS_MAX = 65536, EVENTS = 512, REQUEST_BYTES = 65536, ANSWER_BYTES = 65536 };
 
 struct connection {
-	char *request; /* bytes of a request that is not complete */
+	char *request; /* bytes of a request that is not complete yet */
 	size_t length;
-	int sent; /* tokens of the present answer */
+	int sent; /* number of tokens of the present answer that were sent */
 };
 
-/* An answer that goes on at due_ns. All gaps are equal, so the queue is in order of time. */
+/* An answer that continues at due_ns. All intervals are equal, so the queue is sorted by time. */
 struct turn {
 	int64_t due_ns;
 	int fd;
@@ -89,7 +89,7 @@ static size_t add_end(char *out)
 	return length + (size_t)sprintf(out + length, "0\r\n\r\n");
 }
 
-/* Sends the next token, or all, and puts the rest off by a gap. */
+/* Sends the next token and queues the rest of the answer, or sends all tokens if the interval is 0. */
 static void go_on(int fd)
 {
 	static char out[ANSWER_BYTES];

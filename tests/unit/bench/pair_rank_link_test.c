@@ -17,9 +17,9 @@ enum { RANKS = 4, DOUBLE = 1, RELAY = 2, REFUSE = 3, STOP = 4 };
 #define WAIT_NS INT64_C(10000000000)
 
 /*
- * State of the wrapped bind() and connect(), each used by single tests; 0 or -1: not used. first_port: port
- * on which rank 0 listens. refused: number of times that bind() to it failed. to_itself: 1 makes the next
- * connection connect to itself, 2 while it does.
+ * State of the wrapped bind() and connect(); each variable is used by some tests only, and is 0 or -1 in
+ * all others. first_port: port on which rank 0 listens. refused: how often bind() to that port failed.
+ * to_itself: 1: the next connection will connect to itself; 2: it is doing so; 0: no connection does.
  */
 static atomic_int first_port, refused, to_itself;
 static atomic_int holder = -1; /* socket that occupies first_port until rank 0 failed to bind it once */

@@ -99,7 +99,10 @@ static void a_wait_behind_a_pageable_copy_up_costs_the_idle_time_that_follows(vo
 	build_kernel(&build, 0, "k", 70, 100);
 	finding = build_find(&build, "pageable-copies", NULL);
 	assert_non_null(finding);
-	/* 1 us of copy and 19 us until the next kernel; pinned, the 8 bytes take less than 1 ns */
+	/*
+	 * 1 us of copy and 19 us until the next kernel; from pinned memory, the 8 bytes would take less
+	 * than 1 ns
+	 */
 	assert_int_equal(finding->time_ns, 20000);
 	assert_int_equal(finding->saving.time_ns, 19999);
 	build_free(&build);

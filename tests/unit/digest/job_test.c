@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Joining digests in bounded memory: what is left out is counted, and what stays adds up. */
+/*
+ * Tests that digests are joined in bounded memory: collectives that are left out are counted, and the sums
+ * over the others are right.
+ */
 #include "cmocka_all.h"
 #include "digest/joining.h"
 
@@ -11,7 +14,9 @@ enum { COLLECTIVES = 100, LATE_NS = 50 };
 
 #define ADD(digest, name) KWHY_DIGEST_ADD(digest, name, &(struct kwhy_error){0})
 
-/* The digest of a rank that enters each collective `late_ns` after its start, and leaves it with the others.
+/*
+ * Makes the digest of a rank that enters each collective `late_ns` after the collective's start, and leaves
+ * it together with the other ranks.
  */
 static struct kwhy_digest make_rank(uint32_t rank, int64_t late_ns)
 {
@@ -49,7 +54,10 @@ static struct kwhy_job *new_job(void)
 	return job;
 }
 
-/* A job is thinned between the second and the third rank; all then compare the same collectives. */
+/*
+ * The job is thinned after the second rank and before the third. Afterwards all three must have the same
+ * collectives.
+ */
 static void of_too_many_collectives_a_share_is_compared(void **state)
 {
 	struct kwhy_job *job = new_job();

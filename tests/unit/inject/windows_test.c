@@ -51,8 +51,9 @@ static void windows_cover_the_share_that_was_asked_for(void **state)
 			kwhy_inject_windows_pass(&windows, last_ns);
 		}
 		/*
-		 * window lengths and gaps have relative standard deviations of 0.29; the tolerance is 4
-		 * standard errors for 20,000
+		 * The lengths of windows and gaps have a relative standard deviation of 0.29. The tolerance
+		 * is 4 standard errors of 20,000 windows and gaps; 1.5 is just above sqrt(2), as both
+		 * lengths vary.
 		 */
 		assert_true(fabs((double)covered_ns / (double)(last_ns - plan.origin_mono_ns) - shares[i]) <
 			4 * 0.29 * 1.5 / sqrt(20000) * shares[i]);

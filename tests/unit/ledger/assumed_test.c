@@ -81,8 +81,8 @@ static void a_copy_adds_its_power_above_idle(void **state)
 }
 
 /*
- * Concurrent kernels share the assumed power, if it is given for everything, idle time included, and if it
- * is given for kernels alone without an idle power.
+ * Concurrent kernels share the assumed power in two cases: if it is given for everything, idle time
+ * included, and if it is given for kernels alone and no idle power is given.
  */
 static void one_power_for_all_is_the_power_of_the_device(void **state)
 {

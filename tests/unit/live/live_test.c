@@ -229,9 +229,9 @@ static void energy_adds_up_to_what_was_used_since_the_start(void **state)
 }
 
 /*
- * Checks that no error accumulates over twenty minutes of changing power and that the energy never falls.
- * Samples come in batches, the counter is updated every counter_steps x 20 ms, and kwhy's own updates come
- * at other times. The samples are ring_gain times the true power.
+ * Checks that no error accumulates over twenty minutes of changing power, and that the energy never falls.
+ * Samples come in batches, and kwhy updates its figures at other times. counter_steps: number of 20 ms
+ * steps between two updates of the counter; ring_gain: samples divided by the true power.
  */
 static void follow(int counter_steps, double ring_gain, double within_j)
 {
@@ -278,10 +278,7 @@ static void energy_stays_with_a_counter_that_is_read_at_every_tick(void **state)
 	follow(5, 1, 80);
 }
 
-/*
- * As on an H200 when the counter is read rarely: one update in 20 s, and power samples that deviate from it
- * by 0.5 %.
- */
+/* As on an H200 whose counter is read rarely: one update in 20 s, and power samples that are 0.5 % off. */
 static void energy_stays_with_a_counter_that_is_read_rarely(void **state)
 {
 	(void)state;
@@ -329,8 +326,8 @@ static void a_counter_that_is_reset_loses_nothing(void **state)
 }
 
 /*
- * One reading of the counter is 200 J too low: the last one before an update of kwhy, or one between two
- * updates.
+ * One reading of the counter is 200 J too low: in one case the last one before an update of kwhy, in the
+ * other one between two updates.
  */
 static void a_counter_that_dips_in_one_reading_counts_nothing_more(void **state)
 {

@@ -55,8 +55,8 @@ static void counts_that_are_none_stay_unknown(void **state)
 }
 
 /*
- * A token may be part of a character. Some servers send half of a surrogate pair, or single bytes, in an
- * event of its own.
+ * A token may be only a part of a character. Some servers then send an event with half of a surrogate pair
+ * or with single bytes.
  */
 static void text_that_is_no_character_is_a_piece_all_the_same(void **state)
 {
@@ -125,7 +125,7 @@ static void each_form_of_stream_has_its_outcome(void **state)
 		{TEXT "event: error\ndata: no JSON\n\n" END, KWHY_LLM_REPORTED},
 		{TEXT "error: {\"code\":500}\n\n" END, KWHY_LLM_REPORTED},
 		{"event: message\n" TEXT END, KWHY_LLM_DONE},
-		{"event: error\n\n" TEXT END, KWHY_LLM_DONE}, /* an event without data is none */
+		{"event: error\n\n" TEXT END, KWHY_LLM_DONE}, /* an event without data does not count */
 		{"data: <html>\n\n", KWHY_LLM_MALFORMED},
 		{"data: []\n\n", KWHY_LLM_MALFORMED},
 		{"data: {\"choices\":[{\"text\":\"\\ud83\"}]}\n\n", KWHY_LLM_MALFORMED},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures of other tools on answers whose times are known: docs/formats/llm.md has the definitions. */
+/* Tests the figures of other tools on answers with known times. docs/formats/llm.md has the definitions. */
 #include "cmocka_all.h"
 #include "llm/compat.h"
 
@@ -14,8 +14,8 @@ static void assert_near(double value, double expected)
 }
 
 /*
- * Sent at 1 s, though due at 0. An event without text comes at 2 s, text at 3 and 5 s, the finish at 6 s; 5
- * tokens. The second request fails.
+ * Two requests. The first one is due at 0 s and sent at 1 s. An event without text comes at 2 s, text at 3
+ * s and 5 s, the end at 6 s; the answer has 5 tokens. The second request fails.
  */
 static struct kwhy_llm_compat compat_of(enum kwhy_llm_compat_tool tool, struct kwhy_llm_limits limits)
 {

@@ -95,7 +95,9 @@ static void made_up_prompts_have_their_words_and_differ_but_not_between_runs(voi
 	json_decref(next);
 }
 
-/* A turn contains those before it unchanged, and all conversations begin with the shared words. */
+/*
+ * A turn must contain the earlier turns unchanged, and all conversations must begin with the shared words.
+ */
 static void conversations_grow_and_share_their_beginning(void **state)
 {
 	const struct kwhy_llm_question question = {.model = "m",
@@ -175,11 +177,15 @@ static void files_of_each_form_are_read(void **state)
 		"\"value\":\"r\"}]},{\"conversations\":[{\"from\":\"gpt\",\"value\":\"alone\"}]}]",
 		KWHY_OK);
 	assert_int_equal(dialogs.count, 1);
-	assert_int_equal(dialogs.items[0].message_count, 1); /* the answer at the end is not sent */
+	assert_int_equal(
+		dialogs.items[0].message_count, 1); /* the answer that ends the conversation is not sent */
 	kwhy_llm_dialogs_done(&dialogs);
 }
 
-/* Requests of a log with the same numbers of blocks begin alike, and have the log's lengths. */
+/*
+ * Requests of a log that have the same block ids must begin with the same words, and have the lengths that
+ * the log states.
+ */
 static void logs_give_lengths_times_and_shared_blocks(void **state)
 {
 	struct kwhy_llm_dialogs dialogs = read_dialogs("t.jsonl",
@@ -266,7 +272,9 @@ static void lengths_have_their_distribution(void **state)
 	}
 }
 
-/* The gaps of each kind have the mean 1/rate; their deviation over the mean is 1 over the root of the shape.
+/*
+ * For each kind, the mean interval between requests must be 1/rate. The standard deviation divided by the
+ * mean must be 1/sqrt(shape).
  */
 static void arrivals_come_at_the_rate_and_are_the_seeds(void **state)
 {

@@ -51,22 +51,27 @@ static void times_count_from_when_a_request_was_due(void **state)
 	assert_near(summary.prompt_tokens, 5);
 }
 
-/* Time a token and tokens of the window by what each piece brought, stated or by its size. */
+/*
+ * The time per token and the number of tokens in the window depend on the tokens in each piece, whether the
+ * server states them or they follow from the pieces' sizes.
+ */
 static void pieces_of_several_tokens_are_weighed(void **state)
 {
 	static const struct {
 		int32_t stated[3];
 		uint32_t bytes[3];
 		int64_t tokens;
-		double token_s, inside; /* the first two pieces are inside the window */
+		double token_s, inside; /* inside: number of tokens in the first two pieces, which are in the
+					   window */
 	} cases[] = {
-		{{1, 5, 7}, {4, 4, 4}, 7, 4.0 / 6, 5},	  /* tokens as stated */
-		{{3, 5, 7}, {4, 4, 4}, 8, 4.0 / 4, 5},	  /* a last token without text */
-		{{-1, -1, -1}, {4, 8, 4}, 7, 4.0 / 5, 5}, /* tokens by the size of the pieces */
+		{{1, 5, 7}, {4, 4, 4}, 7, 4.0 / 6, 5},	  /* the server states tokens with each piece */
+		{{3, 5, 7}, {4, 4, 4}, 8, 4.0 / 4, 5},	  /* the last token has no text */
+		{{-1, -1, -1}, {4, 8, 4}, 7, 4.0 / 5, 5}, /* tokens follow from the sizes of the pieces */
 		{{-1, -1, 9}, {1, 1, 1}, 9, 4.0 / 6,
-			6},			       /* the count of the whole comes with the last piece */
-		{{4, 4, 9}, {1, 1, 1}, 9, 4.0 / 6, 6}, /* what is stated cannot be */
-		{{-1, -1, -1}, {9, 1, 1}, 3, 4.0 / 2, 2}, /* a token a piece, whatever its size */
+			6}, /* only the last piece states the number of all tokens */
+		{{4, 4, 9}, {1, 1, 1}, 9, 4.0 / 6,
+			6}, /* the stated numbers do not grow, so they are not used */
+		{{-1, -1, -1}, {9, 1, 1}, 3, 4.0 / 2, 2}, /* one token in each piece, whatever its size */
 		{{-1, -1, -1}, {4, 4, 4}, 2, 4.0 / (4.0 / 3), 4.0 / 3},
 		{{-1, -1, -1}, {4, 4, 4}, -1, 4.0 / 2, 2},
 	};
@@ -202,7 +207,7 @@ static void a_percentile_needs_a_value_beyond_it(void **state)
 	assert_false(isnan(summary.answer_s.p50));
 }
 
-/* The first piece comes after 1 s, the answer takes 3 s, and a token 1 s. */
+/* The first piece comes after 1 s, the answer takes 3 s, and the time per token is 1 s. */
 static void answers_within_all_limits_are_good(void **state)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests tokenizers of small files whose tokens are found by hand. On 1,536 texts (2026-11-30) all tokens
- * of GPT-2's, Llama 3's and Llama 2's vocabularies were those of @huggingface/tokenizers 0.2.0.
+ * Tests tokenizers from small files whose tokens can be found by hand. With the files of GPT-2, Llama 3 and
+ * Llama 2, all tokens of 1,536 texts were equal to those of @huggingface/tokenizers 0.2.0 (2026-11-30).
  */
 #include "cmocka_all.h"
 #include "llm/count.h"
@@ -14,7 +14,10 @@
 static char path[] = "/tmp/kwhy-tokenizer-XXXXXX";
 static struct kwhy_error error;
 
-/* The 256 bytes in GPT-2's alphabet, as "character":byte; U+0120 is a space, U+010A a line feed. */
+/*
+ * Returns GPT-2's alphabet for the 256 bytes as JSON members "character":byte. U+0120 stands for a space,
+ * U+010A for a line feed.
+ */
 static const char *alphabet(void)
 {
 	static char out[8192];
@@ -94,7 +97,7 @@ static void bytes_are_merged_by_rank(void **state)
 	assert_tokens(tokenizer, "", "");
 	assert_tokens(tokenizer, "lower", "257 259");
 	assert_tokens(tokenizer, " lower low", "258 259 258");
-	/* two spaces: the first is a word of its own */
+	/* the first of the two spaces is a word of its own */
 	assert_tokens(tokenizer, "low  low", "257 32 258");
 	assert_tokens(tokenizer, "low's 42", "257 39 115 32 52 50");
 	assert_tokens(tokenizer, "\xc3\xa9\n", "195 169 10");
@@ -123,7 +126,7 @@ static void words_are_split_by_the_files_own_expression(void **state)
 	(void)state;
 	snprintf(json, sizeof(json), form, alphabet());
 	tokenizer = open_well(json);
-	/* three digits are a word, which is a token although no merge makes it */
+	/* three digits are a word, and the word is a token as a whole, although no merge makes it */
 	assert_tokens(tokenizer, "1234", "257 52");
 	assert_tokens(tokenizer, "whole'S", "259 39 83");
 	kwhy_llm_tokenizer_close(tokenizer);
@@ -193,7 +196,10 @@ static void what_is_not_known_is_refused(void **state)
 	kwhy_llm_tokenizer_close(tokenizer);
 }
 
-/* In this vocabulary "story" is a token, with a space before it, too; other words are their letters. */
+/*
+ * Opens a tokenizer in which "story" is one token, also with a space before it. Other words have one token
+ * for each letter.
+ */
 static struct kwhy_llm_tokenizer *open_story(void)
 {
 	static const char form[] = "{\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false},"
@@ -239,7 +245,10 @@ static void prompts_have_exactly_as_many_tokens_as_asked_for(void **state)
 	kwhy_llm_tokenizer_close(question.tokenizer);
 }
 
-/* An answer without usage is counted by its text; what the server states is kept. */
+/*
+ * If the server states no usage, the tokens of the answer's text must be counted; counts that the server
+ * states must be kept.
+ */
 static void answers_without_usage_are_counted(void **state)
 {
 	static const char

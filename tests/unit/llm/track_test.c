@@ -10,7 +10,7 @@
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)
 
-/* Makes the metrics of two GPUs and a MIG instance of the first. All readings are lag_s old. */
+/* Makes the metrics of two GPUs and of a MIG instance of the first GPU. All readings are lag_s old. */
 static struct kwhy_llm_scrape scrape_of(double first_j, double second_j, double lag_s)
 {
 	return (struct kwhy_llm_scrape){.is_kwhy = true,
@@ -60,7 +60,7 @@ static void devices_are_those_named_or_all_without_instances(void **state)
 	assert_int_equal(kwhy_llm_track_begin(&track, &scrape, NULL, &error), KWHY_E_INPUT);
 }
 
-/* The GPUs draw 300 W and 200 W and are read every quarter of a second. From 3 s to 7 s they use 2000 J. */
+/* The GPUs draw 300 W and 200 W, and are read four times per second. From 3 s to 7 s they use 2000 J. */
 static void a_window_holds_its_joules_however_late_readings_are(void **state)
 {
 	static const double lag_s[] = {0, 0.02, 0.4, NAN};
@@ -89,7 +89,7 @@ static void a_window_holds_its_joules_however_late_readings_are(void **state)
 	}
 }
 
-/* For power of any shape and scrapes at any times, the interval must contain the true energy. */
+/* Whatever the power and the times of scrapes are, the interval must contain the true energy. */
 static void intervals_hold_whatever_power_does_between_scrapes(void **state)
 {
 	unsigned seed = 1;
@@ -99,7 +99,7 @@ static void intervals_hold_whatever_power_does_between_scrapes(void **state)
 		struct kwhy_llm_track track = begun("0");
 		struct kwhy_llm_track_energy energy;
 		struct kwhy_error error;
-		double joules[1200]; /* energy until each multiple of 10 ms */
+		double joules[1200]; /* energy up to each multiple of 10 ms */
 
 		joules[0] = 0;
 		for (int i = 1; i < 1200; i++)

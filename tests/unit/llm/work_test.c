@@ -39,7 +39,9 @@ static void assert_near(double value, double expected)
 		fail_msg("%.12g is not %.12g", value, expected);
 }
 
-/* The prompt takes from 0.5 s to 1.5 s; tokens come at 1.5, 1.75, 2.5 and 5 s, the last after all readings.
+/*
+ * The prompt is processed from 0.5 s to 1.5 s. Tokens come at 1.5, 1.75, 2.5 and 5 s; the last one comes
+ * after all readings.
  */
 static void work_is_divided_by_time(void **state)
 {
@@ -69,7 +71,10 @@ static void work_is_divided_by_time(void **state)
 	kwhy_llm_shares_done(&shares);
 }
 
-/* Both are sent at 0; the second prompt is processed after the first, and then both are in each step. */
+/*
+ * Two requests are sent at 0 s. The second prompt is processed after the first. From then on each step
+ * generates a token for both answers.
+ */
 static void prompts_follow_each_other_and_steps_are_shared(void **state)
 {
 	struct kwhy_llm_piece one[] = {{SECOND_NS, 1, -1}, {SECOND_NS * 3, 1, -1}};

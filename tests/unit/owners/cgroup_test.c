@@ -10,7 +10,7 @@
 #define POD_ "6c7f0a2e_1b7d_4a4e_9a51_0d4b3c2a1f00"
 #define STATIC_POD "6c7f0a2e1b7d4a4e9a510d4b3c2a1f00"
 
-/* What /proc/PID/cgroup holds, as written by each kind of owner, and who that is. */
+/* Contents of /proc/PID/cgroup as each kind of owner has them, and the owner that must be found. */
 static const struct {
 	const char *text;
 	enum kwhy_owner_kind kind;
@@ -69,10 +69,10 @@ static const struct {
 	{"0::/user.slice/user-1000.slice/session-3.scope\n", KWHY_OWNER_USER, "", "", "", false},
 	{"0::/user.slice/user-1000.slice/user@1000.service/app.slice/train.service\n", KWHY_OWNER_USER, "",
 		"", "", false},
-	/* A job of Slurm in a pod is the job's. */
+	/* a Slurm job that runs in a pod: the job is the owner */
 	{"0::/kubepods/pod" POD "/" CID "/system.slice/slurmstepd.scope/job_7/step_1\n", KWHY_OWNER_SLURM,
 		"7", "1", "/kubepods/pod" POD "/" CID "/system.slice/slurmstepd.scope/job_7", false},
-	/* Names that look like those of a job, a pod or a container, but are not. */
+	/* names that only resemble those of a job, a pod or a container */
 	{"0::/place/job_12/step_1\n", KWHY_OWNER_USER, "", "", "", false},
 	{"0::/kubepods/podling/deadbeef\n", KWHY_OWNER_USER, "", "", "", false},
 	{"0::/\n", KWHY_OWNER_USER, "", "", "", false},

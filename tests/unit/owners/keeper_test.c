@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole way from a fake NVML to the accounts, in simulated time. */
+/* Tests the path from a fake NVML to the accounts, in simulated time. */
 #include "owners/keeper.h"
 
 #include "../sensor/nvml_machine.h"
@@ -102,7 +102,7 @@ static void end(struct watch *watch)
 	machine_end(watch->machine);
 }
 
-/* What an owner has of a meter; NULL: it has no account. */
+/* The sums of an owner for a meter; NULL: it has no account. */
 static const struct kwhy_owner_shown *shown(
 	struct watch *watch, enum kwhy_owner_kind kind, const char *name, uint32_t meter)
 {
@@ -206,8 +206,8 @@ static void a_process_that_cannot_be_seen_is_unknown(void **state)
 }
 
 /*
- * The driver has no samples of MIG instances, so the sizes of the instances decide, and the bounds are
- * wide.
+ * The driver has no samples of MIG instances. So energy is divided by the sizes of the instances, and the
+ * bounds are wide.
  */
 static void instances_have_parts_by_their_size(void **state)
 {

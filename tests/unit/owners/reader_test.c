@@ -16,7 +16,7 @@
 static struct kwhy_error error;
 static char root[64];
 
-/* Writes ROOT/path and makes its folders. */
+/* Writes a file at ROOT/path, and makes its folders. */
 static void put(const char *path, const char *text)
 {
 	char full[600];
@@ -30,7 +30,10 @@ static void put(const char *path, const char *text)
 	text_file_write(full, text);
 }
 
-/* A process with this cgroup, of user 1000, started at 777, with 3 s of CPU time at 100 ticks a second. */
+/*
+ * Makes a process with this cgroup. Its user is 1000, it started at clock tick 777, and it used 3 s of CPU
+ * time at 100 ticks per second.
+ */
 static void put_process(const char *pid, const char *cgroup)
 {
 	char path[64];

@@ -80,7 +80,10 @@ static void a_shared_device_is_divided_by_use_within_bounds(void **state)
 	assert_int_equal(out[0].share.energy_nj, 600);
 	assert_int_equal(out[1].share.energy_nj, 200);
 	assert_int_equal(out[2].share.energy_nj, 0);
-	/* the first at 100 W and the others at 400 W, and the reverse; use to within a percent */
+	/*
+	 * lower bound: 100 W while the first owner's kernels ran, 400 W while the others' did; upper bound:
+	 * the other way round. Uses are 60 % and 20 %, each within 1 %
+	 */
 	assert_int_equal(out[0].share.low_nj, llround(800.0 * 59 / (59 + 21 * 4)));
 	assert_int_equal(out[0].share.high_nj, llround(800.0 * 61 * 4 / (61 * 4 + 19)));
 	assert_int_equal(out[2].share.low_nj, 0);
@@ -125,7 +128,7 @@ static void holders_of_an_idle_device_have_equal_parts(void **state)
 	assert_int_equal(out[2].share.low_nj, 34);
 }
 
-/* Whatever the uses and energies are, each nanojoule has exactly one owner. */
+/* For random uses and energies, the shares must add up to the energy exactly. */
 static void shares_add_up_to_the_energy(void **state)
 {
 	uint64_t random = 41;
@@ -182,7 +185,8 @@ static void the_hosts_energy_is_divided_by_cpu_time(void **state)
 	assert_int_equal(out[1].share.energy_nj, 125);
 	assert_int_equal(out[2].owner, IDLE);
 	assert_int_equal(out[2].share.energy_nj, 500);
-	host.busy_ns = 2 * SECOND; /* counted in coarser steps than the owners' time */
+	host.busy_ns = 2 * SECOND; /* the machine's time, counted in coarser steps, is less than the sum of
+				      the owners' times */
 	kwhy_share_divide_host(&host, out);
 	assert_int_equal(out[0].share.energy_nj, 750);
 	assert_int_equal(out[2].share.energy_nj, 0);

@@ -36,7 +36,7 @@ static int remove_folder(void **state)
 	return system(command);
 }
 
-/* A server: accounts of two meters, and its file. */
+/* A server with accounts for two meters, and their file. */
 struct server {
 	struct kwhy_accounts *accounts;
 	struct kwhy_store *store;
@@ -102,8 +102,8 @@ static void sums_outlive_the_server(void **state)
 	add(&server, KWHY_OWNER_SLURM, "7", 0, 3 * J + 1);
 	add(&server, KWHY_OWNER_SLURM, "7", 1, 2 * J);
 	OK(write_period(&server, "boot1"));
-	OK(write_period(&server, "boot1"));		/* with nothing new */
-	add(&server, KWHY_OWNER_SLURM, "7", 0, 99 * J); /* energy of the period that is lost */
+	OK(write_period(&server, "boot1"));		/* a period without new energy */
+	add(&server, KWHY_OWNER_SLURM, "7", 0, 99 * J); /* the server ends before it stores this energy */
 	stop(&server);
 
 	start(&server, 10, "boot1");

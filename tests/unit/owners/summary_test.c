@@ -100,7 +100,7 @@ static void a_job_that_holds_idle_devices_is_found(void **state)
 	assert_true(waste_nj == 600 * J);
 	assert_string_equal(kwhy_summary_words(sums, words), "held 8 GPUs, 6 idle");
 	free(sums);
-	for (int i = 2; i < 8; i++) /* of which nobody knows whether anything ran there */
+	for (int i = 2; i < 8; i++) /* for these devices it is unknown whether anything ran */
 		items[i].share.unknown_ns = items[i].share.held_ns;
 	assert_int_equal(sum(items, 8, KWHY_SUMMARY_BY_JOB, (struct kwhy_summary_filter){0}, &sums), 1);
 	assert_int_equal(sums->idle_device_count, 0);
@@ -110,13 +110,14 @@ static void a_job_that_holds_idle_devices_is_found(void **state)
 	assert_int_equal(kwhy_summary_waste(sums, &waste_nj), KWHY_HELD_IDLE_TIME);
 	assert_string_equal(kwhy_summary_words(sums, words), "idle: 38 % of its energy");
 	free(sums);
-	items[0].share.held_ns = items[1].share.held_ns = MINUTE / 4; /* too short to be judged */
+	items[0].share.held_ns = items[1].share.held_ns = MINUTE /
+		4; /* held for too short a time to be judged */
 	assert_int_equal(sum(items, 2, KWHY_SUMMARY_BY_JOB, (struct kwhy_summary_filter){0}, &sums), 1);
 	assert_int_equal(kwhy_summary_waste(sums, &waste_nj), KWHY_HELD_WELL);
 	free(sums);
 }
 
-/* As in a year of a busy machine. */
+/* About the number of accounts of a busy machine in a year. */
 static void many_jobs_on_several_devices_are_each_one(void **state)
 {
 	enum { JOBS = 20000, DEVICES = 2 };

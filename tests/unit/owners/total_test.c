@@ -13,7 +13,8 @@ enum { SAMPLES = 8192, COUNTS = 512 };
 
 static struct kwhy_error error;
 
-/* A device of 300 W whose power samples come every 20 ms and read 1 % too much, and whose counter is right.
+/*
+ * A device that draws 300 W. Its power samples come every 20 ms and are 1 % too high; its counter is exact.
  */
 struct device {
 	struct kwhy_reading samples[SAMPLES], counts[COUNTS];
@@ -34,7 +35,7 @@ static void pass(struct device *device, int64_t length_ns, double power_w)
 	}
 }
 
-/* Reads the counter now. */
+/* Adds a reading of the counter at the present time. */
 static void count(struct device *device)
 {
 	int64_t value = llround(device->joules * 1e3) + device->offset_mj;
@@ -72,7 +73,7 @@ static bool advance(struct device *device, struct kwhy_meter_total *total, struc
 	return is_new;
 }
 
-/* Seconds with a tick each; the counter is read every fifth. */
+/* Lets `seconds` pass with one tick per second; the counter is read at every fifth tick. */
 static void run(struct device *device, struct kwhy_meter_total *total, int seconds)
 {
 	struct kwhy_total_window window;
@@ -109,7 +110,10 @@ static void the_total_is_the_counters_at_each_of_its_readings(void **state)
 		assert_true(total.counter_nj == (total.counted - device->counts[0].value) * MJ_NJ);
 	}
 	assert_int_equal(total.booked_nj, sum_nj);
-	/* 60 s at 300 W; the samples' surplus since the last reading was not yet taken off */
+	/*
+	 * 60 s at 300 W. What the samples gave too much since the counter's last reading (1 % of 20 s) is
+	 * not corrected yet.
+	 */
 	assert_int_equal(total.counter_nj, 60 * 300 * INT64_C(1000000000));
 	assert_true(llabs(sum_nj - total.counter_nj) <= 20 * 3 * INT64_C(1000000000));
 	free(device);
@@ -126,7 +130,7 @@ static void what_was_used_unwatched_is_known_afterwards(void **state)
 	count(device);
 	run(device, &total, 12);
 	again = total;
-	again.until_ns = 0; /* as read from a file by the next process */
+	again.until_ns = 0; /* as in a total that the next process reads from a file */
 	device->sample_count = device->count_count = 0;
 	device->now_ns += 100 * SECOND;
 	device->joules += 100 * 300;
@@ -185,7 +189,8 @@ static void a_reset_loses_nothing(void **state)
 	pass(device, 40 * MS, 300);
 	count(device);
 	run(device, &total, 8);
-	device->offset_mj = -llround(device->joules * 1e3); /* the driver was loaded again */
+	device->offset_mj = -llround(
+		device->joules * 1e3); /* the driver was reloaded, so the counter starts again at 0 */
 	run(device, &total, 10);
 	assert_true(llabs(total.booked_nj - 18 * 300 * INT64_C(1000000000)) < 18 * 4 * INT64_C(1000000000));
 	free(device);

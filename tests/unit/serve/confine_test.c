@@ -19,7 +19,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* Tests what a confined process can do and what not. Each process is a child, as rights do not come back. */
+/*
+ * Tests what a confined process can do and what it cannot do. Each process is a child, because confinement
+ * cannot be undone.
+ */
 
 struct folders {
 	char place[64], inside[96], accounts[128], outside[96], old[96];
@@ -61,7 +64,7 @@ static void *run_thread(void *context)
 	return NULL;
 }
 
-/* Number of the first thing that is not as it must be; 0: all is. */
+/* Returns the number of the first check that fails; 0: none fails. */
 static int first_wrong(const struct folders *folders)
 {
 	char name[] = "true", *const words[] = {name, NULL};

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Accounts of a job with a name that must be escaped, of a pod, of idle time, and of the host. */
+/* Makes accounts of four owners: a job whose name must be escaped, a pod, idle time, and the host. */
 static struct kwhy_keeper_state made_owners(void)
 {
 	static struct kwhy_store_meter meters[] = {{.key = "GPU-1", .name = "NVIDIA H200", .index = 0},

@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * Tests a device that fails at the nth call: the host's table of calls, with a counter before each call
- * that work uses. Whichever call fails, the engine must report it from then on, must not hang, and must
- * free everything.
+ * Tests a device that fails at the nth call. Its table of calls is that of the host, with a counter before
+ * each call that transfers use. Whichever call fails, the engine must report the failure from then on, must
+ * not hang, and must free everything.
  */
 
 static const struct kwhy_gpu_ops *real;
