@@ -120,7 +120,8 @@ void lab_twin_close(struct lab_twin *twin); /* NULL is allowed */
 /*
  * Makes one whole run and compares it with `answer`, which must be of the same shape. KWHY_E_INPUT: a bit
  * differs; the error names variant and step. With `poisoned` every buffer is filled with a pattern before a
- * step writes it, and nothing is read before its event was reached, which is slower.
+ * step writes it, and the results of a step are read only once the event after its last copy was reached.
+ * Such a run is slower.
  */
 KWHY_MUST_USE enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct lab_twin_answer *answer,
 	bool poisoned, struct lab_twin_result *out, struct kwhy_error *error);

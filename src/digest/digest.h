@@ -75,7 +75,7 @@ bool kwhy_digest_is_one(const unsigned char *head, size_t length);
 bool kwhy_digest_is_unused(const struct kwhy_digest *digest);
 
 /*
- * Reads those tables of a digest from which jobs are joined: from `digest` to `lost` in the order of
+ * Reads the tables that a report over several digests needs: from `digest` to `lost` in the order of
  * KWHY_DIGEST_TABLES. The file is not trusted. KWHY_E_INPUT: the file is damaged or has another schema.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_digest_read_sums(

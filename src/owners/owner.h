@@ -9,18 +9,18 @@
  * UTF-8 without control characters, cut to the size of their field; whoever prints them must escape them.
  */
 
-#define KWHY_OWNER_KINDS(X)                                                                                  \
-	X(SLURM, "slurm")	    /* a Slurm job: name is its id, part its step */                         \
-	X(KUBERNETES, "kubernetes") /* a pod: name is its name or, if that is unknown, its uid; part is its  \
-				       container */                                                          \
-	X(CONTAINER, "container")   /* a container outside Kubernetes: name is its id, part its runtime */   \
-	X(UNIT, "unit")		    /* a unit of systemd */                                                  \
-	X(USER, "user")		    /* processes of a user's session */                                      \
-	X(MAPPED, "job")	    /* a job that the folder of `--job-mapping` names */                     \
-	X(UNKNOWN, "unknown")	    /* something ran, but its process is not visible from here */            \
-	X(IDLE, "idle") /* nothing held the device; for the host's energy: nobody who holds a device used it \
-			 */                                                                                  \
-	X(UNWATCHED, "unwatched") /* energy used while `kwhy serve` did not run */                           \
+#define KWHY_OWNER_KINDS(X)                                                                                 \
+	X(SLURM, "slurm")	    /* a Slurm job: name is its id, part its step */                        \
+	X(KUBERNETES, "kubernetes") /* a pod: name is its name or, if that is unknown, its uid; part is its \
+				       container */                                                         \
+	X(CONTAINER, "container")   /* a container outside Kubernetes: name is its id, part its runtime */  \
+	X(UNIT, "unit")		    /* a unit of systemd */                                                 \
+	X(USER, "user")		    /* processes of a user's session */                                     \
+	X(MAPPED, "job")	    /* a job that the folder of `--job-mapping` names */                    \
+	X(UNKNOWN, "unknown")	    /* something ran, but its process is not visible from here */           \
+	X(IDLE, "idle") /* no process held the device; of the host's energy: the part that the owners of    \
+			   devices did not cause */                                                         \
+	X(UNWATCHED, "unwatched") /* energy used while `kwhy serve` did not run */                          \
 	X(OTHER, "other")	  /* sum over the owners beyond the limit of labels */
 
 enum kwhy_owner_kind {

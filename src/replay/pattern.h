@@ -81,7 +81,7 @@ struct kwhy_replay_grid {
 	uint32_t blocks, threads_per_block;
 };
 
-/* An account of the ledger, with the kernels that share its power. */
+/* An account of the ledger: kernels of one kind, for which the ledger states one power. */
 struct kwhy_replay_account {
 	const char *name;
 	double power_w; /* gross power of the account while its kernels ran; NAN: unknown */

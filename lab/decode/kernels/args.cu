@@ -79,8 +79,8 @@ struct lab_decode_args {
 struct lab_decode_call {
 	u32 layer;
 	/*
-	 * the rows of the product whose results are used: `rows` rows from `row` on, counted over all
-	 * layers
+	 * The launch uses `rows` rows of the result of a matrix product, from `row` on. Rows are numbered
+	 * through all layers.
 	 */
 	u32 row, rows;
 	u32 is_last;	   /* true: only the last token of each slot is processed */

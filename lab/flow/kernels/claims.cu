@@ -46,7 +46,10 @@ struct claim {
 	u32 row; /* row of the flow; NONE: no claim was made */
 };
 
-/* in the upper bits of keys; keys of later steps are lower, so owners need not be cleared */
+/*
+ * Upper bits of the keys of a step. A cell keeps the lowest key, and later steps have lower keys. So cells need
+ * not be cleared between steps.
+ */
 #define STEP_OF_KEY(step) (0xffeu - (step))
 
 static __device__ struct claim claim_begin(const struct lab_flow_args *a, u32 step, u32 row, u64 moved)

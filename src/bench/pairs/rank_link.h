@@ -19,8 +19,8 @@ enum { KWHY_RANK_SECRET_MIN = 16 }; /* minimum length of a secret in characters 
  * TCP connections between processes that measure together, one for each pair of ranks. Rank 0 listens at an
  * address that all ranks know. The other ranks send rank 0 the addresses at which they listen, and rank 0
  * sends the list of these addresses to all. Before anything else is read from a connection, both its ends
- * prove that they know the secret (HMAC-SHA-256 over both hello messages, which contain random numbers). A
- * connection whose other end fails to prove it is closed; it neither delays nor ends the run. Without a
+ * prove that they know the secret (HMAC-SHA-256 over both hello messages, which contain random numbers). If
+ * the other end fails to prove this, the connection is closed, and the run goes on without delay. Without a
  * secret, ranks connect only on the loopback interface and only to sockets of their own user. All later
  * messages are checked field by field (rank_wire.h), but they are neither encrypted nor signed: an attacker
  * who can change packets between the hosts can change messages. Only one thread of a process may use a

@@ -9,9 +9,10 @@ enum { MADE_SAMPLES = 12 };
 
 /*
  * Returns pairs of two GPUs on different NUMA nodes with known times. A write from GPU 0 to GPU 1 takes 2
- * us plus the time of its bytes at 400 GB/s; its call takes 1 us; a put takes 1.5 us. The opposite
- * direction takes 20 % longer. Each configuration has MADE_SAMPLES samples, which differ by at most 0.02 %.
- * `with_random` adds 8 sizes that are not used in fits. Free the result with kwhy_pairs_free().
+ * us plus the time of its bytes at 400 GB/s; its call takes 1 us. A put (a write by a kernel of GPU 0)
+ * takes 1.5 us instead of 2. The opposite direction takes 20 % longer. Each configuration has MADE_SAMPLES
+ * samples, which differ by at most 0.02 %. `with_random` adds 8 sizes that are not used in fits. Free the
+ * result with kwhy_pairs_free().
  */
 struct kwhy_pairs *made_pairs(bool with_random);
 /* Returns the same pairs with the conclusions from them. */
