@@ -6,22 +6,38 @@
 #include "report/shown_name.h"
 #include "report/table.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether a word is a unit with or without a prefix, such as "%", "ms" or "kJ". */
+static bool is_unit(const char *word)
+{
+	static const char prefixes[] = "num\u00b5kMGT", units[] = "sJWB%";
+	const size_t prefix = strspn(word, prefixes);
+
+	return word[prefix] && strchr(units, word[prefix]) && !isalnum((unsigned char)word[prefix + 1]);
+}
+
+/* Whether a line may end before text[at]: at a space, but not between a number and its unit. */
+static bool may_end(const char *text, size_t at)
+{
+	return text[at] == ' ' && !(at && isdigit((unsigned char)text[at - 1]) && is_unit(text + at + 1));
+}
+
 /*
- * Number of bytes of the next line, which is at most `columns` wide. It ends at the last space that fits; a
- * word that is longer than a line is cut.
+ * Number of bytes of the next line, which is at most `columns` wide. It ends at the last place that fits and
+ * where a line may end; a word that is longer than a line is cut.
  */
 static size_t line_bytes(const char *text, size_t columns)
 {
 	size_t fit = kwhy_shown_fit(text, columns), at = fit;
 
-	if (!text[fit] || text[fit] == ' ')
+	if (!text[fit])
 		return fit;
-	while (at && text[at] != ' ')
+	while (at && !may_end(text, at))
 		at--;
 	return at ? at : fit;
 }

@@ -29,8 +29,8 @@ void kwhy_text_context_heading(
 	const struct kwhy_text_context *context, const char *title, const char *remark);
 
 /*
- * Writes text from a file as a paragraph, made safe for a terminal and wrapped at words. `lead` is written
- * before the first line.
+ * Writes text from a file as a paragraph, made safe for a terminal and wrapped at words, but not between
+ * a number and its unit. `lead` is written before the first line.
  */
 void kwhy_text_context_paragraph(const struct kwhy_text_context *context, const char *lead, const char *text);
 

@@ -4,6 +4,7 @@
 #include "nouns.h"
 #include "report/compare.h"
 #include "report/shown_name.h"
+#include "report/text_context.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -480,9 +481,27 @@ static void csv_has_what_held_the_host(void **state)
 	nouns_done(&nouns);
 }
 
+/* A line ends between words, but a number keeps its unit. */
+static void a_number_and_its_unit_stay_on_one_line(void **state)
+{
+	const struct kwhy_text_style style = {.columns = 20};
+	struct kwhy_text out = {0};
+	struct kwhy_text_context context = {.style = &style, .out = &out};
+
+	(void)state;
+	kwhy_text_context_paragraph(
+		&context, "", "waste of nearly 5.4 % is 12 of 3,000 kJ. after 16.8 \u00b5s");
+	assert_string_equal(out.data, "waste of nearly\n5.4 % is 12 of\n3,000 kJ. after\n16.8 \u00b5s\n");
+	kwhy_text_clear(&out);
+	kwhy_text_context_paragraph(&context, "", "work of the next 16 steps and 16 more steps");
+	assert_string_equal(out.data, "work of the next 16\nsteps and 16 more\nsteps\n");
+	kwhy_text_done(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_number_and_its_unit_stay_on_one_line),
 		cmocka_unit_test(no_name_breaks_the_columns_or_reaches_the_terminal_unclean),
 		cmocka_unit_test(a_very_long_name_fits_too),
 		cmocka_unit_test(hosts_are_named_where_meters_are_of_several),
