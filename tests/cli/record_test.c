@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests `kwhy record`: the meters, the command, and the recording as a file. */
+#include "base/clock.h"
 #include "record_folder.h"
 
 #include <limits.h>
@@ -76,14 +77,18 @@ static void a_run_shorter_than_a_tick_has_its_own_energy_alone(void **state)
 
 static void a_recording_that_is_killed_is_of_the_command_from_its_start(void **state)
 {
+	const int64_t before_ns = kwhy_clock_mono_ns();
+	int64_t after_ns;
 	json_t *report;
 
 	(void)state;
 	assert_done(SPAWN("record", "-q", "--power-only", "-o", place("a"), "--", "sh", "-c",
 			    "sleep 2.5; kill -9 $PPID"),
 		-SIGKILL, "");
+	after_ns = kwhy_clock_mono_ns();
 	report = report_of(place("a"));
-	assert_true(metered_s(energy_of(report)) > 0 && metered_s(energy_of(report)) < 2.6);
+	assert_true(metered_s(energy_of(report)) > 0);
+	assert_true(metered_s(energy_of(report)) < (double)(after_ns - before_ns) * 1e-9);
 	json_decref(report);
 }
 
@@ -101,7 +106,8 @@ static void a_gpu_that_is_lost_meanwhile_is_told_of_at_the_end_and_in_the_report
 	assert_non_null(strstr(spawned.out.data, "device 0 fell off the bus"));
 	mean_w = strstr(spawned.out.data, before);
 	assert_non_null(mean_w);
-	assert_in_range(strtol(mean_w + strlen(before), NULL, 10), 199, 201);
+	/* A constant 200 W; a busy machine delays the clock readings next to those of the meter. */
+	assert_in_range(strtol(mean_w + strlen(before), NULL, 10), 180, 220);
 	spawned_done(&spawned);
 	use_steady_load();
 }
