@@ -62,8 +62,9 @@ enum kwhy_meter_response {
 	KWHY_METER_RESPONSE_H200,   /* NVML's meters, as measured on one H200 */
 	KWHY_METER_RESPONSE_AMD,    /* AMD's meters, not measured */
 	KWHY_METER_RESPONSE_PROMPT, /* meters without delay */
-	KWHY_METER_RESPONSE_DESK,   /* desk meters, which update once per second and then report the second
-				       before */
+	/* meters at the wall socket, which update once per second and then state the previous second's mean
+	 */
+	KWHY_METER_RESPONSE_DESK,
 	KWHY_METER_RESPONSE_COUNT
 };
 

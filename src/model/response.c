@@ -42,7 +42,8 @@ static const struct kwhy_response responses[KWHY_METER_RESPONSE_COUNT] = {
 		.counter_ratio = 0.001,
 		.power_ratio = 0.005,
 		.power_alone_ratio = 0.02},
-	/* Desk meters, which update once per second and then report the second before. */
+	/* Meters at the wall socket, which update once per second and then state the previous second's mean.
+	 */
 	[KWHY_METER_RESPONSE_DESK] = {.delay_sd_s = 0.3,
 		.stamp_sd_s = 0.5e-3,
 		.counter_ratio = 0.001,

@@ -342,7 +342,7 @@ static void look_around(
 	int64_t first_ns = device_ledger->time.first_ns, last_ns = device_ledger->time.last_ns;
 	struct kwhy_window before, after;
 
-	for (size_t i = 0; i < covered->unrecorded_count; i++) { /* kwhy probe repeated kernels */
+	for (size_t i = 0; i < covered->unrecorded_count; i++) { /* the bursts of kwhy probe */
 		if (covered->unrecorded[i].start_ns < first_ns)
 			first_ns = covered->unrecorded[i].start_ns;
 		if (covered->unrecorded[i].end_ns > last_ns)

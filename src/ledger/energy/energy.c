@@ -37,7 +37,7 @@ struct attribution {
 	struct kwhy_power_classes classes;
 	struct kwhy_powers_question question;
 	struct kwhy_powers powers;
-	double delay_s; /* delay of the meter in the time stamps of the metered intervals */
+	double delay_s; /* part of the meter's delay that the time stamps of metered intervals contain */
 	struct kwhy_metered_view view;
 	struct kwhy_apportioned apportioned;
 	struct kwhy_energy_draws draws;

@@ -13,7 +13,7 @@ struct kwhy_energy_findings {
 	const struct kwhy_device_meters *meters;
 	const struct kwhy_covered *covered;
 	const struct kwhy_metered_total *total;
-	double delay_s; /* delay of the meter in the time stamps of the total's intervals */
+	double delay_s; /* part of the meter's delay that the time stamps in `total` still contain */
 	const struct kwhy_power_classes *classes;
 	const struct kwhy_powers *powers;
 	const struct kwhy_apportioned *apportioned;
