@@ -2,13 +2,13 @@
 // The report page in a real browser: node page_test.mjs KWHY TRACE POWER FOLDER
 // Exit 0 passed, 1 failed, 77 skipped (no browser here).
 import assert from "node:assert/strict";
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, appendFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { changeBlock, llmServer, madeReport, runText, twoDevices } from "./made.mjs";
 
 const [kwhy, trace, power, folder] = process.argv.slice(2);
 const CHROMIUM = process.env.KWHY_CHROMIUM ?? "/usr/bin/chromium";
@@ -50,49 +50,7 @@ function report(args, name) {
 	return html;
 }
 
-/** Two GPUs, 4 and 5, that run one kernel again and again; GPU 5 does with a few blocks, and draws as many watts as stated. */
-function twoDevices(name, seconds = [2, 2], watts = [400, 350]) {
-	const origin = 1_700_000_000_000_000_000n, at = (ns) => String(origin + BigInt(ns));
-	const rows = [4, 5].flatMap((device, d) => Array.from({ length: 200 }, (_, i) =>
-		`kernel,gemm,${device},7,${at(i * 1e7)},${at(i * 1e7 + (d ? 4e6 : 8e6))},,${d ? 4 : 132},256`));
-	const readings = [4, 5].flatMap((device, d) => Array.from({ length: seconds[d] * 50 + 1 }, (_, i) => `${at(i * 2e7)},${device},nvml.energy_mj,${i * 20 * watts[d]}`));
-	const trace = join(folder, `${name}.csv`), power = join(folder, `${name}.power.csv`);
-	writeFileSync(trace, ["# device 4 name=X sms=132 context_idle_w=100", "# device 5 name=X sms=132 context_idle_w=100", "kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block", ...rows].join("\n") + "\n");
-	writeFileSync(power, ["time_ns,device,source,value", ...readings].join("\n") + "\n");
-	return [trace, "--power", power];
-}
-
-const runText = (...args) => execFileSync(kwhy, args, { maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }).toString();
-
-/** A report.json of two devices whose accounts draw so many joules, give or take: [[name, [joules, half-width] of each device], ...] */
-function madeReport(name, accounts) {
-	const report = JSON.parse(runText("report", ...twoDevices("made"), "--json"));
-	report.devices.forEach((device, d) => {
-		device.accounts = accounts.map(([account, ...each]) => ({ ...device.accounts[0], category: "compute", name: account, gross_nj: each[d][0] * 1e9, low_nj: (each[d][0] - each[d][1]) * 1e9, high_nj: (each[d][0] + each[d][1]) * 1e9 }));
-	});
-	const file = join(folder, `${name}.json`);
-	writeFileSync(file, JSON.stringify(report));
-	return file;
-}
-
-/** A page whose data block `id` is another. */
-function changeBlock(html, id, change, place) {
-	const text = readFileSync(html, "utf8"), found = new RegExp(`(<script id="${id}"[^>]*>)([^<]*)`).exec(text);
-	const block = gzipSync(JSON.stringify(change(JSON.parse(gunzipSync(Buffer.from(found[2], "base64"))))));
-	writeFileSync(place, text.replace(found[0], () => found[1] + block.toString("base64")));
-	return place;
-}
-
 const spawnText = promisify(execFile);
-
-/** A server of made-up answers (tests/fakes/llm), well or badly behaved. */
-async function llmServer(behaviour) {
-	const port = join(folder, "llm.port");
-	rmSync(port, { force: true });
-	const child = spawn("python3", [fileURLToPath(new URL("../fakes/llm/server.py", import.meta.url)), behaviour, port], { stdio: "inherit" });
-	while (!existsSync(port) && child.exitCode === null) await new Promise((wake) => setTimeout(wake, 20));
-	return { url: `http://127.0.0.1:${readFileSync(port, "utf8").trim()}/v1`, stop: () => child.kill("SIGKILL") };
-}
 
 const tests = {
 	"every view opens and the first one is drawn quickly": async () => {

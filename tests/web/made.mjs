@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the page are given: made traces, reports, changed pages, and a server of made-up answers.
+// The arguments are those of page_test.mjs.
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync, gzipSync } from "node:zlib";
+
+const [kwhy, , , folder] = process.argv.slice(2);
+
+export const runText = (...args) => execFileSync(kwhy, args, { maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }).toString();
+
+/** Two GPUs, 4 and 5, that run one kernel again and again; GPU 5 does with a few blocks, and draws as many watts as stated. */
+export function twoDevices(name, seconds = [2, 2], watts = [400, 350]) {
+	const origin = 1_700_000_000_000_000_000n, at = (ns) => String(origin + BigInt(ns));
+	const rows = [4, 5].flatMap((device, d) => Array.from({ length: 200 }, (_, i) =>
+		`kernel,gemm,${device},7,${at(i * 1e7)},${at(i * 1e7 + (d ? 4e6 : 8e6))},,${d ? 4 : 132},256`));
+	const readings = [4, 5].flatMap((device, d) => Array.from({ length: seconds[d] * 50 + 1 }, (_, i) => `${at(i * 2e7)},${device},nvml.energy_mj,${i * 20 * watts[d]}`));
+	const trace = join(folder, `${name}.csv`), power = join(folder, `${name}.power.csv`);
+	writeFileSync(trace, ["# device 4 name=X sms=132 context_idle_w=100", "# device 5 name=X sms=132 context_idle_w=100", "kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block", ...rows].join("\n") + "\n");
+	writeFileSync(power, ["time_ns,device,source,value", ...readings].join("\n") + "\n");
+	return [trace, "--power", power];
+}
+
+/** A report.json of two devices whose accounts draw so many joules, give or take: [[name, [joules, half-width] of each device], ...] */
+export function madeReport(name, accounts) {
+	const report = JSON.parse(runText("report", ...twoDevices("made"), "--json"));
+	report.devices.forEach((device, d) => {
+		device.accounts = accounts.map(([account, ...each]) => ({ ...device.accounts[0], category: "compute", name: account, gross_nj: each[d][0] * 1e9, low_nj: (each[d][0] - each[d][1]) * 1e9, high_nj: (each[d][0] + each[d][1]) * 1e9 }));
+	});
+	const file = join(folder, `${name}.json`);
+	writeFileSync(file, JSON.stringify(report));
+	return file;
+}
+
+/** A page whose data block `id` is another. */
+export function changeBlock(html, id, change, place) {
+	const text = readFileSync(html, "utf8"), found = new RegExp(`(<script id="${id}"[^>]*>)([^<]*)`).exec(text);
+	const block = gzipSync(JSON.stringify(change(JSON.parse(gunzipSync(Buffer.from(found[2], "base64"))))));
+	writeFileSync(place, text.replace(found[0], () => found[1] + block.toString("base64")));
+	return place;
+}
+
+/** A server of made-up answers (tests/fakes/llm), well or badly behaved. */
+export async function llmServer(behaviour) {
+	const port = join(folder, "llm.port");
+	rmSync(port, { force: true });
+	const child = spawn("python3", [fileURLToPath(new URL("../fakes/llm/server.py", import.meta.url)), behaviour, port], { stdio: "inherit" });
+	while (!existsSync(port) && child.exitCode === null) await new Promise((wake) => setTimeout(wake, 20));
+	return { url: `http://127.0.0.1:${readFileSync(port, "utf8").trim()}/v1`, stop: () => child.kill("SIGKILL") };
+}
