@@ -48,9 +48,8 @@ static enum kwhy_status check_window(const struct walk *walk, size_t window, str
 	if (edges_ns[0] >= recording->start_ns && edges_ns[1] <= recording->end_ns)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-		"window %zu is from %.3f s to %.3f s after the recording's start, and the recording has %.3f "
-		"s: "
-		"record from before the first window until after the last",
+		"window %zu is from %.3f s to %.3f s after the recording's start, and the recording has "
+		"%.3f s: record from before the first window until after the last",
 		window + 1, (double)(edges_ns[0] - recording->start_ns) * 1e-9,
 		(double)(edges_ns[1] - recording->start_ns) * 1e-9,
 		(double)(recording->end_ns - recording->start_ns) * 1e-9);
@@ -64,8 +63,7 @@ static enum kwhy_status set_edges(struct walk *walk, struct kwhy_error *error)
 	if (!recording->unix_clock)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the recording's times are not Unix times, so that it is unknown what ran during "
-			"which "
-			"load: kwhy record, kwhy probe and most profilers state Unix times");
+			"which load: kwhy record, kwhy probe and most profilers state Unix times");
 	for (size_t i = 0; !status && i < walk->count; i++) {
 		const struct kwhy_analysis_window *window = &walk->windows[i];
 		int64_t *edges_ns = &walk->edges_ns[2 * i];
@@ -148,8 +146,7 @@ static enum kwhy_status sum_device(struct walk *walk, uint32_t device, struct kw
 		if (isnan(energy_nj))
 			status = kwhy_fail(error, KWHY_E_UNSUPPORTED,
 				"the recording does not know the energy of all of window %zu: it was not "
-				"recorded, or "
-				"no meter was read",
+				"recorded, or no meter was read",
 				window + 1);
 		else
 			add_interval(walk, device, window, &interval, fmax(energy_nj, 0));
@@ -222,8 +219,8 @@ static enum kwhy_status make_parts(
 					sum_of(walk, at, i), parts_nj[i]);
 	if (sum_of(walk, at, count - 1)->time_ns)
 		window->parts[window->part_count++] = (struct kwhy_analysis_part){NULL, KWHY_CATEGORY_IDLE,
-			sum_of(walk, at, count - 1)->time_ns, parts_nj[count - 1], parts_nj[count - 1],
-			parts_nj[count - 1]};
+			sum_of(walk, at, count - 1)->time_ns, parts_nj[count - 1], KWHY_UNKNOWN_NJ,
+			KWHY_UNKNOWN_NJ};
 	qsort(window->parts, window->part_count, sizeof(*window->parts), by_energy);
 	free(shares);
 	free(parts_nj);

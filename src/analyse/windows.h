@@ -10,7 +10,11 @@ struct kwhy_analysis_part {
 	uint32_t category; /* enum kwhy_category; KWHY_CATEGORY_IDLE: nothing ran */
 	int64_t time_ns;   /* sum over the devices; where activities ran at once, each has its own time */
 	int64_t energy_nj;
-	int64_t low_nj, high_nj; /* 90 %, as a share of energy_nj that of the accounts of that name */
+	/*
+	 * Ends of the 90 % interval, in proportion to that of the accounts of this name. KWHY_UNKNOWN_NJ
+	 * where nothing ran.
+	 */
+	int64_t low_nj, high_nj;
 };
 
 struct kwhy_analysis_window {

@@ -358,7 +358,7 @@ static size_t merge(const struct kwhy_bpe *bpe, struct kwhy_bpe_scratch *scratch
 	return left;
 }
 
-/* Reserves memory for a word of so many bytes. Each merge adds two pairs to those at the start. */
+/* Reserves memory for a word of `bytes` bytes. Each merge adds two pairs to those at the start. */
 static enum kwhy_status reserve(struct kwhy_bpe_scratch *scratch, size_t bytes, struct kwhy_error *error)
 {
 	if (bytes <= scratch->capacity)

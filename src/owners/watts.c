@@ -7,6 +7,10 @@
 /* Numbers of the states before those of the owners. */
 enum { IDLE, SCALE, TYPICAL, FIRST_OWNER };
 
+/*
+ * The figures below were chosen by hand on the simulated plans of tests/unit/owners/watts_test.c. None was
+ * measured on a GPU.
+ */
 /* What is assumed before anything is known: means, and standard deviations. */
 #define IDLE_SD_W 40.0
 #define TYPICAL_W 200.0

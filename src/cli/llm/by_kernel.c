@@ -6,6 +6,7 @@
 #include "cli/recordings/job.h"
 #include "import/own_result.h"
 #include "import/results/llm.h"
+#include "model/known_sum.h"
 #include "report/json/writer.h"
 #include "report/table.h"
 #include "report/text_context.h"
@@ -104,10 +105,12 @@ static int64_t gaps_of(const struct kwhy_analysis_window *window)
 static void add_interval(struct kwhy_table *table, const struct kwhy_analysis_part *part)
 {
 	char text[KWHY_QUANTITY_BYTES];
-	double half = 50 * (double)(part->high_nj - part->low_nj) / (double)part->energy_nj;
+	bool is_known = part->low_nj != KWHY_UNKNOWN_NJ && part->high_nj > part->low_nj;
 
-	snprintf(text, sizeof(text), "±%.2g %%", half);
-	kwhy_table_cell(table, half > 0 ? text : "");
+	if (is_known)
+		snprintf(text, sizeof(text), "±%.2g %%",
+			50 * (double)(part->high_nj - part->low_nj) / (double)part->energy_nj);
+	kwhy_table_cell(table, is_known ? text : "");
 }
 
 static void add_row(struct kwhy_table *table, const struct kwhy_analysis_part *part,
@@ -142,8 +145,8 @@ static void write_load(const struct kwhy_text_context *context, const struct mat
 	char energy[KWHY_QUANTITY_BYTES];
 	struct kwhy_table table;
 
-	kwhy_text_context_heading(
-		context, matched->result.loads[load], "J a request, a prompt token and an output token");
+	kwhy_text_context_heading(context, matched->result.loads[load],
+		"joules per request, per prompt token, per output token");
 	kwhy_text_context_linef(context, "energy   ",
 		"%s in %.3g s; idle devices would have drawn %.1f %% of it, "
 		"%.1f %% was drawn while nothing ran",
@@ -159,8 +162,8 @@ static void write_load(const struct kwhy_text_context *context, const struct mat
 			continue;
 		}
 		others.energy_nj += part->energy_nj;
-		others.low_nj += part->low_nj;
-		others.high_nj += part->high_nj;
+		kwhy_known_add(&others.low_nj, part->low_nj);
+		kwhy_known_add(&others.high_nj, part->high_nj);
 	}
 	if (others.energy_nj)
 		add_row(&table, &others, window, steady);
@@ -181,8 +184,8 @@ static void write_part(struct kwhy_json *json, const struct kwhy_analysis_part *
 	kwhy_json_string(json, "category", kwhy_category_name(part->category));
 	kwhy_json_int(json, "time_ns", part->time_ns);
 	kwhy_json_int(json, "energy_nj", part->energy_nj);
-	kwhy_json_int(json, "low_nj", part->low_nj);
-	kwhy_json_int(json, "high_nj", part->high_nj);
+	kwhy_json_known(json, "low_nj", part->low_nj);
+	kwhy_json_known(json, "high_nj", part->high_nj);
 	kwhy_json_real(json, "j_a_request", joules / steady->answers);
 	kwhy_json_real(json, "j_a_prompt_token", joules / steady->prompt_tokens);
 	kwhy_json_real(json, "j_an_output_token", joules / steady->output_tokens);
