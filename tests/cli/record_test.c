@@ -65,12 +65,16 @@ static void a_run_without_device_work_is_not_said_to_have_nothing_to_save(void *
 
 static void a_run_shorter_than_a_tick_has_its_own_energy_alone(void **state)
 {
+	const int64_t before_ns = kwhy_clock_mono_ns();
+	int64_t after_ns;
 	json_t *report;
 
 	(void)state;
 	assert_done(SPAWN("record", "-q", "--power-only", "-o", place("a"), "--", "true"), 0, "");
+	after_ns = kwhy_clock_mono_ns();
 	report = report_of(place("a"));
-	assert_true(metered_s(energy_of(report)) > 0 && metered_s(energy_of(report)) < 0.2);
+	assert_true(metered_s(energy_of(report)) > 0);
+	assert_true(metered_s(energy_of(report)) < (double)(after_ns - before_ns) * 1e-9);
 	assert_float_equal(outside_s(report), metered_s(energy_of(report)), 1e-6);
 	json_decref(report);
 }
@@ -134,6 +138,7 @@ static void gpus_that_the_command_cannot_see_are_left_out_with_a_note(void **sta
 
 static void gauges_are_summed_up(void **state)
 {
+	int64_t before_ns, readings_max;
 	json_t *report, *device, *gauge = NULL;
 	struct spawned spawned;
 	size_t i;
@@ -151,13 +156,15 @@ static void gauges_are_summed_up(void **state)
 	assert_true(json_number_value(json_object_get(gauge, "mean")) == 1980e6);
 	assert_true(json_is_array(json_object_get(device, "throttling")));
 	json_decref(report);
+	before_ns = kwhy_clock_mono_ns();
 	assert_done(
 		SPAWN("record", "-q", "--gauges", "0.2", "-o", place("often"), "--", "sleep", "2"), 0, "");
+	readings_max = (kwhy_clock_mono_ns() - before_ns) / 200000000 + 2;
 	report = report_of(place("often"));
 	remove_recording("often");
 	gauge = json_array_get(
 		json_object_get(json_array_get(json_object_get(report, "devices"), 0), "gauges"), 0);
-	assert_in_range(json_integer_value(json_object_get(gauge, "count")), 5, 12);
+	assert_in_range(json_integer_value(json_object_get(gauge, "count")), 5, readings_max);
 	json_decref(report);
 	spawned = SPAWN("report", "-v", place("a"));
 	assert_non_null(strstr(spawned.out.data, "sm clock             1.98 GHz"));

@@ -197,7 +197,7 @@ sharing=()
 for percent in 60 40 20; do sharing+=("$(submit shard:1 "$place/gpu-work $percent")"); done
 for job in "${sharing[@]}"; do until_true has_joules "$job" 20000000000; done
 [ "$(cat "$place"/jobs/[01] | wc -l)" = 3 ] || fail "the prolog did not write the jobs that share"
-[ "$(query "SELECT count(DISTINCT owner.name) FROM account JOIN owner ON owner.id = owner WHERE owner.name IN ($(IFS=, && echo "${sharing[*]}")) AND low_nj < energy_nj AND energy_nj < high_nj")" = 2 ] ||
+[ "$(query "SELECT count(DISTINCT owner.name) FROM account JOIN owner ON owner.id = owner WHERE owner.name IN ($(IFS=, && echo "${sharing[*]}")) AND low_nj < high_nj AND energy_nj BETWEEN low_nj AND high_nj")" = 2 ] ||
 	fail "the GPU of two jobs is not divided"
 scancel "${sharing[@]}"
 until_true sh -c "[ -z \"\$(squeue -h)\" ]"
