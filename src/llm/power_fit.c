@@ -33,6 +33,7 @@ struct fitter {
 	double freedom; /* number of rows minus number of used columns */
 	/* covariances of the coefficients, by residuals alike and by the robust estimate */
 	double alike[COLUMNS][COLUMNS], robust[COLUMNS][COLUMNS];
+	double by_load[COLUMNS][COLUMNS]; /* covariances by the loads' differences from the model */
 	double inflation; /* factor by which the correlation of the residuals increases variances */
 };
 
@@ -70,7 +71,7 @@ enum kwhy_status kwhy_llm_power_rows_add(struct kwhy_llm_power_rows *rows,
 	rows->items = grown;
 	rows->capacity = capacity;
 	for (size_t i = 0; i + 1 < metered->reading_count; i++) {
-		struct kwhy_llm_power_row row = {
+		struct kwhy_llm_power_row row = {.load = rows->loads,
 			.seconds = (double)(readings[i + 1].at_ns - readings[i].at_ns) * 1e-9,
 			.joules = (double)(readings[i + 1].total_nj - readings[i].total_nj) * 1e-9};
 
@@ -80,6 +81,7 @@ enum kwhy_status kwhy_llm_power_rows_add(struct kwhy_llm_power_rows *rows,
 		if (is_steady(metered, i))
 			grown[rows->count++] = row;
 	}
+	rows->loads++;
 	return KWHY_OK;
 }
 
@@ -258,7 +260,41 @@ static double inflation_of(const struct fitter *fitter)
 	return ratio > 0 ? (1 + ratio) / (1 - ratio) : 1;
 }
 
-static enum kwhy_status find_covariance(struct fitter *fitter, struct kwhy_error *error)
+/* Adds the covariances by the difference of one load, whose effect on the used coefficients is given. */
+static void add_effect(struct fitter *fitter, const size_t at[COLUMNS], size_t size, const double *effect)
+{
+	for (size_t a = 0; a < size; a++)
+		for (size_t b = 0; b < size; b++)
+			fitter->by_load[at[a]][at[b]] += KWHY_LLM_LOAD_RATIO * KWHY_LLM_LOAD_RATIO *
+				effect[a] * effect[b];
+}
+
+/*
+ * Sets the covariances of the coefficients by the loads' differences from the model, by the influences. The
+ * rows of a load are next to each other.
+ */
+static void find_by_load(struct fitter *fitter, const struct kwhy_llm_power_rows *rows,
+	const size_t at[COLUMNS], size_t size, const double *influence)
+{
+	double effect[COLUMNS] = {0};
+
+	for (size_t i = 0; i < fitter->count; i++) {
+		const double *row = &fitter->rows[i * COLUMNS];
+		double above_idle = 0;
+
+		for (size_t j = IDLE + 1; j < COLUMNS; j++)
+			above_idle += row[j] * fitter->fit.values[j];
+		for (size_t j = 0; j < size; j++)
+			effect[j] += above_idle * influence[i * size + j];
+		if (i + 1 == fitter->count || rows->items[i + 1].load != rows->items[i].load) {
+			add_effect(fitter, at, size, effect);
+			memset(effect, 0, sizeof(effect));
+		}
+	}
+}
+
+static enum kwhy_status find_covariance(
+	struct fitter *fitter, const struct kwhy_llm_power_rows *rows, struct kwhy_error *error)
 {
 	double lower[COLUMNS * COLUMNS], scale[COLUMNS], unused[COLUMNS], variance;
 	double *influence = calloc(fitter->count * COLUMNS, sizeof(*influence));
@@ -274,6 +310,7 @@ static enum kwhy_status find_covariance(struct fitter *fitter, struct kwhy_error
 			at[next++] = j;
 	if (size && factor(fitter, size, lower, scale)) {
 		find_influence(fitter, size, lower, scale, influence);
+		find_by_load(fitter, rows, at, size, influence);
 		fitter->inflation = inflation_of(fitter);
 		variance = variance_of_residuals(fitter);
 		for (size_t a = 0; a < size; a++)
@@ -288,26 +325,29 @@ static enum kwhy_status find_covariance(struct fitter *fitter, struct kwhy_error
 }
 
 /*
- * Combines two estimates of a variance. `alike` assumes equal variances of all residuals; `robust` does
- * not, but depends on few rows. If successive residuals are positively correlated (inflation above 1), the
- * result is inflation * alike, otherwise the mean of the two; it is at least `robust`.
+ * Combines estimates of a variance. `alike` assumes equal variances of all residuals; `robust` does not, but
+ * depends on few rows. Successive residuals that are positively correlated (inflation above 1) come from the
+ * noise or from the loads' differences from the model, `by_load`: the larger of the two counts.
  */
-static double variance_from(double robust, double alike, double inflation)
+static double variance_from(double robust, double alike, double by_load, double inflation)
 {
-	return fmax(robust, inflation > 1 ? inflation * alike : (robust + alike) / 2);
+	double noise = inflation > 1 ? inflation * alike : 0;
+
+	return fmax(robust, fmax(noise, (robust + alike) / 2 + by_load));
 }
 
 /* Variance of the sum of all coefficients, each multiplied by its `amount`. */
 static double variance_of(const struct fitter *fitter, const double amount[COLUMNS])
 {
-	double robust = 0, alike = 0;
+	double robust = 0, alike = 0, by_load = 0;
 
 	for (size_t a = 0; a < COLUMNS; a++)
 		for (size_t b = 0; b < COLUMNS; b++) {
 			robust += amount[a] * amount[b] * fitter->robust[a][b];
 			alike += amount[a] * amount[b] * fitter->alike[a][b];
+			by_load += amount[a] * amount[b] * fitter->by_load[a][b];
 		}
-	return variance_from(robust, alike, fitter->inflation);
+	return variance_from(robust, alike, by_load, fitter->inflation);
 }
 
 /*
@@ -360,13 +400,14 @@ static void keep_covariance(const struct fitter *fitter, struct kwhy_llm_power_f
 		for (size_t b = 0; b < KWHY_LLM_WORK_COUNT; b++) {
 			out->alike[a][b] = fitter->alike[1 + a][1 + b];
 			out->robust[a][b] = fitter->robust[1 + a][1 + b];
+			out->by_load[a][b] = fitter->by_load[1 + a][1 + b];
 		}
 	}
 }
 
 double kwhy_llm_power_fit_half(const struct kwhy_llm_power_fit *fit, const double work[KWHY_LLM_WORK_COUNT])
 {
-	double robust = 0, alike = 0;
+	double robust = 0, alike = 0, by_load = 0;
 	bool is_known = false;
 
 	for (size_t a = 0; a < KWHY_LLM_WORK_COUNT; a++) {
@@ -374,9 +415,10 @@ double kwhy_llm_power_fit_half(const struct kwhy_llm_power_fit *fit, const doubl
 		for (size_t b = 0; b < KWHY_LLM_WORK_COUNT; b++) {
 			robust += work[a] * work[b] * fit->robust[a][b];
 			alike += work[a] * work[b] * fit->alike[a][b];
+			by_load += work[a] * work[b] * fit->by_load[a][b];
 		}
 	}
-	return is_known ? fit->student * sqrt(variance_from(robust, alike, fit->inflation)) : NAN;
+	return is_known ? fit->student * sqrt(variance_from(robust, alike, by_load, fit->inflation)) : NAN;
 }
 
 static void conclude(
@@ -444,7 +486,7 @@ enum kwhy_status kwhy_llm_power_fit_of(
 	if (!status)
 		status = fit_weighted(&fitter, rows, first, error);
 	if (!status)
-		status = find_covariance(&fitter, error);
+		status = find_covariance(&fitter, rows, error);
 	if (!status)
 		conclude(&fitter, rows, out);
 	free(fitter.rows);

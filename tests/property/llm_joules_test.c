@@ -51,8 +51,21 @@ static struct kwhy_llm_metered metered_of(const struct machine *machine)
 		.record_count = machine->run.count};
 }
 
+/* Each phase counts as a load. */
+static void set_loads(const struct machine *machine, struct kwhy_llm_power_rows *rows)
+{
+	size_t phase = 0;
+
+	assert_int_equal(rows->count + 1, machine->reading_count);
+	for (size_t i = 0; i < rows->count; i++) {
+		while (machine->readings[i].at_ns >= machine->phase_end_ns[phase])
+			phase++;
+		rows->items[i].load = phase;
+	}
+}
+
 static struct kwhy_llm_power_fit fit_of(
-	const struct kwhy_llm_metered *metered, struct kwhy_llm_shares *shares)
+	const struct machine *machine, const struct kwhy_llm_metered *metered, struct kwhy_llm_shares *shares)
 {
 	struct kwhy_llm_power_rows rows = {0};
 	struct kwhy_llm_power_fit fit;
@@ -60,6 +73,7 @@ static struct kwhy_llm_power_fit fit_of(
 
 	assert_int_equal(kwhy_llm_shares_make(metered, shares, &error), KWHY_OK);
 	assert_int_equal(kwhy_llm_power_rows_add(&rows, metered, shares, &error), KWHY_OK);
+	set_loads(machine, &rows);
 	assert_int_equal(kwhy_llm_power_fit_of(&rows, &fit, &error), KWHY_OK);
 	kwhy_llm_power_rows_done(&rows);
 	return fit;
@@ -158,6 +172,9 @@ static void known_joules_are_found(void **state)
 {
 	static const char *const names[FIGURES] = {
 		"idle", "prompt", "output", "step", "batch", "context", "prefill", "decode"};
+	/* Batches and contexts are small parts of the energy, next to the loads' differences from the model.
+	 */
+	static const double errors_max[FIGURES] = {0.05, 0.05, 0.07, 0.05, 0.2, 0.2, 0.05, 0.05};
 	static struct outcome outcome;
 
 	(void)state;
@@ -171,7 +188,7 @@ static void known_joules_are_found(void **state)
 
 		make(&machine, FIRST_SEED + seed, design, sizeof(design) / sizeof(design[0]));
 		metered = metered_of(&machine);
-		fit = fit_of(&metered, &shares);
+		fit = fit_of(&machine, &metered, &shares);
 		check_coefficients(&machine, &fit, seed, &outcome);
 		check_requests(&machine, &metered, &shares, &fit, &outcome);
 		check_sum(&machine, &shares, &fit, &outcome);
@@ -191,7 +208,11 @@ static void known_joules_are_found(void **state)
 		error = kwhy_quantile(outcome.figure_errors[i], SEEDS, 0.5);
 		printf("%s: %.1f %% covered, median error %.2f %%, known %zu\n", names[i], covered,
 			100 * error, outcome.known[i]);
-		if (covered < 85 || covered > 95 || error > 0.05)
+		/*
+		 * The variance of all rows, from which that of the idle power follows, contains the loads'
+		 * differences from the model, so a little more of its intervals hold.
+		 */
+		if (covered < 85 || covered > (i ? 95 : 97) || error > errors_max[i])
 			fail_msg("%s: %.1f %% of intervals hold, median error %.2f %%", names[i], covered,
 				100 * error);
 	}
@@ -207,7 +228,7 @@ static struct kwhy_llm_power_fit fit_phases(const struct phase *phases, size_t c
 
 	make(machine, 7, phases, count);
 	metered = metered_of(machine);
-	fit = fit_of(&metered, &shares);
+	fit = fit_of(machine, &metered, &shares);
 	kwhy_llm_shares_done(&shares);
 	return fit;
 }
@@ -247,7 +268,7 @@ static void intervals_of_sums_hold_where_parts_are_not_known(void **state)
 
 		make(&machine, FIRST_SEED + seed, phases, sizeof(phases) / sizeof(phases[0]));
 		metered = metered_of(&machine);
-		fit = fit_of(&metered, &shares);
+		fit = fit_of(&machine, &metered, &shares);
 		prefill_j = machine.prompt_j +
 			machine.batch_j * fit.amount[KWHY_LLM_WORK_BATCH] / fit.amount[KWHY_LLM_WORK_PROMPT];
 		decode_j = decode_j_of(&machine, fit.amount) / fit.amount[KWHY_LLM_WORK_OUTPUT];
@@ -264,7 +285,7 @@ static void intervals_of_sums_hold_where_parts_are_not_known(void **state)
 		100.0 * (double)prefill / SEEDS, 100.0 * (double)decode / SEEDS,
 		100.0 * (double)prompts / SEEDS, held);
 	assert_in_range(prefill, SEEDS * 85 / 100, SEEDS * 95 / 100);
-	assert_in_range(decode, SEEDS * 85 / 100, SEEDS * 95 / 100);
+	assert_in_range(decode, SEEDS * 85 / 100, SEEDS * 96 / 100);
 	assert_true(held > 0);
 }
 
@@ -319,7 +340,7 @@ static void runs_without_readings_or_work_are_refused(void **state)
 	static const struct kwhy_llm_reading falling[] = {{0, 5}, {10, 9}, {20, 8}};
 	struct kwhy_llm_metered metered = {.readings = falling, .reading_count = 1};
 	struct kwhy_llm_power_row row[KWHY_LLM_POWER_ROWS_MIN] = {{.seconds = 1, .joules = 1}};
-	struct kwhy_llm_power_rows rows = {row, KWHY_LLM_POWER_ROWS_MIN, KWHY_LLM_POWER_ROWS_MIN};
+	struct kwhy_llm_power_rows rows = {row, KWHY_LLM_POWER_ROWS_MIN, KWHY_LLM_POWER_ROWS_MIN, 1};
 	struct kwhy_llm_shares shares;
 	struct kwhy_llm_power_fit fit;
 	struct kwhy_error error;

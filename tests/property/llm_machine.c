@@ -28,6 +28,8 @@ void machine_init(struct machine *machine, uint64_t seed)
 	machine->prompt_token_s = machine->prompt_j / between(machine, 350, 550);
 	machine->step_s = between(machine, 0.010, 0.025);
 	machine->step_request_s = between(machine, 0.0001, 0.0004);
+	machine->phase_deviation = 0.03;
+	machine->phase_factor = 1;
 	machine->meter_noise = 0.02;
 	machine->meter_period_ns = 1000000000;
 	machine->meter_update_ns = 20000000;
@@ -99,8 +101,9 @@ static void prefill(struct machine *machine, size_t at)
 {
 	struct kwhy_llm_record *record = &machine->run.records[at];
 	double fresh = (double)(record->prompt_tokens - record->cached_tokens);
-	double joules = machine->batch_j + fresh * machine->prompt_j +
-		(double)record->cached_tokens * machine->cached_j;
+	double joules = machine->phase_factor *
+		(machine->batch_j + fresh * machine->prompt_j +
+			(double)record->cached_tokens * machine->cached_j);
 
 	machine->prefill_j[at] = joules;
 	pass(machine, fresh * machine->prompt_token_s + 0.0005, joules);
@@ -119,12 +122,15 @@ static void step(struct machine *machine, const size_t *active, size_t count)
 	for (size_t i = 0; i < count; i++)
 		contexts += context_of(&machine->run.records[active[i]]);
 	pass(machine, machine->step_s + machine->step_request_s * (double)count,
-		machine->step_j + machine->output_j * (double)count + machine->context_j * contexts);
+		machine->phase_factor *
+			(machine->step_j + machine->output_j * (double)count +
+				machine->context_j * contexts));
 	for (size_t i = 0; i < count; i++) {
 		struct kwhy_llm_record *record = &machine->run.records[active[i]];
 
-		machine->decode_j[active[i]] += machine->output_j + machine->step_j / (double)count +
-			machine->context_j * context_of(record);
+		machine->decode_j[active[i]] += machine->phase_factor *
+			(machine->output_j + machine->step_j / (double)count +
+				machine->context_j * context_of(record));
 		add_piece(machine, record);
 	}
 }
@@ -148,7 +154,8 @@ void machine_run(struct machine *machine, const struct phase *phase)
 	int64_t end_ns = machine->now_ns + llround(phase->seconds * 1e9);
 	size_t active[SLOTS_MAX], count = 0;
 
-	assert_true(phase->concurrency <= SLOTS_MAX);
+	assert_true(phase->concurrency <= SLOTS_MAX && machine->phase_count < MACHINE_PHASES_MAX);
+	machine->phase_factor = 1 + machine->phase_deviation * kwhy_random_normal(&machine->random);
 	if (!phase->concurrency)
 		pass(machine, phase->seconds, 0);
 	while (machine->now_ns < end_ns || count) {
@@ -161,6 +168,7 @@ void machine_run(struct machine *machine, const struct phase *phase)
 			step(machine, active, count);
 		count = drop_finished(machine, active, count);
 	}
+	machine->phase_end_ns[machine->phase_count++] = machine->now_ns;
 }
 
 static double joules_at(const struct machine *machine, int64_t at_ns)

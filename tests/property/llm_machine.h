@@ -11,7 +11,7 @@
  * prompt, prompt token, cached token, output token, token of an output token's context and step takes known
  * joules.
  */
-enum { MACHINE_READINGS_MAX = 256 };
+enum { MACHINE_READINGS_MAX = 256, MACHINE_PHASES_MAX = 16 };
 
 struct machine {
 	double idle_w, prompt_j, cached_j, batch_j, output_j, step_j, context_j;
@@ -21,6 +21,10 @@ struct machine {
 	int64_t meter_period_ns, meter_update_ns; /* periods of the readings, and of the counter's updates */
 	struct kwhy_random random;
 	int64_t now_ns;
+	double phase_deviation; /* standard deviation, over phases, of the joules of equal work, relative */
+	double phase_factor;	/* all joules of work in the phase under way are this times those above */
+	int64_t phase_end_ns[MACHINE_PHASES_MAX];
+	size_t phase_count;
 	/* the true energy over time: joules at the ends of pieces of constant power */
 	int64_t *at_ns;
 	double *joules;
