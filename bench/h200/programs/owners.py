@@ -15,6 +15,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUDGET_S = float(os.environ.get("BUDGET_S", 230))  # no new part begins that would end later than this
 SHARE_S = float(os.environ.get("SHARE_S", 8))  # how long the programs of a round work
+DEVICE = int(os.environ.get("CUDA_VISIBLE_DEVICES", "0") or 0)  # its number, as NVML counts
 IDLE_S = float(os.environ.get("IDLE_S", 8))  # length of one stretch of the idle GPU; each way has two
 LAG_S = 2.5  # kwhy's accounts are this late at most: ten looks of 200 ms, and half a second of the meters
 KINDS = ["product", "copy", "train", "idle"]
@@ -40,14 +41,14 @@ class Use(ctypes.Structure):
 
 
 class Gpu:
-    """Energy, processes and GPM of the first GPU, read by this program itself."""
+    """Energy, processes and GPM of the GPU, read by this program itself."""
 
     def __init__(self):
         self.nvml = ctypes.CDLL("libnvidia-ml.so.1")
         self.device = ctypes.c_void_p()
         self.sample = ctypes.c_void_p()
         self.call("nvmlInit_v2")
-        self.call("nvmlDeviceGetHandleByIndex_v2", 0, ctypes.byref(self.device))
+        self.call("nvmlDeviceGetHandleByIndex_v2", DEVICE, ctypes.byref(self.device))
 
     def call(self, name, *arguments):
         result = getattr(self.nvml, name)(*arguments)
@@ -174,7 +175,7 @@ class Programs:
 class Serve:
     def __init__(self, kwhy, out, interval_ms, accounts=None, root=None):
         self.path = accounts
-        command = [kwhy, "serve", "--listen", "127.0.0.1:0", "--interval", str(interval_ms), "--device", "0"]
+        command = [kwhy, "serve", "--listen", "127.0.0.1:0", "--interval", str(interval_ms), "--device", str(DEVICE)]
         command += ["--accounts", accounts] if accounts else []
         command += ["--root", root] if root else []
         self.log = open(os.path.join(out, "owners-serve.log"), "a+")
