@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Does `kwhy probe` leave a program as it is, and how much of its kernels does it get to know? Parts: hash (a deterministic training loop whose
 # parameters are hashed, plain and with 1, 5 and 20 % of all launches repeated, AdamW in its foreach and its fused form), each of PROGRAMS, and
+# segments and pools (the loop of hash, its 5 % alone, with PyTorch's expandable segments and with cudaMallocAsync),
 # graphed (a step as a CUDA graph), spawned (two processes) and jax_arena (jax_mlp with three quarters of the memory taken at once): plain, recorded
 # and probed, with the outputs compared; and C to G (sets of ten and more operations: their powers in place by the energy counter, and the same
 # loop recorded and probed). Each command is stopped after LIMIT_S seconds (90). Needs one GPU and what the programs import; no more than that for
@@ -14,7 +15,7 @@ mkdir -p "$2"
 out=$(realpath "$2")
 programs=$(realpath "$3")
 shift 3
-parts=${*:-hash hf_train cupy_mix triton_mm resnet gcn hf_generate jax_mlp jax_arena graphed spawned C D E F G}
+parts=${*:-hash segments pools hf_train cupy_mix triton_mm resnet gcn hf_generate jax_mlp jax_arena graphed spawned C D E F G}
 own=$(dirname "$(realpath "$0")")/programs
 python=${PYTHON:-python3}
 [ -n "${PYTHON:-}" ] || [ ! -x /opt/torch/.venv/bin/python ] || python=/opt/torch/.venv/bin/python
@@ -62,10 +63,15 @@ same() {
 	fi
 }
 
-hash_part() {
-	local form share
+# The deterministic loop, with AdamW in its foreach and its fused form
+make_loops() {
 	sed 's/foreach=os.environ.get([^)]*) == .1./fused=True/' "$programs/deterministic.py" > "$work/fused.py"
 	cp "$programs/deterministic.py" "$work/foreach.py"
+}
+
+hash_part() {
+	local form share
+	make_loops
 	for form in foreach fused; do
 		limited "hash-$form-plain" "$python" "$work/$form.py"
 		for share in 1 5 20; do
@@ -73,6 +79,19 @@ hash_part() {
 			same "hash-$form-plain" "hash-$form-$share"
 		done
 	done
+}
+
+# allocator_part NAME SETTING: the loop under another allocator; its memory must be the same after each burst
+allocator_part() {
+	local form
+	make_loops
+	export PYTORCH_CUDA_ALLOC_CONF=$2
+	for form in foreach fused; do
+		limited "$1-$form-plain" "$python" "$work/$form.py"
+		probed "$1-$form" --share 5 --burst 3 --verify all -- "$python" "$work/$form.py"
+		same "$1-$form-plain" "$1-$form"
+	done
+	unset PYTORCH_CUDA_ALLOC_CONF
 }
 
 # three_ways NAME COMMAND: plain, recorded and probed
@@ -96,6 +115,8 @@ set_part() {
 for part in $parts; do
 	case $part in
 	hash) hash_part ;;
+	segments) allocator_part segments expandable_segments:True ;;
+	pools) allocator_part pools backend:cudaMallocAsync ;;
 	C | D | E | F | G) set_part "$part" ;;
 	graphed | spawned) three_ways "$part" "$python" "$own/$part.py" ;;
 	jax_arena) XLA_PYTHON_CLIENT_PREALLOCATE=true three_ways "$part" "$python" "$programs/jax_mlp.py" ;;
