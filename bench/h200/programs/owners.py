@@ -15,6 +15,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUDGET_S = float(os.environ.get("BUDGET_S", 230))  # no new part begins that would end later than this
 SHARE_S = float(os.environ.get("SHARE_S", 8))  # how long the programs of a round work
+TOGETHER_S = float(os.environ.get("TOGETHER_S", SHARE_S))  # those of a round of several programs
 DEVICE = int(os.environ.get("CUDA_VISIBLE_DEVICES", "0") or 0)  # its number, as NVML counts
 IDLE_S = float(os.environ.get("IDLE_S", 8))  # length of one stretch of the idle GPU; each way has two
 LAG_S = 2.5  # kwhy's accounts are this late at most: ten looks of 200 ms, and half a second of the meters
@@ -25,6 +26,12 @@ ROUNDS = [
     ["product"] * 3 + ["copy"] * 2 + ["train"] * 3 + ["idle"] * 2,
 ]
 FIRST_UID = 3000
+
+
+def work_s(programs):
+    return TOGETHER_S if len(programs) > 1 else SHARE_S
+
+
 started_s = time.monotonic()
 
 
@@ -71,7 +78,7 @@ class Gpu:
         return value.value
 
     def uses(self, after_us):
-        count, rows = ctypes.c_uint(64), (Use * 64)()
+        count, rows = ctypes.c_uint(4096), (Use * 4096)()  # too few rows are an error, and the driver keeps those of many seconds
         if self.nvml.nvmlDeviceGetProcessUtilization(self.device, rows, ctypes.byref(count), ctypes.c_ulonglong(after_us)):
             return []
         return [rows[i] for i in range(count.value) if rows[i].pid]
@@ -129,7 +136,7 @@ class Programs:
                 name = f"{number}-{len(programs)}-{kind}"
                 who = {"user": uid, "group": uid, "extra_groups": []} if may_read else {}
                 log = open(os.path.join(folder, f"{name}.log"), "w")
-                process = subprocess.Popen([python, program, kind, str(SHARE_S), folder, name, str(number)] + ([] if may_read else [str(uid)]),
+                process = subprocess.Popen([python, program, kind, str(work_s(kinds)), folder, name, str(number)] + ([] if may_read else [str(uid)]),
                                            env=self.environment(), stdout=log, stderr=log, cwd=folder, **who)
                 programs.append({"kind": kind, "user": str(uid), "name": name, "process": process, "pid": process.pid})
                 self.all.append(programs[-1])
@@ -266,7 +273,7 @@ def play(gpu, programs, serve, number, root):
     time.sleep(LAG_S)
     accounts, begin_j, begin_s, begin_unix_s = serve.by_user(), gpu.energy_j(), time.monotonic(), time.time()
     programs.signal(f"{number}.start")
-    programs.wait(members, "done", SHARE_S + 60)
+    programs.wait(members, "done", work_s(members) + 60)
     work_j, work_s = gpu.energy_j() - begin_j, time.monotonic() - begin_s
     time.sleep(LAG_S)
     after, whole_j = serve.by_user(), gpu.energy_j() - begin_j
@@ -364,7 +371,7 @@ def measure(kwhy, out, folder, result):
         after_j = gpu.energy_j()
         samples = Samples(gpu, out)
         for number, kinds in enumerate(ROUNDS):
-            if left_s() < SHARE_S + 2 * LAG_S + 4 + len(kinds) * (1 if own else 4):
+            if left_s() < work_s(kinds) + 2 * LAG_S + 4 + len(kinds) * (1 if own else 4):
                 result["skipped"].append("+".join(kinds))
                 continue
             try:
