@@ -75,10 +75,8 @@ static enum kwhy_status unknown(
 			path);
 	if (length >= 4 && !memcmp(head, "PAR1", 4))
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s is a Parquet file, which is not read as a trace: it has no calls of the host; "
-			"give "
-			"the trace that it was made from, or of Nsight Systems the folder of --type "
-			"parquetdir",
+			"%s is a Parquet file, but no whole Parquet export of kwhy; give the trace that it "
+			"was made from, or of Nsight Systems the folder of --type parquetdir",
 			path);
 	if (kwhy_import_is_power(head, length))
 		return refuse_power(path, error);

@@ -68,7 +68,7 @@ enum kwhy_status kwhy_duckdb_run(const struct kwhy_duckdb *duckdb, const char *s
 		return KWHY_OK;
 	}
 	words = duckdb->duckdb_result_error(&result);
-	length = words ? strlen(words) : 0;
+	length = words ? strcspn(words, "\n") : 0; /* later lines show the statement */
 	kwhy_text_sanitize(clean, words ? words : "", length < WORDS_BYTES ? length : WORDS_BYTES);
 	duckdb->duckdb_destroy_result(&result);
 	return kwhy_fail(error, KWHY_E_INPUT, "%s: %s", what, clean);

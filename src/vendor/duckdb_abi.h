@@ -12,7 +12,7 @@
 
 enum kwhy_duckdb_state { KWHY_DUCKDB_SUCCESS = 0, KWHY_DUCKDB_ERROR = 1 };
 
-enum { KWHY_DUCKDB_TYPE_VARCHAR = 17 };
+enum { KWHY_DUCKDB_TYPE_BIGINT = 5, KWHY_DUCKDB_TYPE_DOUBLE = 11, KWHY_DUCKDB_TYPE_VARCHAR = 17 };
 
 typedef struct _duckdb_database *kwhy_duckdb_database;
 typedef struct _duckdb_connection *kwhy_duckdb_connection;
@@ -70,6 +70,7 @@ enum kwhy_duckdb_state duckdb_appender_end_row(kwhy_duckdb_appender appender);
 enum kwhy_duckdb_state duckdb_appender_close(kwhy_duckdb_appender appender);
 enum kwhy_duckdb_state duckdb_appender_destroy(kwhy_duckdb_appender *appender);
 enum kwhy_duckdb_state duckdb_append_int64(kwhy_duckdb_appender appender, int64_t value);
+enum kwhy_duckdb_state duckdb_append_double(kwhy_duckdb_appender appender, double value);
 enum kwhy_duckdb_state duckdb_append_varchar(kwhy_duckdb_appender appender, const char *value);
 enum kwhy_duckdb_state duckdb_append_null(kwhy_duckdb_appender appender);
 

@@ -70,6 +70,13 @@ def compare(first, second, words):
         raise Failure(words + "".join(f"\n  {place}: {str(a)[:300]} != {str(b)[:300]}" for place, a, b in found[:12]))
 
 
+def has_duckdb(kwhy, folder, source):
+    """Whether DuckDB's library, which Parquet needs, is here."""
+    words = [kwhy, "export", source, "-o", os.path.join(folder, "one.parquet")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return not done.returncode or "libduckdb.so" not in done.stderr
+
+
 def exports(kwhy, folder, run):
     """A run through each export and back, also through exports of exports."""
     source, power = os.path.join(folder, "run"), None
@@ -78,12 +85,12 @@ def exports(kwhy, folder, run):
         power = os.path.join(folder, "power.csv")
         write_power(run, power)
     first = report(kwhy, source, power)
-    forms = ["chrome", "perfetto", "sqlite", "csv"]
+    forms = ["chrome", "perfetto", "sqlite", "csv"] + (["parquet"] if has_duckdb(kwhy, folder, source) else [])
     for number, form in enumerate(forms + [run.random.choice(forms)]):
         path = os.path.join(folder, f"export{number}.{form}")
         words = [kwhy, "export", source, "--to", form, "-o", path]
         command(*words, *(["--power", power] if power else []))
-        compare(first, report(kwhy, path, None if form == "sqlite" else power), f"{form} of {source}")
+        compare(first, report(kwhy, path, None if form in ("sqlite", "parquet") else power), f"{form} of {source}")
         source = path if run.random.random() < 0.3 else source
 
 

@@ -168,9 +168,13 @@ copies() { # of a report: direction, memory, count, bytes and time of each kind
 }
 same copies "$(copies "$folder/back.json")" "$(copies "$folder/first.json")"
 
-# Parquet: written where DuckDB's library is, else one sentence says what is missing.
-if "$kwhy" export "$trace" --to parquet -o "$folder/run.parquet" 2>"$folder/message"; then
-	same "begin and end of a Parquet file" "$(head -c4 "$folder/run.parquet")$(tail -c4 "$folder/run.parquet")" PAR1PAR1
+# Parquet: written and read back where DuckDB's library is, else one sentence says what is missing.
+if "$kwhy" export "$trace" --power "$power" --work tokens=4096.5 --to parquet -o "$folder/run.parquet" 2>"$folder/message"; then
+	[ ! -s "$folder/message" ] || fail "parquet keeps readings, and yet: $(cat "$folder/message")"
+	"$kwhy" report "$trace" --power "$power" --work tokens=4096.5 --json -o "$folder/first.json"
+	"$kwhy" report "$folder/run.parquet" --json -o "$folder/back.json"
+	same "work and energy of parquet" "$(energy_of "$folder/back.json")" "$(energy_of "$folder/first.json")"
+	same "times of parquet" "$(times "$folder/back.json")" "$(times "$folder/first.json")"
 else
 	grep -q 'libduckdb.so' "$folder/message" || fail "parquet: $(cat "$folder/message")"
 	[ ! -e "$folder/run.parquet" ] || fail "a Parquet file was left behind"

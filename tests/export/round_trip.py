@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 START = 1795245124000000000
+FORMS = ("chrome", "perfetto", "sqlite", "csv", "parquet")
 
 # Two processes on two GPUs: equal thread numbers, equal streams, equal correlations.
 HEADER = (
@@ -32,6 +33,17 @@ def two_processes(ranks):
             lines.append(f"call,cudaStreamSynchronize,,,{at + 6000},{at + 40000},,,,,,{process},5,")
             lines.append(f"range,step {i},,,{at},{at + 90000},,,,,,{process},5,")
     return "\n".join(lines) + "\n"
+
+
+def export(kwhy, trace, power, form, path):
+    """False: the form needs DuckDB's library, which is not here."""
+    command = [kwhy, "export", trace, "--to", form, "-o", path] + (["--power", power] if power else [])
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode and form == "parquet" and "libduckdb.so" in done.stderr:
+        return False
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.stderr}")
+    return True
 
 
 def report(kwhy, path, power):
@@ -67,6 +79,7 @@ def main():
     kwhy, source = sys.argv[1:3]
     os.environ["KWHY_PROFILES"] = os.path.join(source, "profiles")
     example = os.path.join(source, "examples", "h200-train")
+    forms = set(FORMS)
     with tempfile.TemporaryDirectory() as folder:
         sources = [(os.path.join(example, "trace.json.zst"), os.path.join(example, "power.csv"))]
         for ranks in (False, True):
@@ -75,18 +88,21 @@ def main():
                 file.write(two_processes(ranks))
             sources.append((made, None))
         for trace, power in sources:
-            for form in ("chrome", "sqlite", "csv"):
-                export = os.path.join(folder, "export." + form)
-                command = [kwhy, "export", trace, "--to", form, "-o", export]
-                subprocess.run(command + (["--power", power] if power else []), check=True)
-                # the database holds the power, too
-                with_energy = power is not None and form == "sqlite"
+            for form in FORMS:
+                path = os.path.join(folder, "export." + form)
+                if not export(kwhy, trace, power, form, path):
+                    forms.discard(form)
+                    continue
+                # databases hold the power, too
+                with_energy = power is not None and form in ("sqlite", "parquet")
                 first = facts(report(kwhy, trace, power if with_energy else None), with_energy)
-                back = facts(report(kwhy, export, None), with_energy)
+                back = facts(report(kwhy, path, None), with_energy)
                 for key, value in first.items():
                     if back[key] != value:
                         sys.exit(f"{form} of {trace}: {key} is {back[key]}, not {value}")
-    print("reports of exports to chrome, sqlite and csv are those of their sources")
+    if "parquet" not in forms:
+        print("skipped: parquet, as DuckDB's library (libduckdb.so) is not here")
+    print(f"reports of exports to {', '.join(sorted(forms))} are those of their sources")
 
 
 if __name__ == "__main__":

@@ -129,8 +129,9 @@ const struct kwhy_command kwhy_command_export = {
 	.operands = "REC|TRACE...",
 	.summary = "Write a run, with the energy of each activity, for other tools.",
 	.details = "perfetto: stages of GPUs with power counters; chrome: trace events as PyTorch writes "
-		   "them; sqlite: tables and views for SQL; csv: kwhy's own form; parquet: activities for "
-		   "data frames; powers: what the run taught of the powers of its kernels, for --powers. "
+		   "them; sqlite: tables and views for SQL; csv: kwhy's own form; parquet: the tables of "
+		   "sqlite for data frames; powers: what the run taught of the powers of its kernels, for "
+		   "--powers. "
 		   "Names that end in .pftrace, .json, .sqlite, .csv, .parquet and .powers.json say which, "
 		   "all but the last before .gz as well.",
 	.options = options_table,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "import/sqlite/tables.h"
 #include "base/column.h"
 #include "base/span.h"
 #include "import/reader.h"
-#include "import/sqlite/sqlite.h"
+#include "import/sqlite/export_tables.h"
 #include "import/tracks.h"
 #include "model/recording_reserve.h"
 
@@ -532,9 +533,10 @@ static enum kwhy_status set_clock(struct tables *tables, struct kwhy_error *erro
 	return KWHY_OK;
 }
 
-static enum kwhy_status begin(struct tables *tables, const char *path, struct kwhy_error *error)
+static enum kwhy_status begin(
+	struct tables *tables, const char *path, enum kwhy_trace_format format, struct kwhy_error *error)
 {
-	struct kwhy_source source = {.format = KWHY_FORMAT_SQLITE, .producer = "kwhy export"};
+	struct kwhy_source source = {.format = format, .producer = "kwhy export"};
 	enum kwhy_status status;
 
 	source.path = kwhy_recording_copy(tables->recording, path, strlen(path));
@@ -562,22 +564,28 @@ static void release(struct tables *tables)
 
 static const char cure[] = "make it again with \"kwhy export --to sqlite\"";
 
-static enum kwhy_status read_sqlite(struct kwhy_recording *recording, const char *path,
-	const struct kwhy_import_options *options, struct kwhy_error *error)
+enum kwhy_status kwhy_sqlite_read_export(struct kwhy_recording *recording,
+	const struct kwhy_sqlite_file *file, enum kwhy_trace_format format, struct kwhy_error *error)
 {
 	struct tables tables = {.recording = recording};
-	enum kwhy_status status = kwhy_sqlite_open(
-		&(struct kwhy_sqlite_file){path, NULL, cure}, &tables.db, error);
+	enum kwhy_status status = kwhy_sqlite_open(file, &tables.db, error);
 
-	(void)options; /* --partial has no effect: a file that kwhy wrote is complete or no database */
 	if (!status)
-		status = begin(&tables, path, error);
+		status = begin(&tables, file->shown ? file->shown : file->path, format, error);
 	if (!status)
 		status = read_tables(&tables, error);
 	if (!status)
 		recording->sources[tables.tracks.source].events = tables.rows;
 	release(&tables);
 	return status;
+}
+
+static enum kwhy_status read_sqlite(struct kwhy_recording *recording, const char *path,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	(void)options; /* --partial has no effect: a file that kwhy wrote is complete or no database */
+	return kwhy_sqlite_read_export(
+		recording, &(struct kwhy_sqlite_file){path, NULL, cure}, KWHY_FORMAT_SQLITE, error);
 }
 
 static bool probe_sqlite(const char *path, const unsigned char *head, size_t length)
@@ -591,7 +599,8 @@ static bool probe_sqlite(const char *path, const unsigned char *head, size_t len
 	if (length < sizeof(magic) || memcmp(head, magic, sizeof(magic)) != 0 ||
 		kwhy_sqlite_open(&(struct kwhy_sqlite_file){path, NULL, cure}, &db, &error) != KWHY_OK)
 		return false;
-	found = read_meta(db, "schema", schema, &error) == KWHY_OK && !strcmp(schema, "kwhy.sqlite/1");
+	found = read_meta(db, "schema", schema, &error) == KWHY_OK &&
+		!strcmp(schema, KWHY_EXPORT_SQLITE_SCHEMA);
 	kwhy_sqlite_close(db);
 	return found;
 }

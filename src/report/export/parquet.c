@@ -1,166 +1,221 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
 #include "report/export/export.h"
-#include "report/export/export_names.h"
+#include "report/export/tables.h"
 #include "vendor/duckdb.h"
 
-#include <math.h>
 #include <string.h>
 
 /*
- * Writes the activities with their energy as one Parquet file, by DuckDB. Of the libraries that write
- * Parquet, DuckDB is the one with a stable C interface, and users of Parquet often have it. Rows are
- * written by its appender in the order of the recording.
+ * Writes the tables of the SQLite export as one Parquet file, by DuckDB. Of the libraries that write Parquet,
+ * DuckDB is the one with a stable C interface, and users of Parquet often have it. A Parquet file has one
+ * table, so the rows of all tables lie one after another in it: the column "table" names the table of a row,
+ * and the columns of other tables are NULL. The table meta is the file's metadata.
  */
 
-static const char make_table[] =
-	"CREATE TABLE activity(kind VARCHAR, name VARCHAR, device BIGINT, rank BIGINT, process BIGINT, "
-	"stream BIGINT, start_ns BIGINT, end_ns BIGINT, bytes BIGINT, blocks BIGINT, threads_per_block "
-	"BIGINT, call VARCHAR, energy_nj BIGINT)";
-
 struct writer {
-	const struct kwhy_report *report;
-	struct kwhy_export_names names;
+	struct kwhy_table_rows rows; /* first, so that its address is that of the writer */
+	const char *path;
 	struct kwhy_duckdb duckdb;
 	kwhy_duckdb_appender appender;
-	bool failed;
+	struct kwhy_text metadata; /* keys and values, in the syntax of DuckDB's COPY */
+	bool is_meta, is_value;	   /* rows of the table meta are being written, and a value is next */
+	struct kwhy_error *error;  /* reason of the first statement that failed */
+	enum kwhy_status status;
 };
 
-static void put_int(struct writer *writer, int64_t value)
+static struct writer *writer_of(struct kwhy_table_rows *rows)
 {
-	writer->failed |= writer->duckdb.duckdb_append_int64(writer->appender, value) != KWHY_DUCKDB_SUCCESS;
+	return (struct writer *)rows;
 }
 
-static void put_known(struct writer *writer, bool known, int64_t value)
+static void add_quoted(struct kwhy_text *sql, const char *text, char quote)
 {
-	if (known)
-		put_int(writer, value);
+	kwhy_text_add_bytes(sql, &quote, 1);
+	for (; *text; text++) {
+		if (*text == quote)
+			kwhy_text_add_bytes(sql, &quote, 1);
+		kwhy_text_add_bytes(sql, text, 1);
+	}
+	kwhy_text_add_bytes(sql, &quote, 1);
+}
+
+static const char *name_of(const struct kwhy_export_column *column)
+{
+	return column->in_parquet ? column->in_parquet : column->name;
+}
+
+/* Runs a statement and releases its text. */
+static void run(struct writer *writer, struct kwhy_text *sql)
+{
+	if (!writer->rows.failed) {
+		writer->status = kwhy_text_check(sql, writer->error);
+		if (!writer->status)
+			writer->status = kwhy_duckdb_run(
+				&writer->duckdb, sql->data, writer->path, NULL, writer->error);
+		writer->rows.failed = writer->status != KWHY_OK;
+	}
+	kwhy_text_done(sql);
+}
+
+/* Notes whether a call of the appender succeeded. */
+static void appended(struct writer *writer, enum kwhy_duckdb_state state)
+{
+	if (state == KWHY_DUCKDB_SUCCESS || writer->rows.failed)
+		return;
+	writer->rows.failed = true;
+	writer->status = kwhy_fail(writer->error, KWHY_E_INPUT,
+		"%s: DuckDB did not take the rows; use its version 1.0 or newer", writer->path);
+}
+
+static void create_table(struct writer *writer, const struct kwhy_export_table *table)
+{
+	static const char *const types[] = {[KWHY_COLUMN_INTEGER] = "BIGINT",
+		[KWHY_COLUMN_REAL] = "DOUBLE",
+		[KWHY_COLUMN_TEXT] = "VARCHAR"};
+	struct kwhy_text sql = {0};
+
+	kwhy_text_addf(&sql, "CREATE TABLE \"%s\"(", table->name);
+	for (size_t i = 0; i < table->count; i++)
+		kwhy_text_addf(&sql, "%s\"%s\" %s", i ? ", " : "", name_of(&table->columns[i]),
+			types[table->columns[i].type]);
+	kwhy_text_add(&sql, ")");
+	run(writer, &sql);
+}
+
+static void begin(struct kwhy_table_rows *rows, const struct kwhy_export_table *table)
+{
+	struct writer *writer = writer_of(rows);
+
+	writer->is_meta = table == &kwhy_export_tables[KWHY_TABLE_META];
+	if (writer->is_meta)
+		return;
+	create_table(writer, table);
+	if (!rows->failed)
+		appended(writer,
+			writer->duckdb.duckdb_appender_create(
+				writer->duckdb.connection, NULL, table->name, &writer->appender));
+}
+
+static void put_int(struct kwhy_table_rows *rows, int64_t value)
+{
+	struct writer *writer = writer_of(rows);
+
+	appended(writer, writer->duckdb.duckdb_append_int64(writer->appender, value));
+}
+
+static void put_real(struct kwhy_table_rows *rows, double value)
+{
+	struct writer *writer = writer_of(rows);
+
+	appended(writer, writer->duckdb.duckdb_append_double(writer->appender, value));
+}
+
+static void put_text(struct kwhy_table_rows *rows, const char *text)
+{
+	struct writer *writer = writer_of(rows);
+
+	if (!writer->is_meta) {
+		appended(writer, writer->duckdb.duckdb_append_varchar(writer->appender, text));
+		return;
+	}
+	kwhy_text_add(&writer->metadata, writer->is_value ? ": " : writer->metadata.length ? ", " : "");
+	add_quoted(&writer->metadata, text, writer->is_value ? '\'' : '"');
+	writer->is_value = !writer->is_value;
+}
+
+static void put_null(struct kwhy_table_rows *rows)
+{
+	struct writer *writer = writer_of(rows);
+
+	appended(writer, writer->duckdb.duckdb_append_null(writer->appender));
+}
+
+static void end_row(struct kwhy_table_rows *rows)
+{
+	struct writer *writer = writer_of(rows);
+
+	if (!writer->is_meta)
+		appended(writer, writer->duckdb.duckdb_appender_end_row(writer->appender));
+}
+
+static void end(struct kwhy_table_rows *rows)
+{
+	struct writer *writer = writer_of(rows);
+
+	if (writer->is_meta)
+		return;
+	appended(writer, writer->duckdb.duckdb_appender_close(writer->appender));
+	writer->duckdb.duckdb_appender_destroy(&writer->appender);
+}
+
+static const struct kwhy_table_calls calls = {begin, put_int, put_real, put_text, put_null, end_row, end};
+
+static bool has_name_id(const struct kwhy_export_table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (!strcmp(table->columns[i].name, "name_id"))
+			return true;
+	return false;
+}
+
+/*
+ * Adds the query for the rows of one table. Rows that name a string by its id get the string as well, because
+ * data frames have no convenient join of rows of one file.
+ */
+static void add_query(struct kwhy_text *sql, const struct kwhy_export_table *table)
+{
+	kwhy_text_addf(sql, "(SELECT '%s' AS \"table\", t.*", table->name);
+	if (has_name_id(table))
+		kwhy_text_addf(sql,
+			", n.text AS name FROM \"%s\" t LEFT JOIN name n ON n.id = t.name_id ORDER BY t.id)",
+			table->name);
 	else
-		writer->failed |= writer->duckdb.duckdb_append_null(writer->appender) != KWHY_DUCKDB_SUCCESS;
+		kwhy_text_addf(sql, " FROM \"%s\" t)", table->name);
 }
 
-static void put_text(struct writer *writer, const char *text)
-{
-	writer->failed |= writer->duckdb.duckdb_append_varchar(writer->appender, text) != KWHY_DUCKDB_SUCCESS;
-}
-
-static const char *kind_of(const struct kwhy_activities *rows, size_t row)
-{
-	static const char *const copies[KWHY_COPY_KIND_COUNT] = {
-		[KWHY_COPY_UNKNOWN] = "copy",
-		[KWHY_COPY_H2D] = "copy_h2d",
-		[KWHY_COPY_D2H] = "copy_d2h",
-		[KWHY_COPY_D2D] = "copy_d2d",
-		[KWHY_COPY_P2P] = "copy_p2p",
-		[KWHY_COPY_H2H] = "copy_h2h",
-	};
-
-	return rows->kind[row] == KWHY_ACTIVITY_COPY ? copies[rows->copy_kind[row]]
-						     : kwhy_activity_kind_name(rows->kind[row]);
-}
-
-static void put_call(struct writer *writer, uint32_t call)
-{
-	const struct kwhy_recording *recording = writer->report->recording;
-
-	if (call == KWHY_NONE)
-		put_known(writer, false, 0);
-	else
-		put_text(writer, kwhy_names_get(&recording->names, recording->calls.name[call]));
-}
-
-static void put_activity(struct writer *writer, size_t row)
-{
-	const struct kwhy_recording *recording = writer->report->recording;
-	const struct kwhy_activities *rows = &recording->activities;
-	const struct kwhy_stream *stream = &recording->streams[rows->stream[row]];
-	const uint32_t rank = recording->devices[stream->device].rank;
-	const double energy_nj = kwhy_ledger_activity_nj(writer->report->ledger, recording, row);
-
-	put_text(writer, kind_of(rows, row));
-	put_text(writer, kwhy_names_get(&recording->names, rows->name[row]));
-	put_int(writer, kwhy_export_names_device(&writer->names, stream->device));
-	put_known(writer, rank != KWHY_NONE, rank);
-	put_int(writer, kwhy_export_names_process(&writer->names, stream->process));
-	put_int(writer, stream->id);
-	put_int(writer, recording->origin_unix_ns + rows->start_ns[row]);
-	put_int(writer, recording->origin_unix_ns + rows->end_ns[row]);
-	put_known(writer, rows->bytes[row] <= INT64_MAX, (int64_t)rows->bytes[row]);
-	put_known(writer, rows->blocks[row] != KWHY_UNKNOWN_BLOCKS, rows->blocks[row]);
-	put_known(writer, rows->threads_per_block[row] != KWHY_UNKNOWN_U16, rows->threads_per_block[row]);
-	put_call(writer, rows->call[row]);
-	put_known(writer, isfinite(energy_nj), isfinite(energy_nj) ? llround(energy_nj) : 0);
-	writer->failed |= writer->duckdb.duckdb_appender_end_row(writer->appender) != KWHY_DUCKDB_SUCCESS;
-}
-
-static enum kwhy_status append_rows(struct writer *writer, const char *path, struct kwhy_error *error)
-{
-	const struct kwhy_duckdb *duckdb = &writer->duckdb;
-	const size_t count = writer->report->recording->activities.count;
-
-	writer->failed = duckdb->duckdb_appender_create(duckdb->connection, NULL, "activity",
-				 &writer->appender) != KWHY_DUCKDB_SUCCESS;
-	for (size_t i = 0; !writer->failed && i < count; i++)
-		put_activity(writer, i);
-	if (writer->appender)
-		writer->failed |= duckdb->duckdb_appender_close(writer->appender) != KWHY_DUCKDB_SUCCESS;
-	duckdb->duckdb_appender_destroy(&writer->appender);
-	if (writer->failed)
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s: DuckDB did not take the rows; use its version 1.0 or newer", path);
-	return KWHY_OK;
-}
-
-/* Makes the statement "COPY activity TO 'PATH' (...)". */
-static enum kwhy_status save(const struct kwhy_duckdb *duckdb, const char *path, struct kwhy_error *error)
+/* Makes the statement "COPY (TABLE UNION ALL BY NAME ...) TO 'PATH' (...)". */
+static void save(struct writer *writer)
 {
 	struct kwhy_text sql = {0};
-	enum kwhy_status status;
 
-	kwhy_text_add(&sql, "COPY activity TO '");
-	for (const char *c = path; *c; c++)
-		kwhy_text_add_bytes(&sql, *c == '\'' ? "''" : c, *c == '\'' ? 2 : 1);
-	kwhy_text_add(&sql, "' (FORMAT PARQUET, COMPRESSION ZSTD)");
-	status = kwhy_text_check(&sql, error);
-	if (!status)
-		status = kwhy_duckdb_run(duckdb, sql.data, path, NULL, error);
-	kwhy_text_done(&sql);
-	return status;
-}
-
-static enum kwhy_status write_rows(struct writer *writer, const char *path, struct kwhy_error *error)
-{
-	enum kwhy_status status = kwhy_duckdb_open(&writer->duckdb, error);
-
-	if (status)
-		return status;
-	status = kwhy_duckdb_run(&writer->duckdb, make_table, path, NULL, error);
-	if (!status)
-		status = append_rows(writer, path, error);
-	if (!status)
-		status = save(&writer->duckdb, path, error);
-	kwhy_duckdb_close(&writer->duckdb);
-	return status;
+	kwhy_text_add(&sql, "COPY (");
+	for (size_t t = KWHY_TABLE_META + 1; t < KWHY_TABLE_COUNT; t++) {
+		kwhy_text_add(&sql, t == KWHY_TABLE_META + 1 ? "" : " UNION ALL BY NAME ");
+		add_query(&sql, &kwhy_export_tables[t]);
+	}
+	kwhy_text_add(&sql, ") TO ");
+	add_quoted(&sql, writer->path, '\'');
+	kwhy_text_add(&sql, " (FORMAT PARQUET, COMPRESSION ZSTD, KV_METADATA {");
+	kwhy_text_add_bytes(&sql, writer->metadata.data, writer->metadata.length);
+	kwhy_text_add(&sql, "})");
+	sql.failed |= writer->metadata.failed;
+	run(writer, &sql);
 }
 
 static enum kwhy_status write_parquet(
 	const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error)
 {
-	struct writer writer = {.report = report};
-	enum kwhy_status status = kwhy_export_names_init(&writer.names, report->recording, error);
+	struct writer writer = {
+		.rows = {&calls, KWHY_EXPORT_PARQUET_SCHEMA, false}, .path = path, .error = error};
+	enum kwhy_status status = kwhy_duckdb_open(&writer.duckdb, error);
 
 	(void)compress; /* compressing the file would be useless, since its columns are compressed */
 	if (status)
 		return status;
-	status = write_rows(&writer, path, error);
-	kwhy_export_names_done(&writer.names);
-	return status;
+	kwhy_tables_write(report, &writer.rows);
+	save(&writer);
+	if (writer.appender)
+		writer.duckdb.duckdb_appender_destroy(&writer.appender);
+	kwhy_duckdb_close(&writer.duckdb);
+	kwhy_text_done(&writer.metadata);
+	return writer.status;
 }
 
 const struct kwhy_exporter kwhy_export_parquet = {
 	.name = "parquet",
 	.extension = ".parquet",
-	.description = "one row an activity, with its energy, for data frames; needs DuckDB's library",
-	.loses_readings = true,
+	.description = "the tables of sqlite in one file, for data frames; needs DuckDB's library",
 	.loses_bursts = true,
 	.write = write_parquet,
 };

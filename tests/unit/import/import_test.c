@@ -44,7 +44,7 @@ static void what_is_no_trace_is_refused_with_what_would_be_one(void **state)
 		{"", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "Git LFS pointer"},
 		{".qdstrm", "whatever", "QdstrmImporter"},
 		{".kwhy", "a recording whose first bytes are gone", "is damaged at byte 0: no block begins"},
-		{".parquet", "PAR1 and columns", "is a Parquet file, which is not read as a trace"},
+		{".parquet", "PAR1 and columns", "is a Parquet file, but no whole Parquet export of kwhy"},
 		{"", POWER "1,0,nvml.sample_mw,1\n", "give it as --power together with a trace"},
 		{".sqlite", "an encrypted database, or anything",
 			"is not a trace of a known format; known are: a recording"},
