@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The report of an export is the report of its source: times, causes of idle time, ranks, processes.
+"""The report of an export is the report of its source: times, causes of idle time, findings, ranks, processes.
 
 Usage: round_trip.py KWHY SOURCE_DIR
 """
@@ -10,6 +10,9 @@ import os
 import subprocess
 import sys
 import tempfile
+
+from differential import normal
+from random_run import Run, write_nsys
 
 START = 1795245124000000000
 FORMS = ("chrome", "perfetto", "sqlite", "csv", "parquet")
@@ -35,6 +38,35 @@ def two_processes(ranks):
     return "\n".join(lines) + "\n"
 
 
+def operators(path):
+    """A program that waits for launches, in operators with inputs and places in the source, as PyTorch's profiler writes it."""
+    events = []
+
+    def add(category, name, start_us, end_us, **args):
+        events.append({"ph": "X", "cat": category, "name": name, "pid": 70 if category[0] != "k" else 0, "tid": 7,
+                       "ts": start_us, "dur": end_us - start_us, "args": args})
+
+    inputs = {"Input Dims": [[512, 512], [512, 512]], "Input type": ["float", "float"], "Concrete Inputs": ["", ""]}
+    for step in range(20):
+        at = 100000 + step * 20000
+        add("user_annotation", f"ProfilerStep#{step}", at, at + 19000)
+        add("python_function", "train.py(54): step", at + 10, at + 18000)
+        for i in range(40):
+            now, call = at + 100 + i * 400, step * 40 + i
+            stack = {"Call stack": "model.py(12): forward;train.py(54): step"} if i % 2 else {}
+            add("cpu_op", "aten::mm" if i % 4 else 'odd "op"; \\ with, all', now, now + 60, **inputs, **stack)
+            add("cuda_runtime", "cudaLaunchKernel", now + 10, now + 20, correlation=call)
+            add("kernel", "gemm", now + 30, now + 50, correlation=call, device=0, stream=7, grid=[64, 1, 1],
+                block=[128, 1, 1], **{"registers per thread": 64, "shared memory": 4096})
+            if i % 10 == 9:
+                add("cpu_op", "aten::item", now + 100, now + 300)
+                add("cuda_runtime", "cudaStreamSynchronize", now + 110, now + 290, correlation=100000 + call)
+    properties = [{"id": 0, "name": "GPU", "numSms": 80, "maxThreadsPerMultiprocessor": 2048, "computeMajor": 7,
+                   "computeMinor": 0, "regsPerMultiprocessor": 65536, "sharedMemPerMultiprocessor": 98304}]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"baseTimeNanoseconds": START, "deviceProperties": properties, "traceEvents": events}, file)
+
+
 def export(kwhy, trace, power, form, path):
     """False: the form needs DuckDB's library, which is not here."""
     command = [kwhy, "export", trace, "--to", form, "-o", path] + (["--power", power] if power else [])
@@ -58,7 +90,7 @@ def facts(report_json, with_energy):
         for key in ("first_ns", "last_ns"):
             device["time"][key] += origin
     devices = [
-        {key: device[key] for key in ("index", "rank", "time", "kernels", "collectives", "memsets")}
+        {key: device[key] for key in ("index", "rank", "time", "kernels", "collectives", "memsets", "host_waits", "utilisation")}
         for device in report_json["devices"]
     ]
     if with_energy:
@@ -71,8 +103,17 @@ def facts(report_json, with_energy):
         "ranks": report_json["ranks"],
         "processes": processes,
         "streams": len(report_json["streams"]),
+        "findings": normal(report_json["findings"], origin),
         "lost": report_json["lost"]["unlinked_activities"],
     }
+
+
+def check_operators(report_json):
+    """That the findings name what must not be lost: operators and places in the source."""
+    words = json.dumps(report_json["findings"]) + json.dumps(report_json["devices"][0]["host_waits"])
+    for word in ("aten::mm", "aten::item", "model.py", "train.py"):
+        if word not in words:
+            sys.exit(f"the findings of the source do not name {word}: {words[:2000]}")
 
 
 def main():
@@ -87,7 +128,13 @@ def main():
             with open(made, "w", encoding="utf-8") as file:
                 file.write(two_processes(ranks))
             sources.append((made, None))
+        sources.append((os.path.join(folder, "operators.json"), None))
+        operators(sources[-1][0])
+        sources.append((os.path.join(folder, "ranges.nsys"), None))
+        write_nsys(Run(4, processes=1, is_nested=False), sources[-1][0])
         for trace, power in sources:
+            if trace.endswith("operators.json"):
+                check_operators(report(kwhy, trace, None))
             for form in FORMS:
                 path = os.path.join(folder, "export." + form)
                 if not export(kwhy, trace, power, form, path):

@@ -24,6 +24,11 @@ enum column {
 	COLUMN_CORRELATION,
 	COLUMN_SOURCE,
 	COLUMN_DESTINATION,
+	COLUMN_REGISTERS,
+	COLUMN_SHARED,
+	COLUMN_FILE,
+	COLUMN_LINE,
+	COLUMN_INPUTS,
 	COLUMN_COUNT
 };
 
@@ -43,9 +48,14 @@ static const struct kwhy_csv_column columns[COLUMN_COUNT] = {
 	[COLUMN_CORRELATION] = {"correlation", false},
 	[COLUMN_SOURCE] = {"src_memory", false},
 	[COLUMN_DESTINATION] = {"dst_memory", false},
+	[COLUMN_REGISTERS] = {"registers", false},
+	[COLUMN_SHARED] = {"shared_bytes", false},
+	[COLUMN_FILE] = {"file", false},
+	[COLUMN_LINE] = {"line", false},
+	[COLUMN_INPUTS] = {"inputs", false},
 };
 
-enum row_noun { NOUN_ACTIVITY, NOUN_CALL, NOUN_NAMED_CALL, NOUN_RANGE };
+enum row_noun { NOUN_ACTIVITY, NOUN_CALL, NOUN_NAMED_CALL, NOUN_RANGE, NOUN_OPERATOR };
 
 /* Kinds of rows, by the word in the column "kind". */
 static const struct row_kind {
@@ -54,6 +64,7 @@ static const struct row_kind {
 	enum row_noun noun;
 	uint8_t activity, copy, src,
 		dst; /* for rows of devices: the activity, and a copy's direction and memory kinds */
+	/* activity: for NOUN_RANGE enum kwhy_range_kind, for NOUN_OPERATOR enum kwhy_host_kind */
 	enum kwhy_call_class class; /* for rows of the host: the kind of call */
 } row_kinds[] = {
 	{"kernel", "unnamed kernel", NOUN_ACTIVITY, KWHY_ACTIVITY_KERNEL, 0, 0, 0, 0},
@@ -71,7 +82,12 @@ static const struct row_kind {
 	{"alloc", "alloc", NOUN_CALL, 0, 0, 0, 0, KWHY_CALL_ALLOC},
 	{"free", "free", NOUN_CALL, 0, 0, 0, 0, KWHY_CALL_FREE},
 	{"call", "unnamed call", NOUN_NAMED_CALL, 0, 0, 0, 0, 0}, /* the call's name determines its class */
-	{"range", "unnamed range", NOUN_RANGE, 0, 0, 0, 0, 0},
+	{"range", "unnamed range", NOUN_RANGE, KWHY_RANGE_USER, 0, 0, 0, 0},
+	{"nvtx", "unnamed range", NOUN_RANGE, KWHY_RANGE_NVTX, 0, 0, 0, 0},
+	{"operator", "unnamed operator", NOUN_OPERATOR, KWHY_HOST_OPERATOR, 0, 0, 0, 0},
+	{"python", "unnamed function", NOUN_OPERATOR, KWHY_HOST_PYTHON, 0, 0, 0, 0},
+	{"system", "unnamed system call", NOUN_OPERATOR, KWHY_HOST_SYSTEM, 0, 0, 0, 0},
+	{"frame", "unnamed frame", NOUN_OPERATOR, KWHY_HOST_FRAME, 0, 0, 0, 0},
 };
 
 enum { ROW_KIND_COUNT = sizeof(row_kinds) / sizeof(row_kinds[0]) };
@@ -199,8 +215,8 @@ static enum kwhy_status read_bytes(
 }
 
 /*
- * Reads the sizes of grid and block. 0 means unknown, because a grid has at least one block and a block at
- * least one thread.
+ * Reads the sizes of grid and block, registers and shared memory. 0 blocks or threads mean unknown, because a
+ * grid has at least one block and a block at least one thread.
  */
 static enum kwhy_status read_grid(
 	struct reader *reader, struct kwhy_activity *activity, struct kwhy_error *error)
@@ -217,6 +233,14 @@ static enum kwhy_status read_grid(
 		status = kwhy_csv_integer(reader->csv, COLUMN_THREADS, blocks, &known, &value, error);
 	if (!status && known && value > 0)
 		activity->threads_per_block = (uint16_t)value;
+	if (!status)
+		status = kwhy_csv_integer(reader->csv, COLUMN_REGISTERS, blocks, &known, &value, error);
+	if (!status && known)
+		activity->registers = (uint16_t)value;
+	if (!status)
+		status = kwhy_csv_integer(reader->csv, COLUMN_SHARED, grids, &known, &value, error);
+	if (!status && known)
+		activity->shared_bytes = (uint32_t)value;
 	return status;
 }
 
@@ -297,8 +321,32 @@ static enum kwhy_status add_host_row(struct reader *reader, const struct row_kin
 		return kwhy_recording_add_call_of_class(
 			reader->recording, start_ns, end_ns, range.name, range.thread, kind->class, error);
 	range.kind = kwhy_range_kind_of(
-		kwhy_names_get(&reader->recording->names, range.name), KWHY_RANGE_USER);
+		kwhy_names_get(&reader->recording->names, range.name), (enum kwhy_range_kind)kind->activity);
 	return kwhy_recording_add_range(reader->recording, &range, error);
+}
+
+static enum kwhy_status add_operator(struct reader *reader, const struct row_kind *kind, int64_t start_ns,
+	int64_t end_ns, struct kwhy_error *error)
+{
+	static const struct kwhy_csv_range lines = {0, UINT32_MAX};
+	const struct kwhy_span file = kwhy_csv_field(reader->csv, COLUMN_FILE);
+	const struct kwhy_span inputs = kwhy_csv_field(reader->csv, COLUMN_INPUTS);
+	struct kwhy_host_range range = {.start_ns = start_ns, .end_ns = end_ns, .kind = kind->activity};
+	struct kwhy_names *names = &reader->recording->names;
+	int64_t line = 0;
+	bool known = false;
+	enum kwhy_status status = find_name(reader, kind, &range.name, error);
+
+	if (!status)
+		status = find_thread(reader, &range.thread, error);
+	if (!status)
+		status = kwhy_csv_integer(reader->csv, COLUMN_LINE, lines, &known, &line, error);
+	if (!status && file.length)
+		status = kwhy_names_intern(names, file.bytes, file.length, &range.file, error);
+	if (!status && inputs.length)
+		status = kwhy_names_intern(names, inputs.bytes, inputs.length, &range.shape, error);
+	range.line = known ? (uint32_t)line : 0;
+	return status ? status : kwhy_recording_add_host_range(reader->recording, &range, error);
 }
 
 static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error)
@@ -310,7 +358,7 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 	if (!kind)
 		return kwhy_csv_fail(reader->csv, COLUMN_KIND, error,
 			"is not a kind; write kernel, collective, copy_h2d, copy_d2h, copy_d2d, copy_p2p, "
-			"memset, sync, alloc, free, call or range");
+			"memset, sync, alloc, free, call, range, nvtx, operator, python, system or frame");
 	status = kwhy_csv_clock_read(&reader->clock, reader->csv, COLUMN_START, &start_ns, error);
 	if (!status)
 		status = kwhy_csv_clock_read(&reader->clock, reader->csv, COLUMN_END, &end_ns, error);
@@ -321,6 +369,8 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 			"is before start_ns; correct the row, or skip such rows with --partial");
 	if (kind->noun == NOUN_ACTIVITY)
 		return add_activity(reader, kind, start_ns, end_ns, error);
+	if (kind->noun == NOUN_OPERATOR)
+		return add_operator(reader, kind, start_ns, end_ns, error);
 	return add_host_row(reader, kind, start_ns, end_ns, error);
 }
 

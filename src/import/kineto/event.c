@@ -43,6 +43,8 @@ static const struct {
 	{"Session", KWHY_KINETO_OPERATOR},
 	{"Operator", KWHY_KINETO_OPERATOR_2021},
 	{"python_function", KWHY_KINETO_PYTHON},
+	{"kwhy_system", KWHY_KINETO_SYSTEM},
+	{"kwhy_frame", KWHY_KINETO_FRAME},
 	{"cpu_instant_event", KWHY_KINETO_MEMORY},
 	{"overhead", KWHY_KINETO_OVERHEAD},
 	{"Trace", KWHY_KINETO_OTHER},

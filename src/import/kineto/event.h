@@ -20,6 +20,8 @@ enum kwhy_kineto_kind {
 	KWHY_KINETO_OPERATOR_2021, /* operators and profiler steps in traces of 2021, where they share a
 				      category */
 	KWHY_KINETO_PYTHON,
+	KWHY_KINETO_SYSTEM, /* a system call in an export of kwhy */
+	KWHY_KINETO_FRAME,  /* a frame of a call stack in an export of kwhy */
 	KWHY_KINETO_MEMORY,
 	KWHY_KINETO_OVERHEAD, /* time that the profiler itself took */
 	KWHY_KINETO_GPU_OP,   /* a kernel or copy in a trace of Intel's unitrace */
@@ -52,7 +54,7 @@ enum kwhy_kineto_kind {
 	X(SHARED, "shared memory")                                                                         \
 	X(GRAPH_NODE, "graph node id")                                                                     \
 	X(PROCESS, "process")                                                                              \
-	X(COPY_KIND, "kind") /* direction of a copy in traces of ROCm: "DtoD" */                           \
+	X(COPY_KIND, "kind") /* direction of a copy in traces of ROCm: "DtoD"; "nvtx" */                   \
 	X(FROM_DEVICE, "fromDevice")                                                                       \
 	X(TO_DEVICE, "toDevice")                                                                           \
 	X(DEVICE_ID, "Device Id")                                                                          \

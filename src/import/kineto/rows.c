@@ -342,6 +342,14 @@ static enum kwhy_status add_call(
 		file->recording, start_ns, end_ns, name, thread, correlation_of(event), error);
 }
 
+/* Whether an export of kwhy states that the range is one of NVTX. */
+static bool is_nvtx(const struct kwhy_kineto_event *event)
+{
+	struct kwhy_kineto_span kind = kwhy_kineto_event_text(event, FIELD(COPY_KIND));
+
+	return kind.length == 4 && !memcmp(event->text + kind.at, "nvtx", 4);
+}
+
 static enum kwhy_status add_range(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
 {
@@ -354,7 +362,8 @@ static enum kwhy_status add_range(
 		status = read_name(file, event, FIELD(NAME), &row.name, error);
 	if (status)
 		return status;
-	row.kind = kwhy_range_kind_of(kwhy_names_get(&file->recording->names, row.name), KWHY_RANGE_USER);
+	row.kind = kwhy_range_kind_of(kwhy_names_get(&file->recording->names, row.name),
+		is_nvtx(event) ? KWHY_RANGE_NVTX : KWHY_RANGE_USER);
 	return kwhy_recording_add_range(file->recording, &row, error);
 }
 
@@ -441,11 +450,12 @@ static enum kwhy_status add_operator(
 	return status ? status : kwhy_recording_add_host_range(file->recording, &row, error);
 }
 
-static enum kwhy_status add_python(
-	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+/* Adds a range whose name states its place in the source: "train.py(54): step". */
+static enum kwhy_status add_function(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+	enum kwhy_host_kind kind, struct kwhy_error *error)
 {
 	struct kwhy_kineto_span name = kwhy_kineto_event_text(event, FIELD(NAME));
-	struct kwhy_host_range row = {.kind = KWHY_HOST_PYTHON};
+	struct kwhy_host_range row = {.kind = (uint8_t)kind};
 	struct kwhy_kineto_source source = {0};
 	bool usable;
 	enum kwhy_status status = read_host_range(file, event, &row, &usable, error);
@@ -457,6 +467,24 @@ static enum kwhy_status add_python(
 	row.file = source.file;
 	row.line = source.line;
 	return status ? status : kwhy_recording_add_host_range(file->recording, &row, error);
+}
+
+static enum kwhy_status add_python(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	return add_function(file, event, KWHY_HOST_PYTHON, error);
+}
+
+static enum kwhy_status add_system(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	return add_function(file, event, KWHY_HOST_SYSTEM, error);
+}
+
+static enum kwhy_status add_frame(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	return add_function(file, event, KWHY_HOST_FRAME, error);
 }
 
 /* Whether PyTorch's number of a device type (c10/core/DeviceType.h) is a GPU's: CUDA 1, HIP 6, XPU 12. */
@@ -518,6 +546,8 @@ enum kwhy_status kwhy_kineto_row_add(
 		[KWHY_KINETO_OPERATOR] = add_operator,
 		[KWHY_KINETO_OPERATOR_2021] = add_operator,
 		[KWHY_KINETO_PYTHON] = add_python,
+		[KWHY_KINETO_SYSTEM] = add_system,
+		[KWHY_KINETO_FRAME] = add_frame,
 		[KWHY_KINETO_MEMORY] = add_memory,
 		[KWHY_KINETO_OVERHEAD] = add_overhead,
 		[KWHY_KINETO_GPU_OP] = kwhy_kineto_unitrace_add,

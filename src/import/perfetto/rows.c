@@ -18,6 +18,9 @@ static const struct {
 	{"api", KWHY_PERFETTO_CALL},
 	{"range", KWHY_PERFETTO_RANGE},
 	{"kwhy.row", KWHY_PERFETTO_ROW},
+	{"operator", KWHY_PERFETTO_OPERATOR},
+	{"system", KWHY_PERFETTO_OPERATOR},
+	{"frame", KWHY_PERFETTO_OPERATOR},
 	/* categories of Kineto */
 	{"gpu_memcpy", KWHY_PERFETTO_COPY},
 	{"gpu_memset", KWHY_PERFETTO_MEMSET},
@@ -96,6 +99,9 @@ static const struct {
 	{"dst_agent", KWHY_KEY_TARGET_AGENT},
 	{"name", KWHY_KEY_NAME},
 	{"kind", KWHY_KEY_KIND},
+	{"file", KWHY_KEY_FILE},
+	{"line", KWHY_KEY_LINE},
+	{"inputs", KWHY_KEY_INPUTS},
 };
 
 /* Enlarges a table that is indexed by name numbers, so that it includes `name`. New entries are 0. */
@@ -378,6 +384,34 @@ static enum kwhy_status find_thread(struct kwhy_perfetto_file *file, const struc
 	return kwhy_tracks_thread(&file->tracks, &thread, out, error);
 }
 
+/* The name that an argument states; 0: none is stated. */
+static uint32_t name_in(const struct kwhy_perfetto_slice *slice, enum kwhy_perfetto_key key)
+{
+	return has(slice, key) && is_text(slice, key) ? (uint32_t)slice->value[key] : 0;
+}
+
+/* Sets what only the export of kwhy states of an operator: its kind, place and inputs. */
+static void describe_operator(const struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *slice,
+	struct kwhy_host_range *operator)
+{
+	const char *category = kwhy_names_get(&file->recording->names, slice->category);
+
+	if (!has(slice, KWHY_KEY_THREAD_ROW))
+		return;
+	for (int kind = KWHY_HOST_OPERATOR; kind < KWHY_HOST_KIND_COUNT; kind++)
+		if (!strcmp(category, kwhy_host_kind_name((enum kwhy_host_kind)kind)))
+			operator->kind =(uint8_t) kind;
+	operator->file = name_in(slice, KWHY_KEY_FILE);
+	operator->line =(uint32_t) number(slice, KWHY_KEY_LINE, UINT32_MAX, 0);
+	operator->shape = name_in(slice, KWHY_KEY_INPUTS);
+}
+
+/* Whether an export of kwhy states that the range is one of NVTX. */
+static bool is_nvtx(const struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *slice)
+{
+	return has(slice, KWHY_KEY_THREAD_ROW) && !strcmp(text_of(file, slice, KWHY_KEY_KIND), "nvtx");
+}
+
 static enum kwhy_status add_host(struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *slice,
 	uint64_t track, int64_t end_ns, enum kwhy_perfetto_role role, struct kwhy_error *error)
 {
@@ -390,7 +424,7 @@ static enum kwhy_status add_host(struct kwhy_perfetto_file *file, const struct k
 		.end_ns = end_ns,
 		.name = slice->name,
 		.thread = KWHY_NONE,
-		.kind = kwhy_range_kind_of(name, KWHY_RANGE_USER)};
+		.kind = kwhy_range_kind_of(name, is_nvtx(file, slice) ? KWHY_RANGE_NVTX : KWHY_RANGE_USER)};
 	enum kwhy_status status = KWHY_OK;
 	uint32_t thread = KWHY_NONE;
 
@@ -402,6 +436,8 @@ static enum kwhy_status add_host(struct kwhy_perfetto_file *file, const struct k
 	range.thread = operator.thread = thread;
 	if (role == KWHY_PERFETTO_RANGE)
 		return kwhy_recording_add_range(file->recording, &range, error);
+	if (role == KWHY_PERFETTO_OPERATOR)
+		describe_operator(file, slice, &operator);
 	if (role == KWHY_PERFETTO_OPERATOR)
 		return kwhy_recording_add_host_range(file->recording, &operator, error);
 	return kwhy_recording_add_call(file->recording, slice->start_ns, end_ns, slice->name, thread,

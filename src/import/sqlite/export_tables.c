@@ -33,6 +33,9 @@ static const struct kwhy_export_column call_columns[] = {KEY("id"), REFERS("name
 	INT("tid"), INT("start_ns"), INT("end_ns"), REFERS("process_id", "process"), TEXT("class")};
 static const struct kwhy_export_column range_columns[] = {KEY("id"), TEXT("kind"), REFERS("name_id", "name"),
 	INT("tid"), INT("start_ns"), INT("end_ns"), REFERS("process_id", "process")};
+static const struct kwhy_export_column host_range_columns[] = {KEY("id"), TEXT("kind"),
+	REFERS("name_id", "name"), REFERS("file_id", "name"), INT("line"), REFERS("inputs_id", "name"),
+	INT("tid"), INT("start_ns"), INT("end_ns"), REFERS("process_id", "process")};
 static const struct kwhy_export_column power_columns[] = {INT("device_id"), TEXT("source"), INT("time_ns"),
 	INT("value"), REFERS("machine_id", "machine"), INT("wrap")};
 static const struct kwhy_export_column work_columns[] = {TEXT_KEY("unit"), REAL("count")};
@@ -58,6 +61,7 @@ const struct kwhy_export_table kwhy_export_tables[KWHY_TABLE_COUNT] = {
 	[KWHY_TABLE_ACTIVITY] = TABLE(activity, NULL),
 	[KWHY_TABLE_CALL] = TABLE(call, NULL),
 	[KWHY_TABLE_RANGE] = TABLE(range, NULL),
+	[KWHY_TABLE_HOST_RANGE] = TABLE(host_range, NULL),
 	[KWHY_TABLE_POWER] = TABLE(power, NULL),
 	[KWHY_TABLE_WORK] = TABLE(work, " WITHOUT ROWID"),
 	[KWHY_TABLE_COVERAGE] = TABLE(coverage, NULL),

@@ -4,6 +4,7 @@
 #include "base/span.h"
 #include "import/reader.h"
 #include "import/sqlite/export_tables.h"
+#include "import/sqlite/meta.h"
 #include "import/tracks.h"
 #include "model/recording_reserve.h"
 
@@ -27,6 +28,7 @@ struct tables {
 	/* words of columns, in the order of their enumerations */
 	const char *kinds[KWHY_ACTIVITY_KIND_COUNT], *copies[KWHY_COPY_KIND_COUNT];
 	const char *memories[KWHY_MEMORY_KIND_COUNT], *classes[KWHY_CALL_CLASS_COUNT];
+	const char *host_kinds[KWHY_HOST_KIND_COUNT];
 };
 
 struct table {
@@ -142,6 +144,7 @@ enum device_column {
 	DEVICE_MAJOR,
 	DEVICE_MINOR,
 	DEVICE_MEMORY,
+	DEVICE_RATE,
 	DEVICE_UUID,
 	DEVICE_PCI,
 	DEVICE_COLUMN_COUNT
@@ -151,6 +154,7 @@ static void describe(struct tables *tables, const struct kwhy_sqlite_rows *rows,
 {
 	uint32_t *const figures[] = {&device->sm_count, &device->threads_per_sm, &device->registers_per_sm,
 		&device->shared_bytes_per_sm, &device->compute_major, &device->compute_minor};
+	double rate;
 	int64_t *const powers[] = {&device->limit_mw, &device->context_idle_mw, &device->clean_idle_mw};
 
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
@@ -161,6 +165,8 @@ static void describe(struct tables *tables, const struct kwhy_sqlite_rows *rows,
 	for (size_t i = 0; i < sizeof(powers) / sizeof(powers[0]); i++)
 		*powers[i] = integer(rows, DEVICE_LIMIT + i, -1);
 	device->memory_bytes = (uint64_t)integer(rows, DEVICE_MEMORY, 0);
+	if (kwhy_sqlite_number(rows, DEVICE_RATE, &rate) && rate > 0 && rate < 1e18)
+		device->memory_rate_bytes_per_s = rate;
 	device->name = kwhy_sqlite_kept_text(rows, DEVICE_NAME, &tables->tracks);
 	device->uuid = kwhy_sqlite_kept_text(rows, DEVICE_UUID, &tables->tracks);
 	device->pci = kwhy_sqlite_kept_text(rows, DEVICE_PCI, &tables->tracks);
@@ -352,6 +358,28 @@ static enum kwhy_status read_range(
 	return kwhy_recording_add_range(tables->recording, &range, error);
 }
 
+static enum kwhy_status read_host_range(
+	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	const uint32_t file = find(&tables->names, rows, 6), inputs = find(&tables->names, rows, 8);
+	const uint32_t line = small(rows, 7, KWHY_NONE);
+	struct kwhy_host_range range = {.name = find(&tables->names, rows, 2),
+		.file = file == KWHY_NONE ? 0 : file,
+		.line = line == KWHY_NONE ? 0 : line,
+		.shape = inputs == KWHY_NONE ? 0 : inputs,
+		.kind = (uint8_t)word(rows, 5, tables->host_kinds, KWHY_HOST_KIND_COUNT)};
+	enum kwhy_status status = times(tables, rows, 0, &range.start_ns, &range.end_ns, error);
+
+	if (!status)
+		status = find_thread(tables, rows, 3, &range.thread, error);
+	if (status)
+		return status;
+	if (range.name == KWHY_NONE || range.thread == KWHY_NONE || range.kind < KWHY_HOST_OPERATOR)
+		return kwhy_sqlite_row_fail(
+			rows, error, "its name, process or kind is missing; export it again");
+	return kwhy_recording_add_host_range(tables->recording, &range, error);
+}
+
 static enum kwhy_status read_power(
 	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
@@ -399,7 +427,8 @@ static const struct kwhy_sqlite_column device_columns[DEVICE_COLUMN_COUNT] = {{"
 	{"device_index", NULL}, {"rank", NULL}, {"name", NULL}, {"machine_id", NULL}, {"limit_mw", NULL},
 	{"context_idle_mw", NULL}, {"clean_idle_mw", NULL}, {"sm_count", NULL}, {"threads_per_sm", NULL},
 	{"registers_per_sm", NULL}, {"shared_bytes_per_sm", NULL}, {"compute_major", NULL},
-	{"compute_minor", NULL}, {"memory_bytes", NULL}, {"uuid", NULL}, {"pci", NULL}};
+	{"compute_minor", NULL}, {"memory_bytes", NULL}, {"memory_bytes_per_s", NULL}, {"uuid", NULL},
+	{"pci", NULL}};
 static const struct kwhy_sqlite_column activity_columns[ACTIVITY_COLUMN_COUNT] = {{"start_ns", NULL},
 	{"end_ns", NULL}, {"kind", NULL}, {"name_id", NULL}, {"stream_id", NULL}, {"bytes", NULL},
 	{"blocks", NULL}, {"threads_per_block", NULL}, {"call_id", NULL}, {"copy_kind", NULL},
@@ -415,6 +444,9 @@ static const struct kwhy_sqlite_column call_columns[] = {{"start_ns", NULL}, {"e
 	{"name_id", NULL}, {"process_id", NULL}, {"tid", NULL}, {"class", NULL}, {"id", NULL}};
 static const struct kwhy_sqlite_column range_columns[] = {{"start_ns", NULL}, {"end_ns", NULL},
 	{"name_id", NULL}, {"process_id", NULL}, {"tid", NULL}, {"kind", NULL}};
+static const struct kwhy_sqlite_column host_range_columns[] = {{"start_ns", NULL}, {"end_ns", NULL},
+	{"name_id", NULL}, {"process_id", NULL}, {"tid", NULL}, {"kind", NULL}, {"file_id", NULL},
+	{"line", NULL}, {"inputs_id", NULL}};
 static const struct kwhy_sqlite_column power_columns[] = {{"device_id", NULL}, {"source", NULL},
 	{"time_ns", NULL}, {"value", NULL}, {"machine_id", NULL}, {"wrap", NULL}};
 static const struct kwhy_sqlite_column work_columns[] = {{"unit", NULL}, {"count", NULL}};
@@ -431,6 +463,7 @@ static const struct table table_list[] = {
 	{{"activity", activity_columns, ACTIVITY_COLUMN_COUNT}, read_activity},
 	{{"call", call_columns, 7}, read_call},
 	{{"range", range_columns, 6}, read_range},
+	{{"host_range", host_range_columns, 9}, read_host_range},
 	{{"power", power_columns, 6}, read_power},
 	{{"work", work_columns, 2}, read_work},
 	{{"coverage", coverage_columns, 3}, read_coverage},
@@ -446,6 +479,8 @@ static void fill_words(struct tables *tables)
 		tables->memories[i] = kwhy_memory_kind_name((enum kwhy_memory_kind)i);
 	for (int i = 0; i < KWHY_CALL_CLASS_COUNT; i++)
 		tables->classes[i] = kwhy_call_class_name((enum kwhy_call_class)i);
+	for (int i = 0; i < KWHY_HOST_KIND_COUNT; i++)
+		tables->host_kinds[i] = kwhy_host_kind_name((enum kwhy_host_kind)i);
 }
 
 static enum kwhy_status take_row(void *context, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
@@ -473,66 +508,6 @@ static enum kwhy_status read_tables(struct tables *tables, struct kwhy_error *er
 	return status;
 }
 
-/* Gets the value of a key of the table meta; empty: there is no such key. */
-static enum kwhy_status read_meta(
-	struct kwhy_sqlite *db, const char *key, char out[64], struct kwhy_error *error)
-{
-	static const struct kwhy_sqlite_column columns[] = {{"key", NULL}, {"value", NULL}};
-	static const struct kwhy_sqlite_table table = {"meta", columns, 2};
-	struct kwhy_sqlite_rows rows = {0};
-	enum kwhy_status status;
-	const char *bytes;
-	size_t length;
-	bool more;
-
-	out[0] = '\0';
-	status = kwhy_sqlite_rows_open(db, &table, &rows, &more, error);
-	while (!status && more) {
-		status = kwhy_sqlite_rows_next(&rows, &more, error);
-		if (status || !more || !kwhy_sqlite_text(&rows, 0, &bytes, &length) ||
-			!kwhy_span_is((struct kwhy_span){bytes, length}, key) ||
-			!kwhy_sqlite_text(&rows, 1, &bytes, &length) || length >= 64)
-			continue;
-		memcpy(out, bytes, length);
-		out[length] = '\0';
-	}
-	kwhy_sqlite_rows_close(&rows);
-	return status;
-}
-
-static enum kwhy_status refuse_clock(const struct tables *tables, struct kwhy_error *error)
-{
-	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s has times of another clock than %s, so the two cannot be aligned; report each alone",
-		tables->tracks.path, tables->recording->sources[0].path);
-}
-
-/* Sets the recording's clock from its first trace; times of later traces are shifted to its origin. */
-static enum kwhy_status set_clock(struct tables *tables, struct kwhy_error *error)
-{
-	struct kwhy_recording *recording = tables->recording;
-	char origin[64], clock[64];
-	enum kwhy_status status = read_meta(tables->db, "origin_unix_ns", origin, error);
-	int64_t origin_ns = strtoll(origin, NULL, 10);
-
-	if (!status)
-		status = read_meta(tables->db, "clock", clock, error);
-	if (status)
-		return status;
-	if (recording->source_count == 0) {
-		recording->origin_unix_ns = origin_ns;
-		recording->unix_clock = !clock[0];
-		recording->clock_name = clock[0] ? kwhy_recording_copy(recording, clock, strlen(clock))
-						 : NULL;
-		return KWHY_OK;
-	}
-	if (recording->unix_clock == (clock[0] != '\0') ||
-		(clock[0] && (!recording->clock_name || strcmp(clock, recording->clock_name) != 0)) ||
-		__builtin_sub_overflow(origin_ns, recording->origin_unix_ns, &tables->shift_ns))
-		return refuse_clock(tables, error);
-	return KWHY_OK;
-}
-
 static enum kwhy_status begin(
 	struct tables *tables, const char *path, enum kwhy_trace_format format, struct kwhy_error *error)
 {
@@ -546,7 +521,7 @@ static enum kwhy_status begin(
 		.path = source.path,
 		.source = (uint32_t)tables->recording->source_count};
 	fill_words(tables);
-	status = set_clock(tables, error);
+	status = kwhy_sqlite_set_clock(tables->recording, tables->db, source.path, &tables->shift_ns, error);
 	return status ? status : kwhy_recording_add_source(tables->recording, &source, NULL, error);
 }
 
@@ -593,13 +568,13 @@ static bool probe_sqlite(const char *path, const unsigned char *head, size_t len
 	static const char magic[] = "SQLite format 3";
 	struct kwhy_sqlite *db;
 	struct kwhy_error error;
-	char schema[64];
+	char schema[KWHY_SQLITE_META_BYTES];
 	bool found;
 
 	if (length < sizeof(magic) || memcmp(head, magic, sizeof(magic)) != 0 ||
 		kwhy_sqlite_open(&(struct kwhy_sqlite_file){path, NULL, cure}, &db, &error) != KWHY_OK)
 		return false;
-	found = read_meta(db, "schema", schema, &error) == KWHY_OK &&
+	found = kwhy_sqlite_meta(db, "schema", schema, &error) == KWHY_OK &&
 		!strcmp(schema, KWHY_EXPORT_SQLITE_SCHEMA);
 	kwhy_sqlite_close(db);
 	return found;

@@ -4,6 +4,7 @@
 #include "report/export/sink.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,7 +244,90 @@ static void write_ranges(struct writer *writer)
 		}
 		begin_event(writer, "user_annotation", kwhy_names_get(&recording->names, range->name),
 			range->start_ns, range->end_ns);
-		kwhy_text_addf(&writer->sink.text, ",\"pid\":%" PRId64 ",\"tid\":%" PRId64 "}", pid, tid);
+		kwhy_text_addf(&writer->sink.text, ",\"pid\":%" PRId64 ",\"tid\":%" PRId64 "%s}", pid, tid,
+			range->kind == KWHY_RANGE_NVTX ? ",\"args\":{\"kind\":\"nvtx\"}" : "");
+		kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
+	}
+}
+
+/*
+ * Adds the inputs of an operator, which are three parts of JSON (model/operator_work.h). A text from
+ * elsewhere that is no JSON is left out, since it would break the file.
+ */
+static void add_inputs(struct kwhy_text *out, const char *inputs)
+{
+	static const char *const keys[] = {"Input Dims", "Input type", "Concrete Inputs"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && *inputs; i++) {
+		json_error_t where;
+		json_t *part = json_loads(inputs, JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, &where);
+
+		if (part && inputs[where.position] == ';')
+			kwhy_text_addf(out, ",\"%s\":%.*s", keys[i], where.position, inputs);
+		else if (*inputs != ';')
+			inputs = "";
+		if (*inputs)
+			inputs += (part ? where.position : 0) + 1;
+		json_decref(part);
+	}
+}
+
+/* The place in the source as Kineto writes it: "train.py(54): step". */
+static void add_place(const struct writer *writer, size_t row, struct kwhy_text *out)
+{
+	const struct kwhy_host_ranges *rows = &writer->recording->host_ranges;
+	const struct kwhy_names *names = &writer->recording->names;
+
+	if (rows->file[row])
+		kwhy_text_addf(
+			out, "%s(%" PRIu32 "): ", kwhy_names_get(names, rows->file[row]), rows->line[row]);
+	kwhy_text_add(out, kwhy_names_get(names, rows->name[row]));
+}
+
+/*
+ * Writes an operator, Python function, system call or frame. Kineto states the place of an operator as a call
+ * stack, and that of a function in its name. It has no system calls and frames, so these have categories that
+ * only kwhy reads.
+ */
+static void write_operator(struct writer *writer, size_t row)
+{
+	static const char *const categories[KWHY_HOST_KIND_COUNT] = {
+		[KWHY_HOST_OPERATOR] = "cpu_op",
+		[KWHY_HOST_PYTHON] = "python_function",
+		[KWHY_HOST_SYSTEM] = "kwhy_system",
+		[KWHY_HOST_FRAME] = "kwhy_frame",
+	};
+	const struct kwhy_host_ranges *rows = &writer->recording->host_ranges;
+	const struct kwhy_thread *thread = &writer->recording->threads[rows->thread[row]];
+	const bool is_operator = rows->kind[row] == KWHY_HOST_OPERATOR;
+	struct kwhy_text *out = &writer->sink.text, place = {0};
+
+	add_place(writer, row, &place);
+	writer->sink.failed |= place.failed;
+	begin_event(writer, categories[rows->kind[row]],
+		is_operator || place.failed || !place.data
+			? kwhy_names_get(&writer->recording->names, rows->name[row])
+			: place.data,
+		rows->start_ns[row], rows->end_ns[row]);
+	kwhy_text_addf(out, ",\"pid\":%" PRId64 ",\"tid\":%" PRId64,
+		kwhy_export_names_process(&writer->names, thread->process), thread->tid);
+	if (is_operator && (rows->file[row] || rows->shape[row])) {
+		kwhy_text_add(out, ",\"args\":{\"Call stack\":");
+		add_string(out, rows->file[row] && !place.failed ? place.data : "");
+		add_inputs(out, kwhy_names_get(&writer->recording->names, rows->shape[row]));
+		kwhy_text_add(out, "}");
+	}
+	kwhy_text_add(out, "}");
+	kwhy_text_done(&place);
+}
+
+static void write_operators(struct writer *writer)
+{
+	const struct kwhy_host_ranges *rows = &writer->recording->host_ranges;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		if (rows->kind[i] >= KWHY_HOST_OPERATOR)
+			write_operator(writer, i);
 		kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
 	}
 }
@@ -406,6 +490,7 @@ static enum kwhy_status write_events(
 	write_activities(writer);
 	write_calls(writer);
 	write_ranges(writer);
+	write_operators(writer);
 	write_power(writer);
 	kwhy_text_add(&writer->sink.text, "\n]}\n");
 	return kwhy_sink_close(&writer->sink, error);

@@ -42,6 +42,14 @@ static void write_device(const struct kwhy_export_names *names, uint32_t d, stru
 		kwhy_text_addf(out, " rank=%" PRIu32, device->rank);
 	if (device->sm_count)
 		kwhy_text_addf(out, " sms=%" PRIu32, device->sm_count);
+	if (device->threads_per_sm)
+		kwhy_text_addf(out, " threads_per_sm=%" PRIu32, device->threads_per_sm);
+	if (device->registers_per_sm)
+		kwhy_text_addf(out, " registers_per_sm=%" PRIu32, device->registers_per_sm);
+	if (device->shared_bytes_per_sm)
+		kwhy_text_addf(out, " shared_bytes_per_sm=%" PRIu32, device->shared_bytes_per_sm);
+	if (device->memory_bytes)
+		kwhy_text_addf(out, " memory_bytes=%" PRIu64, device->memory_bytes);
 	if (device->limit_mw >= 0)
 		kwhy_text_addf(out, " limit_w=%.3f", (double)device->limit_mw * 1e-3);
 	if (device->context_idle_mw >= 0)
@@ -67,6 +75,12 @@ static void write_comments(const struct kwhy_export_names *names, struct kwhy_te
 				recording->origin_unix_ns + recording->selections[i].start_ns,
 				recording->origin_unix_ns + recording->selections[i].end_ns,
 				kwhy_choice_name((enum kwhy_choice)recording->selections[i].choice));
+}
+
+/* Ends a row of which the columns of operators, if there are any, are empty. */
+static void end_row(const struct kwhy_export_names *names, struct kwhy_text *out)
+{
+	kwhy_text_add(out, names->has_operators ? ",,,\n" : "\n");
 }
 
 static const char *kind_of(const struct kwhy_activities *rows, size_t row)
@@ -145,12 +159,18 @@ static void write_activity(const struct kwhy_report *report, const struct kwhy_e
 	if (rows->call[row] != KWHY_NONE)
 		kwhy_text_addf(out, "%" PRIu32, rows->call[row]);
 	add_memory(rows, row, out);
+	kwhy_text_add(out, ",");
+	if (rows->registers[row] != KWHY_UNKNOWN_U16)
+		kwhy_text_addf(out, "%u", rows->registers[row]);
+	kwhy_text_add(out, ",");
+	if (rows->shared_bytes[row] != KWHY_NONE)
+		kwhy_text_addf(out, "%" PRIu32, rows->shared_bytes[row]);
 	if (names->has_machines)
 		add_machine(recording, stream->device, out);
-	kwhy_text_add(out, "\n");
+	end_row(names, out);
 }
 
-/* A row for the host: without device, sizes or energy. */
+/* A row for the host: without device, sizes or energy, and without the columns of operators. */
 static void write_host_row(const struct kwhy_export_names *names, const char *kind,
 	const struct kwhy_range *row, uint32_t correlation, struct kwhy_text *out)
 {
@@ -169,7 +189,28 @@ static void write_host_row(const struct kwhy_export_names *names, const char *ki
 	kwhy_text_add(out, ",");
 	if (correlation != KWHY_NONE)
 		kwhy_text_addf(out, "%" PRIu32, correlation);
-	kwhy_text_add(out, names->has_machines ? ",,,\n" : ",,\n");
+	kwhy_text_add(out, names->has_machines ? ",,,,," : ",,,,");
+}
+
+/* A row for an operator, Python function, system call or frame of the host. */
+static void write_operator(const struct kwhy_export_names *names, size_t row, struct kwhy_text *out)
+{
+	const struct kwhy_host_ranges *rows = &names->recording->host_ranges;
+	const struct kwhy_range range = {.start_ns = rows->start_ns[row],
+		.end_ns = rows->end_ns[row],
+		.name = rows->name[row],
+		.thread = rows->thread[row]};
+
+	write_host_row(
+		names, kwhy_host_kind_name((enum kwhy_host_kind)rows->kind[row]), &range, KWHY_NONE, out);
+	kwhy_text_add(out, ",");
+	kwhy_csv_add_text(out, kwhy_names_get(&names->recording->names, rows->file[row]));
+	kwhy_text_add(out, ",");
+	if (rows->line[row])
+		kwhy_text_addf(out, "%" PRIu32, rows->line[row]);
+	kwhy_text_add(out, ",");
+	kwhy_csv_add_text(out, kwhy_names_get(&names->recording->names, rows->shape[row]));
+	kwhy_text_add(out, "\n");
 }
 
 /* Kind of a call in the CSV: "call", or the recorded class if the call's name does not show it. */
@@ -198,10 +239,18 @@ static void write_host(const struct kwhy_export_names *names, struct kwhy_sink *
 			.thread = calls->thread[i]};
 
 		write_host_row(names, call_kind_of(recording, i), &row, (uint32_t)i, &sink->text);
+		end_row(names, &sink->text);
 		kwhy_sink_drain(sink, KWHY_SINK_PIECE_BYTES);
 	}
 	for (size_t i = 0; i < recording->range_count; i++) {
-		write_host_row(names, "range", &recording->ranges[i], KWHY_NONE, &sink->text);
+		write_host_row(names, recording->ranges[i].kind == KWHY_RANGE_NVTX ? "nvtx" : "range",
+			&recording->ranges[i], KWHY_NONE, &sink->text);
+		end_row(names, &sink->text);
+		kwhy_sink_drain(sink, KWHY_SINK_PIECE_BYTES);
+	}
+	for (size_t i = 0; i < recording->host_ranges.count; i++) {
+		if (recording->host_ranges.kind[i] >= KWHY_HOST_OPERATOR)
+			write_operator(names, i, &sink->text);
 		kwhy_sink_drain(sink, KWHY_SINK_PIECE_BYTES);
 	}
 }
@@ -217,8 +266,8 @@ static enum kwhy_status write_rows(const struct kwhy_report *report, const struc
 	write_comments(names, &sink.text);
 	kwhy_text_addf(&sink.text,
 		"kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block,energy_nj,context,"
-		"process,thread,correlation,src_memory,dst_memory%s\n",
-		names->has_machines ? ",machine" : "");
+		"process,thread,correlation,src_memory,dst_memory,registers,shared_bytes%s%s\n",
+		names->has_machines ? ",machine" : "", names->has_operators ? ",file,line,inputs" : "");
 	for (size_t i = 0; i < report->recording->activities.count; i++) {
 		write_activity(report, names, i, &sink.text);
 		kwhy_sink_drain(&sink, KWHY_SINK_PIECE_BYTES);

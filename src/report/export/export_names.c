@@ -110,6 +110,14 @@ static bool has_machines(const struct kwhy_recording *recording)
 	return named > 1;
 }
 
+static bool has_operators(const struct kwhy_host_ranges *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->kind[i] >= KWHY_HOST_OPERATOR)
+			return true;
+	return false;
+}
+
 enum kwhy_status kwhy_export_names_init(
 	struct kwhy_export_names *names, const struct kwhy_recording *recording, struct kwhy_error *error)
 {
@@ -117,6 +125,7 @@ enum kwhy_status kwhy_export_names_init(
 	enum kwhy_status status;
 
 	*names = (struct kwhy_export_names){.recording = recording,
+		.has_operators = has_operators(&recording->host_ranges),
 		.has_machines = has_machines(recording),
 		.numbers = calloc(count, sizeof(*names->numbers)),
 		.is_shared = calloc(count, sizeof(*names->is_shared))};

@@ -15,10 +15,11 @@
  */
 struct kwhy_export_names {
 	const struct kwhy_recording *recording;
-	bool has_machines; /* several machines have names, so the names of devices and processes also state
-			      the machine */
-	int64_t *numbers;  /* unique numbers of devices, then of processes */
-	bool *is_shared;   /* whether another device or process has the same own number */
+	bool has_operators; /* the host ran operators, Python functions, system calls or frames */
+	bool has_machines;  /* several machines have names, so the names of devices and processes also state
+			       the machine */
+	int64_t *numbers;   /* unique numbers of devices, then of processes */
+	bool *is_shared;    /* whether another device or process has the same own number */
 };
 
 /* If it fails, kwhy_export_names_done() need not be called. */

@@ -50,13 +50,28 @@ const char *kwhy_pftrace_note_name(enum kwhy_pftrace_note note)
 	return names[note];
 }
 
-enum { CATEGORY_NONE, CATEGORY_CALL, CATEGORY_RANGE, CATEGORY_ROW, CATEGORY_END };
+/* Categories from CATEGORY_OPERATOR on are those of the kinds of host ranges from KWHY_HOST_OPERATOR on. */
+enum {
+	CATEGORY_NONE,
+	CATEGORY_CALL,
+	CATEGORY_RANGE,
+	CATEGORY_ROW,
+	CATEGORY_OPERATOR,
+	CATEGORY_END = CATEGORY_OPERATOR + KWHY_HOST_KIND_COUNT - KWHY_HOST_OPERATOR
+};
 
-static const char *const category_names[CATEGORY_END] = {
+static const char *const category_names[CATEGORY_OPERATOR] = {
 	[CATEGORY_CALL] = "api",
 	[CATEGORY_RANGE] = "range",
 	[CATEGORY_ROW] = "kwhy.row",
 };
+
+static const char *category_name(unsigned category)
+{
+	if (category < CATEGORY_OPERATOR)
+		return category_names[category];
+	return kwhy_host_kind_name((enum kwhy_host_kind)(category - CATEGORY_OPERATOR + KWHY_HOST_OPERATOR));
+}
 
 /*
  * Identifiers of tracks: lanes of a thread's calls and ranges, powers of the host, and the track with the
@@ -70,6 +85,11 @@ static uint64_t lane_uuid(size_t track, size_t lane)
 static uint64_t power_uuid(size_t series)
 {
 	return (uint64_t)2 << 32 | series;
+}
+
+static uint64_t operators_uuid(uint32_t thread)
+{
+	return (uint64_t)4 << 32 | thread;
 }
 
 /* Track of the instant events that describe devices, processes, threads and streams. */
@@ -137,7 +157,7 @@ static void write_names(struct kwhy_pftrace *writer)
 	for (size_t i = 0; i < names->count; i++)
 		intern(writer, INTERNED_NAMES, i + 1, names->strings[i]);
 	for (unsigned i = 1; i < CATEGORY_END; i++)
-		intern(writer, INTERNED_CATEGORIES, i, category_names[i]);
+		intern(writer, INTERNED_CATEGORIES, i, category_name(i));
 	for (unsigned i = 1; i < KWHY_PFTRACE_NOTE_COUNT; i++)
 		intern(writer, INTERNED_ANNOTATION_NAMES, i, kwhy_pftrace_note_name(i));
 }
@@ -228,6 +248,9 @@ struct slice {
 	uint64_t track;
 	size_t call;	 /* SIZE_MAX: the event is no API call */
 	uint32_t thread; /* thread of calls and ranges; KWHY_NONE: no thread */
+	/* of operators: names of the source file and of the inputs, and the line; 0: unknown */
+	uint32_t file, line, inputs;
+	bool is_nvtx;
 };
 
 struct row {
@@ -344,6 +367,14 @@ static void write_slice(struct kwhy_pftrace *writer, const struct slice *slice)
 	annotate(out, KWHY_PFTRACE_THREAD_ROW, slice->thread);
 	if (slice->call != SIZE_MAX)
 		annotate(out, KWHY_PFTRACE_CORRELATION, (uint64_t)slice->call + 1);
+	if (slice->is_nvtx)
+		annotate_text(out, KWHY_PFTRACE_KIND, kwhy_host_kind_name(KWHY_HOST_NVTX));
+	if (slice->file)
+		annotate_text(out, KWHY_PFTRACE_FILE, kwhy_names_get(&writer->recording->names, slice->file));
+	annotate_known(out, KWHY_PFTRACE_LINE, slice->line, 0);
+	if (slice->inputs)
+		annotate_text(
+			out, KWHY_PFTRACE_INPUTS, kwhy_names_get(&writer->recording->names, slice->inputs));
 	kwhy_proto_end(out, event);
 	kwhy_proto_varint(out, KWHY_PFTRACE_SEQUENCE_FLAGS, KWHY_PFTRACE_NEEDS_STATE);
 	kwhy_pftrace_end(writer, packet);
@@ -364,8 +395,12 @@ static void write_calls(struct kwhy_pftrace *writer)
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct kwhy_thread *thread = &recording->threads[rows->thread[i]];
-		struct slice slice = {rows->start_ns[i], rows->end_ns[i], rows->name[i], CATEGORY_CALL, 0, i,
-			rows->thread[i]};
+		struct slice slice = {.start_ns = rows->start_ns[i],
+			.end_ns = rows->end_ns[i],
+			.name = rows->name[i],
+			.category = CATEGORY_CALL,
+			.call = i,
+			.thread = rows->thread[i]};
 
 		kwhy_text_clear(&writer->label);
 		kwhy_text_addf(&writer->label, "calls of thread %" PRId64, thread->tid);
@@ -384,8 +419,13 @@ static void write_ranges(struct kwhy_pftrace *writer)
 	for (size_t i = 0; i < recording->range_count; i++) {
 		const struct kwhy_range *range = &recording->ranges[i];
 		size_t track = first + (range->thread == KWHY_NONE ? recording->thread_count : range->thread);
-		struct slice slice = {range->start_ns, range->end_ns, range->name, CATEGORY_RANGE, 0,
-			SIZE_MAX, range->thread};
+		struct slice slice = {.start_ns = range->start_ns,
+			.end_ns = range->end_ns,
+			.name = range->name,
+			.category = CATEGORY_RANGE,
+			.is_nvtx = range->kind == KWHY_RANGE_NVTX,
+			.call = SIZE_MAX,
+			.thread = range->thread};
 
 		kwhy_text_clear(&writer->label);
 		kwhy_text_add(&writer->label, "ranges");
@@ -393,6 +433,42 @@ static void write_ranges(struct kwhy_pftrace *writer)
 			kwhy_export_names_add_process(
 				&writer->names, recording->threads[range->thread].process, &writer->label);
 		slice.track = take_lane(writer, track, slice.start_ns, slice.end_ns);
+		write_slice(writer, &slice);
+	}
+}
+
+/*
+ * Writes operators, Python functions, system calls and frames, those of a thread on one track, as they
+ * enclose one another. The rows are sorted by thread.
+ */
+static void write_operators(struct kwhy_pftrace *writer)
+{
+	const struct kwhy_recording *recording = writer->recording;
+	const struct kwhy_host_ranges *rows = &recording->host_ranges;
+	uint32_t described = KWHY_NONE;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct kwhy_thread *thread = &recording->threads[rows->thread[i]];
+		const struct slice slice = {.start_ns = rows->start_ns[i],
+			.end_ns = rows->end_ns[i],
+			.name = rows->name[i],
+			.category = CATEGORY_OPERATOR + rows->kind[i] - KWHY_HOST_OPERATOR,
+			.track = operators_uuid(rows->thread[i]),
+			.call = SIZE_MAX,
+			.thread = rows->thread[i],
+			.file = rows->file[i],
+			.line = rows->line[i],
+			.inputs = rows->shape[i]};
+
+		if (rows->kind[i] < KWHY_HOST_OPERATOR)
+			continue;
+		if (described != rows->thread[i]) {
+			kwhy_text_clear(&writer->label);
+			kwhy_text_addf(&writer->label, "operators of thread %" PRId64, thread->tid);
+			kwhy_export_names_add_process(&writer->names, thread->process, &writer->label);
+			describe(writer, slice.track, kwhy_pftrace_label(writer), NULL);
+			described = rows->thread[i];
+		}
 		write_slice(writer, &slice);
 	}
 }
@@ -450,6 +526,7 @@ static enum kwhy_status write_tracks(
 	kwhy_pftrace_write_stages(writer);
 	write_calls(writer);
 	write_ranges(writer);
+	write_operators(writer);
 	write_host_powers(writer);
 	kwhy_pftrace_write_gpu_powers(writer);
 	return kwhy_sink_close(&writer->sink, error);

@@ -57,6 +57,9 @@ enum {
 	X(THREADS_PER_SM, "threads_per_sm")     \
 	X(REGISTERS_PER_SM, "registers_per_sm") \
 	X(SHARED_PER_SM, "shared_bytes_per_sm") \
+	X(FILE, "file")                         \
+	X(LINE, "line")                         \
+	X(INPUTS, "inputs")                     \
 	X(COMPUTE, "compute_capability") /* compute capability: 900 for 9.0 */
 
 enum kwhy_pftrace_note {

@@ -304,6 +304,33 @@ static void write_ranges(struct writer *writer)
 	end_table(writer);
 }
 
+/* Writes the ranges that are not in the table range: operators, Python functions, system calls and frames. */
+static void write_host_ranges(struct writer *writer)
+{
+	const struct kwhy_recording *recording = writer->recording;
+	const struct kwhy_host_ranges *rows = &recording->host_ranges;
+
+	begin(writer, KWHY_TABLE_HOST_RANGE);
+	for (size_t i = 0; !writer->rows->failed && i < rows->count; i++) {
+		const struct kwhy_thread *thread = &recording->threads[rows->thread[i]];
+
+		if (rows->kind[i] < KWHY_HOST_OPERATOR)
+			continue;
+		put_int(writer, (int64_t)i);
+		put_text(writer, kwhy_host_kind_name((enum kwhy_host_kind)rows->kind[i]));
+		put_int(writer, rows->name[i]);
+		put_known(writer, rows->file[i] != 0, rows->file[i]);
+		put_known(writer, rows->line[i] != 0, rows->line[i]);
+		put_known(writer, rows->shape[i] != 0, rows->shape[i]);
+		put_int(writer, thread->tid);
+		put_int(writer, rows->start_ns[i]);
+		put_int(writer, rows->end_ns[i]);
+		put_int(writer, thread->process);
+		end_row(writer);
+	}
+	end_table(writer);
+}
+
 static void write_power(struct writer *writer)
 {
 	begin(writer, KWHY_TABLE_POWER);
@@ -449,6 +476,7 @@ void kwhy_tables_write(const struct kwhy_report *report, struct kwhy_table_rows 
 	write_activities(&writer);
 	write_calls(&writer);
 	write_ranges(&writer);
+	write_host_ranges(&writer);
 	write_power(&writer);
 	write_work(&writer);
 	write_coverage(&writer);

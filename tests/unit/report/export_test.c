@@ -305,9 +305,9 @@ static void csvs_rows_say_their_machine(void **state)
 
 	(void)state;
 	EXPECT("csv", recording, "# GPU 0 H200 of rank 1 on node \"b\": device 2\n",
-		",src_memory,dst_memory,machine\n",
-		"kernel,gemm,0,7,1795262400000000000,1795262400001000000,,,,,,1,,0,,,node-a\n",
-		"kernel,gemm,2,7,1795262400001000000,1795262400002000000,,,,,,3,,1,,,\"node \"\"b\"\"\"\n");
+		",src_memory,dst_memory,registers,shared_bytes,machine\n",
+		"kernel,gemm,0,7,1795262400000000000,1795262400001000000,,,,,,1,,0,,,,,node-a\n",
+		"kernel,gemm,2,7,1795262400001000000,1795262400002000000,,,,,,3,,1,,,,,\"node \"\"b\"\"\"\n");
 	kwhy_recording_free(recording);
 }
 
