@@ -74,8 +74,9 @@ enum kwhy_kineto_kind {
 	X(INPUT_TYPES, "Input type")                                                                       \
 	X(CONCRETE_INPUTS, "Concrete Inputs")                                                              \
 	X(CALL_STACK, "Call stack") /* "train.py(54): step;main.py(9): main", innermost frame first */     \
-	X(RANK, "rank")	    /* rank of the event, in files that TraceFuse merged from several ranks */     \
-	X(GRID_X, "grid_x") /* this key and the next five are written by ONNX Runtime */                   \
+	X(RANK, "rank")	      /* rank of the event, in files that TraceFuse merged from several ranks */   \
+	X(PID_RAW, "pid_raw") /* number of the process on its node, in files of TraceFuse */               \
+	X(GRID_X, "grid_x")   /* this key and the next five are written by ONNX Runtime */                 \
 	X(GRID_Y, "grid_y")                                                                                \
 	X(GRID_Z, "grid_z")                                                                                \
 	X(BLOCK_X, "block_x")                                                                              \

@@ -133,14 +133,20 @@ enum kwhy_status kwhy_kineto_find_stream(struct kwhy_kineto_file *file, const st
 	return kwhy_kineto_stream(file, &stream, out, error);
 }
 
-/* Takes the number of a process from its first API call, since other events may have another number. */
+/*
+ * Takes the number of a process from its first API call, since other events may have another number.
+ * TraceFuse raises the numbers, and keeps the old ones.
+ */
 static void take_pid(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, uint32_t process,
 	const struct kwhy_kineto_place *place)
 {
-	int64_t *pid = &file->recording->processes[process].pid;
+	int64_t *pid = &file->recording->processes[process].pid, raw;
 
-	if (*pid < 0 && event->kind == KWHY_KINETO_CALL)
-		*pid = place->number;
+	if (*pid >= 0 || event->kind != KWHY_KINETO_CALL)
+		return;
+	*pid = place->number;
+	if (kwhy_kineto_event_integer(event, FIELD(PID_RAW), &raw) && raw >= 0)
+		*pid = raw;
 }
 
 /* Gives the thread of an event. Thread ids that are not numbers count as one thread, -1, of their process. */

@@ -259,6 +259,44 @@ static void ranks_in_the_arguments_separate_devices_of_one_number(void **state)
 	kwhy_recording_free(r);
 }
 
+/*
+ * A rank as TraceFuse writes it: process and correlation ids are raised by a multiple of the rank, their old
+ * values are kept, and every event states its rank. Thread, device and stream keep the numbers that they have
+ * on their node.
+ */
+#define FUSED(rank, pid, gpu, correlation)                                                                \
+	EVENT("cuda_runtime", "cudaLaunchKernel", pid, "77", "1", "2",                                    \
+		"\"correlation\": " correlation ", \"rank\": " rank                                       \
+		", \"pid_raw\": 1000, \"correlation_raw\": 1")                                            \
+	"," EVENT("cuda_runtime", "cudaStreamSynchronize", pid, "77", "4", "9",                           \
+		"\"rank\": " rank ", \"pid_raw\": 1000") "," EVENT("kernel", "gemm_" rank, gpu, "7", "5", \
+		"7",                                                                                      \
+		"\"device\": 0, \"stream\": 7, \"correlation\": " correlation ", \"rank\": " rank         \
+		", \"pid_raw\": 0, \"correlation_raw\": 1")
+
+static void a_file_of_trace_fuse_holds_several_nodes(void **state)
+{
+	struct kwhy_recording *r = read_text(
+		TRACE(FUSED("0", "1000", "0", "1") "," FUSED("8", "81000", "80000", "801")));
+
+	(void)state;
+	OK(kwhy_recording_finish(r, &error));
+	assert_int_equal(r->device_count, 2);
+	assert_int_equal(r->process_count, 2);
+	assert_int_equal(r->thread_count, 2);
+	assert_int_equal(r->lost.unlinked_activities, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct kwhy_stream *stream = &r->streams[r->activities.stream[i]];
+
+		assert_int_equal(r->devices[stream->device].index, 0);
+		assert_int_equal(r->devices[stream->device].rank, 8 * i);
+		assert_int_equal(r->processes[stream->process].rank, 8 * i);
+		assert_int_equal(r->processes[stream->process].pid, 1000);
+		assert_int_equal(r->threads[r->calls.thread[r->activities.call[i]]].process, stream->process);
+	}
+	kwhy_recording_free(r);
+}
+
 static void records_without_times_are_left_out_and_counted(void **state)
 {
 	struct kwhy_recording *r = read_text(TRACE(KERNEL("5", "2", "") "," KERNEL("0", "0", "") "," EVENT(
@@ -322,6 +360,7 @@ int main(void)
 		cmocka_unit_test(labels_before_process_numbers_are_ranks),
 		cmocka_unit_test(labels_of_several_dimensions_count_in_their_order),
 		cmocka_unit_test(ranks_in_the_arguments_separate_devices_of_one_number),
+		cmocka_unit_test(a_file_of_trace_fuse_holds_several_nodes),
 		cmocka_unit_test(records_without_times_are_left_out_and_counted),
 		cmocka_unit_test(what_is_not_understood_is_counted_and_alone_refused),
 		cmocka_unit_test(a_trace_of_the_host_alone_is_refused_unless_asked_for),
