@@ -13,7 +13,8 @@
 
 /*
  * The report in at most BYTES_MAX bytes of JSON, schema "kwhy.brief/1": what the run cost, where energy and
- * time went, what to do, and what is not known. Rows are left out and names are shortened until it fits.
+ * time went, what to do, and what is not known. Rows, findings and sentences are left
+ * out and names are shortened until it fits; sentences stay whole.
  */
 
 enum { BYTES_MAX = 4096 };
@@ -21,22 +22,25 @@ enum { BYTES_MAX = 4096 };
 /* Limits by which the document is shortened. */
 struct limits {
 	size_t where, advice, unknown;
-	size_t columns; /* longest text in bytes */
-	int digits;	/* longest number in bytes */
+	size_t columns;	 /* longest name, path or kernel */
+	size_t sentence; /* longest sentence: only a name that a program made too long is cut */
+	int digits;	 /* longest number in bytes */
 };
 
 /* the limits, from those of the longest document to those of the shortest */
 static const struct limits limits[] = {
-	{8, 5, 4, 400, 4},
-	{6, 4, 4, 240, 4},
-	{6, 3, 3, 240, 4},
-	{5, 3, 2, 160, 4},
-	{4, 3, 1, 100, 4},
-	{3, 3, 1, 60, 4},
-	{2, 1, 0, 40, 4},
+	{8, 5, 4, 400, 1000, 4},
+	{6, 4, 4, 240, 1000, 4},
+	{6, 3, 3, 240, 1000, 4},
+	{5, 3, 2, 160, 1000, 4},
+	{4, 3, 1, 100, 1000, 4},
+	{3, 3, 1, 60, 1000, 4},
+	{3, 2, 1, 60, 1000, 4},
+	{2, 1, 0, 40, 1000, 4},
+	{2, 1, 0, 40, 100, 4},
 };
 
-static const struct limits page_limits = {8, 8, 24, 1000, 9};
+static const struct limits page_limits = {8, 8, 24, 1000, 1000, 9};
 
 struct brief {
 	struct kwhy_json json;
@@ -46,14 +50,24 @@ struct brief {
 	size_t unknown_count;
 };
 
-/* Writes a text, shortened to limits->columns; NULL is written as null. */
-static void write_text(struct brief *brief, const char *key, const char *text)
+/* Writes a text, shortened to `columns`; NULL is written as null. */
+static void write_within_columns(struct brief *brief, const char *key, const char *text, size_t columns)
 {
 	char *clean = text ? kwhy_shown_clean(&brief->arena, text) : NULL;
-	char *shown = clean ? kwhy_shown_cut(&brief->arena, clean, brief->limits->columns) : NULL;
+	char *shown = clean ? kwhy_shown_cut(&brief->arena, clean, columns) : NULL;
 
 	brief->json.out->failed |= text && !shown;
 	kwhy_json_string(&brief->json, key, shown);
+}
+
+static void write_text(struct brief *brief, const char *key, const char *text)
+{
+	write_within_columns(brief, key, text, brief->limits->columns);
+}
+
+static void write_sentence(struct brief *brief, const char *key, const char *sentence)
+{
+	write_within_columns(brief, key, sentence, brief->limits->sentence);
 }
 
 /* Writes a path. It is shortened at its start, since the end of a path says more. */
@@ -170,7 +184,7 @@ static void write_kind(struct brief *brief, const struct kwhy_finding_kind *kind
 	brief->json.out->failed |= words.failed;
 	kwhy_json_object(&brief->json, NULL);
 	kwhy_json_string(&brief->json, "id", worst->id);
-	write_text(brief, "what", words.data);
+	write_sentence(brief, "what", words.data);
 	kwhy_json_count(&brief->json, "devices", kind->device_count);
 	write_real(brief, "seconds", (double)kind->most_ns * 1e-9);
 	write_text(brief, "in", worst->place.words);
@@ -179,7 +193,7 @@ static void write_kind(struct brief *brief, const struct kwhy_finding_kind *kind
 		kwhy_json_count(&brief->json, "line", worst->place.line);
 	else
 		kwhy_json_null(&brief->json, "line");
-	write_text(brief, "cure", worst->cure);
+	write_sentence(brief, "cure", worst->cure);
 	kwhy_json_row(&brief->json, "saves");
 	write_joules(brief, "energy_j", kind->saved_nj);
 	write_real(brief, "share",
@@ -212,7 +226,7 @@ static void add_sentence(void *target, const char *sentence)
 	struct brief *brief = target;
 
 	if (brief->unknown_count++ < brief->limits->unknown)
-		write_text(brief, NULL, sentence);
+		write_sentence(brief, NULL, sentence);
 }
 
 static void write_unknown(struct brief *brief)
