@@ -42,19 +42,18 @@ static size_t line_bytes(const char *text, size_t columns)
 	return at ? at : fit;
 }
 
-static void wrap(const struct kwhy_text_context *context, const char *lead, const char *text)
+/* Writes text after `before` columns of its first line; its other lines begin with `indent` spaces. */
+static void wrap(const struct kwhy_text_context *context, size_t before, size_t indent, const char *text)
 {
-	size_t indent = kwhy_shown_columns(lead), columns = context->style->columns - indent;
-
-	kwhy_text_add(context->out, lead);
 	do {
-		size_t bytes = line_bytes(text, columns);
+		size_t bytes = line_bytes(text, context->style->columns - before);
 
 		kwhy_text_add_bytes(context->out, text, bytes);
 		kwhy_text_add(context->out, "\n");
 		text += bytes + strspn(text + bytes, " ");
 		if (*text)
 			kwhy_text_repeat(context->out, ' ', indent);
+		before = indent;
 	} while (*text);
 }
 
@@ -77,23 +76,28 @@ void kwhy_text_context_paragraph(const struct kwhy_text_context *context, const 
 	struct kwhy_arena arena = {0};
 	char *clean = kwhy_shown_clean(&arena, text);
 
-	if (clean && context->style->markdown)
+	if (clean && context->style->markdown) {
 		add_markdown(context, lead, clean);
-	else if (clean)
-		wrap(context, lead, clean);
-	else
+	} else if (clean) {
+		const size_t indent = kwhy_shown_columns(lead);
+
+		kwhy_text_add(context->out, lead);
+		wrap(context, indent, indent, clean);
+	} else {
 		context->out->failed = true;
+	}
 	kwhy_arena_done(&arena);
 }
 
-void kwhy_text_context_heading(const struct kwhy_text_context *context, const char *title, const char *remark)
+/* As kwhy_text_context_heading(). `flows`: a longer remark begins in the line of the heading, too. */
+static void write_heading(
+	const struct kwhy_text_context *context, const char *title, const char *remark, bool flows)
 {
 	const char *bold = context->style->color ? "\033[1m" : "",
 		   *end = context->style->color ? "\033[0m" : "";
 	struct kwhy_arena arena = {0};
 	const char *clean = remark ? kwhy_shown_clean(&arena, remark) : NULL;
-	const bool fits = clean &&
-		kwhy_shown_columns(title) + 2 + kwhy_shown_columns(clean) <= context->style->columns;
+	const size_t used = kwhy_shown_columns(title) + 2;
 
 	context->out->failed |= remark && !clean;
 	if (context->style->markdown) {
@@ -105,11 +109,24 @@ void kwhy_text_context_heading(const struct kwhy_text_context *context, const ch
 		kwhy_arena_done(&arena);
 		return;
 	}
-	kwhy_text_addf(context->out, "%s%s%s%s%s%s\n", context->out->length ? "\n" : "", bold, title, end,
-		fits ? "  " : "", fits ? clean : "");
-	if (clean && !fits)
-		wrap(context, "  ", clean);
+	flows |= clean && used + kwhy_shown_columns(clean) <= context->style->columns;
+	kwhy_text_addf(context->out, "%s%s%s%s%s", context->out->length ? "\n" : "", bold, title, end,
+		clean && flows ? "  " : "\n");
+	if (clean && !flows)
+		kwhy_text_repeat(context->out, ' ', 2);
+	if (clean)
+		wrap(context, flows ? used : 2, 2, clean);
 	kwhy_arena_done(&arena);
+}
+
+void kwhy_text_context_heading(const struct kwhy_text_context *context, const char *title, const char *remark)
+{
+	write_heading(context, title, remark, false);
+}
+
+void kwhy_text_context_entry(const struct kwhy_text_context *context, const char *title, const char *text)
+{
+	write_heading(context, title, text, true);
 }
 
 void kwhy_text_context_linef(

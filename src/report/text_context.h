@@ -27,6 +27,8 @@ struct kwhy_text_context {
  */
 void kwhy_text_context_heading(
 	const struct kwhy_text_context *context, const char *title, const char *remark);
+/* The same with a short title; a text that does not fit begins in its line nevertheless. */
+void kwhy_text_context_entry(const struct kwhy_text_context *context, const char *title, const char *text);
 
 /*
  * Writes text from a file as a paragraph, made safe for a terminal and wrapped at words, but not between

@@ -176,34 +176,56 @@ static bool tell_little(const struct kwhy_where *where, size_t shown)
 	return share < 0.5;
 }
 
-/* Writes a row for each group of accounts, the largest first. */
-static void write_groups(const struct kwhy_text_context *context, const struct kwhy_where *where)
+/* The group that has the largest share of those with members; GROUP_COUNT: there is none. */
+static size_t largest_group(const struct kwhy_where *where, const struct kwhy_total groups[GROUP_COUNT],
+	const size_t members[GROUP_COUNT])
+{
+	size_t largest = GROUP_COUNT;
+
+	for (size_t i = 0; i < GROUP_COUNT; i++)
+		if (members[i] &&
+			(largest == GROUP_COUNT ||
+				kwhy_where_share(where, &groups[i]) >
+					kwhy_where_share(where, &groups[largest])))
+			largest = i;
+	return largest;
+}
+
+/*
+ * Writes groups of accounts in at most `rows` rows, the largest first. The last row has the sum of those
+ * that find no row of their own.
+ */
+static void write_groups(const struct kwhy_text_context *context, const struct kwhy_where *where, size_t rows)
 {
 	static const char *const names[GROUP_COUNT] = {
 		"kernels", "collectives", "copies and fills", "idle", "other"};
-	struct kwhy_total groups[GROUP_COUNT] = {{0}};
-	size_t members[GROUP_COUNT] = {0};
+	struct kwhy_total groups[GROUP_COUNT] = {{0}}, rest = {0};
+	size_t members[GROUP_COUNT] = {0}, count = 0, left = 0;
 	struct kwhy_table table;
 
 	for (size_t i = 0; i < where->totals.row_count; i++) {
 		enum group group = group_of(where->totals.rows[i].category);
 
 		add_to_sum(&groups[group], &where->totals.rows[i]);
-		members[group]++;
+		count += members[group]++ == 0;
 	}
 	kwhy_table_init(&table, columns, 5);
-	for (size_t written = 0; written < GROUP_COUNT; written++) {
-		size_t largest = 0;
+	for (size_t written = 0; written < count; written++) {
+		size_t largest = largest_group(where, groups, members);
 
-		for (size_t i = 1; i < GROUP_COUNT; i++)
-			if (members[i] &&
-				(!members[largest] ||
-					kwhy_where_share(where, &groups[i]) >
-						kwhy_where_share(where, &groups[largest])))
-				largest = i;
-		if (members[largest])
+		if (count <= rows || written + 1 < rows) {
 			add_sum(&table, where, &groups[largest], names[largest]);
+		} else {
+			add_to_sum(&rest, &groups[largest]);
+			left += members[largest];
+		}
 		members[largest] = 0;
+	}
+	if (left) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%zu more", left);
+		add_sum(&table, where, &rest, name);
 	}
 	kwhy_table_write(&table, context->style, context->out);
 }
@@ -254,7 +276,7 @@ void kwhy_first_screen_where(const struct kwhy_text_context *context, size_t row
 	if (where.totals.row_count <= rows)
 		write_rows(context, &where, where.totals.row_count);
 	else if (rows <= FEW_ROWS && tell_little(&where, rows - 1))
-		write_groups(context, &where);
+		write_groups(context, &where, rows);
 	else
 		write_rows(context, &where, rows - 1);
 }

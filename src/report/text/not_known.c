@@ -14,6 +14,9 @@
 /* the unmetered part of the run is mentioned from this share of the run's energy on */
 #define NOTED_RATIO 0.01
 
+/* less than this share of the energy is called little of it */
+#define MOSTLY_RATIO 0.5
+
 /* SENTENCE_BYTES: longest sentence on the first screen; names are cut to keep to it */
 enum { SECTION_ROWS = 16, SENTENCE_BYTES = 400 };
 
@@ -184,11 +187,33 @@ static void add_sums(struct sentences *sentences)
 	for (size_t i = 0; i < totals->row_count; i++)
 		joint += totals->rows[i].basis == KWHY_BASIS_GROUPED &&
 			!kwhy_category_is_idle((enum kwhy_category)totals->rows[i].category);
-	snprintf(text, sizeof(text), "%zu %s (kwhy probe measures each)", joint,
+	snprintf(text, sizeof(text), "%zu %s", joint,
 		joint == 1 ? "kernel or copy is known only as part of a sum"
 			   : "kernels and copies are known only as sums");
 	if (joint)
 		add(sentences, text);
+}
+
+/*
+ * If most energy of kernels and copies is known so poorly that the order of the accounts may be wrong, says
+ * what helps. Powers that are assumed, and kernels that were probed well, need no probe.
+ */
+static void add_probe(struct sentences *sentences)
+{
+	const struct kwhy_text_context *context = sentences->context;
+	const struct kwhy_totals_known sums = kwhy_totals_known_within(
+		context->totals, KWHY_PROBING_WITHIN_RATIO);
+	const double ratio = sums.busy_nj > 0 ? (double)sums.known_nj / (double)sums.busy_nj : NAN;
+	char text[160], share[KWHY_QUANTITY_BYTES];
+
+	if (context->totals->modelled || context->totals->energy_nj == KWHY_UNKNOWN_NJ ||
+		!(ratio < MOSTLY_RATIO))
+		return;
+	snprintf(text, sizeof(text), "of the energy of kernels and copies %s is known within %g %%: %s",
+		kwhy_quantity_percent(share, ratio), 100 * KWHY_PROBING_WITHIN_RATIO,
+		context->report->probing ? "probe more of the program (kwhy probe --append)"
+					 : "probe this program to know (kwhy probe)");
+	add(sentences, text);
 }
 
 static bool is_own_recording(const struct kwhy_recording *recording)
@@ -247,6 +272,7 @@ void kwhy_unknown_each(const struct kwhy_text_context *context,
 	add_lost(&sentences);
 	add_windows(&sentences);
 	add_missing(&sentences);
+	add_probe(&sentences);
 	add_unmetered(&sentences);
 	add_lines(&sentences);
 	add_sums(&sentences);
@@ -283,7 +309,7 @@ void kwhy_first_screen_unknown(const struct kwhy_text_context *context, size_t l
 				: shown.count > 1 ? "things"
 						  : "thing");
 	if (shown.count)
-		kwhy_text_context_heading(context, "Not known", shown.text.failed ? NULL : shown.text.data);
+		kwhy_text_context_entry(context, "Not known", shown.text.failed ? NULL : shown.text.data);
 	context->out->failed |= shown.text.failed;
 	kwhy_text_done(&shown.text);
 }
