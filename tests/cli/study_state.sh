@@ -79,6 +79,17 @@ study transfers --backend host --quick -o left
 expect 1 'step 2 of 4, charts: it needs left/samples, which an earlier step did not finish' err
 expect 1 '2 of 4 steps' out
 
+# A recording that is too short for a step, or has no tokens, is no failure of the study; one that is damaged is.
+study llm-energy "$recording" --quick -o short
+expect 0 '1 of 5 steps' out
+expect 0 'step 3 of 5, tokens: ' err
+expect 0 'tokens are not known; give them, those of a recording by --work tokens=N' err
+expect 0 'a power model needs 24 windows of 2 s' err
+grep -qF 'Not measured: a power model needs 24 windows' short/study.html || fail "the page says: $(cat short/study.html)"
+echo none >cut.kwhy
+study llm-energy cut.kwhy --quick -o cut
+expect 1 '0 of 5 steps' out
+
 # Names are words, not marks of the page or of the shell.
 cp "$recording" '<b>&.kwhy'
 study utilisation '<b>&.kwhy' -o marks

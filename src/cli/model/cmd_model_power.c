@@ -172,9 +172,10 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 		status = make_alike(answer, error);
 	if (!status && answer->fitted->data.row_count < KWHY_POWER_ROWS_MIN)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"a power model needs %d windows, not %zu: of a recording a longer one, or a shorter "
-			"--window",
-			(int)KWHY_POWER_ROWS_MIN, answer->fitted->data.row_count);
+			"a power model needs %d windows of %g s with the device's counters, not %zu: record "
+			"for "
+			"longer (kwhy record --gauges 0.2), or take a shorter --window",
+			(int)KWHY_POWER_ROWS_MIN, options->window_s, answer->fitted->data.row_count);
 	if (!status)
 		status = kwhy_power_fit(&answer->fitted->data, &answer->model, error);
 	if (!status)

@@ -45,19 +45,21 @@ static enum kwhy_status check(const struct kwhy_tokens_phase *phase, struct kwhy
 	const struct {
 		const char *name;
 		double value;
-		bool is_needed;
-	} figures[] = {{"tokens", phase->tokens, true}, {"joules", phase->joules.value, true},
-		{"seconds", phase->seconds, false}};
+		const char *cure; /* NULL: the figure is not needed */
+	} figures[] = {
+		{"tokens", phase->tokens, "give them, those of a recording by --work tokens=N"},
+		{"joules", phase->joules.value, "give them"},
+		{"seconds", phase->seconds, NULL},
+	};
 
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-		if (isnan(figures[i].value) && figures[i].is_needed)
-			return kwhy_fail(error, KWHY_E_INPUT, "'%.60s': %s are not known; give them",
-				phase->name, figures[i].name);
+		if (isnan(figures[i].value) && figures[i].cure)
+			return kwhy_fail(error, KWHY_E_INPUT, "'%.60s': %s are not known; %s", phase->name,
+				figures[i].name, figures[i].cure);
 		if (figures[i].value <= 0)
 			return kwhy_fail(error, KWHY_E_INPUT, "'%.60s': %s must be above 0; %s", phase->name,
 				figures[i].name,
-				figures[i].is_needed ? "give what was measured"
-						     : "leave out what is not known");
+				figures[i].cure ? "give what was measured" : "leave out what is not known");
 	}
 	return KWHY_OK;
 }

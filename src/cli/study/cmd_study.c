@@ -197,6 +197,7 @@ static void keep_result(struct job *job, size_t number, const struct kwhy_child_
 		return;
 	}
 	kwhy_text_sanitize(clean, words->message, strlen(words->message));
+	result->lacks_input = *clean && end->exit == KWHY_EXIT_FAILED && job->commands[number].needs_much;
 	result->missing = *clean
 		? kwhy_arena_copy(&job->arena, clean)
 		: kwhy_arena_printf(&job->arena, "the command ended with exit status %d", end->exit);
@@ -364,11 +365,12 @@ static bool lacks_step(const struct job *job, size_t number)
 	return false;
 }
 
-/* Whether a step has no result although the user stated all that it needs. */
+/* Whether a step has no result although the user gave all that it needs. */
 static bool has_failed(const struct job *job)
 {
 	for (size_t i = 0; i < job->request.study->step_count; i++)
-		if (!job->state.results[i].is_done && !job->commands[i].missing && !lacks_step(job, i))
+		if (!job->state.results[i].is_done && !job->state.results[i].lacks_input &&
+			!job->commands[i].missing && !lacks_step(job, i))
 			return true;
 	return false;
 }
@@ -430,11 +432,10 @@ const struct kwhy_command kwhy_command_study = {
 	.name = "study",
 	.operands = "[NAME [REC|TRACE... | -- CMD [ARGS]]]",
 	.summary = "Answer a question by several commands, and write one page of them.",
-	.details =
-		"Without a NAME it lists the studies. A study that was interrupted goes on where it "
-		"stopped; steps whose inputs changed are run again. The page marks each step "
-		"without a result: one that lacks a program, a recording or a server, and one that failed; "
-		"the exit status is then 1 only if one failed.",
+	.details = "Without a NAME it lists the studies. A study that was interrupted goes on where it "
+		   "stopped; steps whose inputs changed are run again. The page marks each step "
+		   "without a result: one that lacks a program or a server, one for which the recording "
+		   "holds too little, and one that failed; the exit status is then 1 only if one failed.",
 	.options = options_table,
 	.options_bytes = sizeof(struct study_options),
 	.defaults = NULL,

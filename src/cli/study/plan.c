@@ -210,6 +210,9 @@ static void add_marked(struct maker *maker, const char *word)
 	case '+':
 		add_samples_output(maker, word + 1);
 		break;
+	case '?':
+		maker->out->needs_much = true;
+		break;
 	case '@':
 		add_given(maker, word);
 		break;

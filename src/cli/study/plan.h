@@ -38,6 +38,7 @@ struct kwhy_study_command {
 	const char
 		*begun; /* folder with the samples of an interrupted call of this step; NULL: there is none */
 	bool reads_bundled; /* whether the step reads a recording that comes with kwhy */
+	bool needs_much;    /* whether a recording may hold too little for the step */
 	bool runs_program;  /* whether the step runs the user's program, whose output is then shown */
 };
 

@@ -19,6 +19,8 @@ struct kwhy_study_step {
 	 *   @run=PATH   as @run, with this bundled recording
 	 *   @program    "--" and the user's command
 	 *   @backend, @url, @work     option of this name with the user's value
+	 *   ?           nothing; a recording may hold too little for this step, such as no tokens or too few
+	 *               seconds. The command then says so, and the study has not failed.
 	 *
 	 * A step with @url or @program cannot run if the user does not state them.
 	 */
