@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/operations.h"
 
+#include "base/quantile.h"
 #include "model/known_sum.h"
 #include "report/totals.h"
 
@@ -92,6 +93,10 @@ struct splitting {
 		int64_t blocked_until_ns; /* latest end of the blocking calls read so far */
 	} * threads;
 	struct kwhy_transfer_split *splits;
+	struct rests {
+		int64_t *values; /* rests above 0 of the copies of one kind */
+		size_t count;
+	} rests[KWHY_COPY_KIND_COUNT];
 };
 
 /*
@@ -146,6 +151,7 @@ static void take_gap(struct splitting *splitting, size_t last, int64_t start_ns,
 {
 	const struct kwhy_activities *rows = &splitting->recording->activities;
 	struct kwhy_transfer_split *split = &splitting->splits[rows->copy_kind[last]];
+	struct rests *rests = &splitting->rests[rows->copy_kind[last]];
 	uint32_t thread = thread_of(splitting->recording, last);
 	double idle_nj = kwhy_ledger_idle_nj(splitting->ledger, splitting->device, start_ns, end_ns);
 	int64_t wait_ns, wait_nj, gap_nj;
@@ -155,6 +161,8 @@ static void take_gap(struct splitting *splitting, size_t last, int64_t start_ns,
 	wait_ns = blocked_ns(splitting, thread, start_ns, end_ns);
 	kwhy_time_add(&split->wait_ns, wait_ns);
 	kwhy_time_add(&split->rest_ns, end_ns - start_ns - wait_ns);
+	if (end_ns - start_ns > wait_ns)
+		rests->values[rests->count++] = end_ns - start_ns - wait_ns;
 	if (!(fabs(idle_nj) < 9e18)) {
 		split->wait_nj = split->rest_nj = KWHY_UNKNOWN_NJ;
 		return;
@@ -205,23 +213,62 @@ static void price_copies(struct kwhy_operations *out, bool energy_known)
 	}
 }
 
+/* Gives each kind of copy its part of `values`, which has an element for each copy of the device. */
+static void place_rests(struct splitting *splitting, int64_t *values)
+{
+	const struct kwhy_activities *rows = &splitting->recording->activities;
+	size_t counts[KWHY_COPY_KIND_COUNT] = {0};
+
+	for (size_t row = rows->first[splitting->device]; row < rows->first[splitting->device + 1]; row++)
+		if (rows->kind[row] == KWHY_ACTIVITY_COPY)
+			counts[rows->copy_kind[row]]++;
+	for (size_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {
+		splitting->rests[kind].values = values;
+		values += counts[kind];
+	}
+}
+
+/* Of each kind the middle and the longest rest; those that are not listed are 0. */
+static void find_typical_rests(struct splitting *splitting)
+{
+	for (size_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {
+		struct kwhy_transfer_split *split = &splitting->splits[kind];
+		const struct rests *rests = &splitting->rests[kind];
+		const size_t zeros = split->count - rests->count;
+
+		kwhy_sort_integers(rests->values, rests->count);
+		if (split->count / 2 >= zeros && rests->count)
+			split->rest_median_ns = rests->values[split->count / 2 - zeros];
+		if (rests->count)
+			split->rest_longest_ns = rests->values[rests->count - 1];
+	}
+}
+
 static enum kwhy_status split(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger,
 	uint32_t device, struct kwhy_operations *out, struct kwhy_error *error)
 {
+	const size_t *first = recording->activities.first;
+	int64_t *rests = malloc((first[device + 1] - first[device] + 1) * sizeof(*rests));
 	struct splitting splitting = {.recording = recording,
 		.ledger = ledger,
 		.device = device,
 		.threads = calloc(recording->thread_count + 1, sizeof(*splitting.threads)),
 		.splits = out->splits};
 
-	if (!splitting.threads)
+	if (!splitting.threads || !rests) {
+		free(splitting.threads);
+		free(rests);
 		return kwhy_fail_memory(error, "the split of transfers");
+	}
 	for (size_t i = 0; i < recording->thread_count; i++)
 		splitting.threads[i] = (struct thread_cursor){recording->calls.first[i], INT64_MIN};
+	place_rests(&splitting, rests);
 	walk(&splitting);
+	find_typical_rests(&splitting);
 	price_copies(out, ledger->devices[device].energy.known);
 	out->split_known = true;
 	free(splitting.threads);
+	free(rests);
 	return KWHY_OK;
 }
 

@@ -38,6 +38,11 @@ struct kwhy_transfer_split {
 	uint64_t priced_count; /* number of these copies whose power is known; dma_nj covers them only */
 	int64_t dma_ns, wait_ns, rest_ns;
 	int64_t dma_nj, wait_nj, rest_nj;
+	/*
+	 * Median and longest rest of one copy. A few long ones, such as while a program starts, say nothing
+	 * about a transfer but make the mean.
+	 */
+	int64_t rest_median_ns, rest_longest_ns;
 };
 
 struct kwhy_operations {

@@ -44,7 +44,7 @@ export interface Probing {
 export interface Operation {
 	operation: string; count: number; time_ns: number; known_count: number; metered_ns: N; gross_nj: N; low_nj: N; high_nj: N; each_nj: N; each_flop: N;
 }
-export interface Split { device: number; kind: string; count: number; priced_count: number; dma_ns: number; wait_ns: number; rest_ns: number; dma_nj: N; wait_nj: N; rest_nj: N }
+export interface Split { device: number; kind: string; count: number; priced_count: number; dma_ns: number; wait_ns: number; rest_ns: number; rest_median_ns?: number; rest_longest_ns?: number; dma_nj: N; wait_nj: N; rest_nj: N }
 export interface RankedCost {
 	device: number; account: number; bytes: number; rate_bytes_per_s: N; peak_bytes_per_s: N; gross_nj_per_byte: N; net_nj_per_byte: N; ratio_to_best: N;
 }

@@ -56,6 +56,8 @@ static void write_split(
 	kwhy_json_int(json, "dma_ns", split->dma_ns);
 	kwhy_json_int(json, "wait_ns", split->wait_ns);
 	kwhy_json_int(json, "rest_ns", split->rest_ns);
+	kwhy_json_int(json, "rest_median_ns", split->rest_median_ns);
+	kwhy_json_int(json, "rest_longest_ns", split->rest_longest_ns);
 	kwhy_json_known(json, "dma_nj", split->dma_nj);
 	kwhy_json_known(json, "wait_nj", split->wait_nj);
 	kwhy_json_known(json, "rest_nj", split->rest_nj);

@@ -22,6 +22,9 @@ static const struct kwhy_table_column copy_columns[] = {
 
 enum { COPY_ROWS = 16 };
 
+/* A mean that exceeds the median by more than this factor says little about most values. */
+#define UNEVEN_RATIO 2
+
 /* Adds the row of one kind of copy. `device` is NULL if there is only one device. */
 static void add_copy(
 	struct kwhy_table *table, const struct kwhy_device *device, const struct kwhy_copy_sum *copy)
@@ -244,6 +247,28 @@ static bool is_any_unpriced(const struct kwhy_transfer_split *splits)
 	return false;
 }
 
+/* Whether the mean of the rests says little about most transfers, because a few long ones make it. */
+static bool is_rest_uneven(const struct kwhy_transfer_split *split)
+{
+	return (double)split->rest_ns > UNEVEN_RATIO * (double)split->count * (double)split->rest_median_ns;
+}
+
+static void write_uneven(const struct kwhy_text_context *context, const struct kwhy_transfer_split *splits)
+{
+	char median[KWHY_QUANTITY_BYTES], longest[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES];
+
+	for (uint32_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++)
+		if (splits[kind].count && is_rest_uneven(&splits[kind]))
+			kwhy_text_context_linef(context, "  ",
+				"%s: a few long remainders make their mean; half last at most %s, the "
+				"longest %s (%s of their sum).",
+				kwhy_copy_kind_name((enum kwhy_copy_kind)kind),
+				kwhy_quantity_time(median, splits[kind].rest_median_ns),
+				kwhy_quantity_time(longest, splits[kind].rest_longest_ns),
+				kwhy_quantity_percent(share,
+					(double)splits[kind].rest_longest_ns / (double)splits[kind].rest_ns));
+}
+
 static void write_splits(const struct kwhy_text_context *context, size_t device)
 {
 	const struct kwhy_transfer_split *splits = context->operations[device].splits;
@@ -261,6 +286,7 @@ static void write_splits(const struct kwhy_text_context *context, size_t device)
 	kwhy_text_context_paragraph(context, "  ",
 		"The device idles after the copy until its next activity: wait, while the thread that "
 		"issued the copy is blocked; remainder, while it works or launches.");
+	write_uneven(context, splits);
 	if (is_any_unpriced(splits))
 		kwhy_text_context_paragraph(context, "  ",
 			"A count next to energy: the copies whose DMA the meter saw, whose mean that is.");

@@ -42,6 +42,8 @@ static void a_transfer_splits_into_copy_wait_and_the_rest_of_the_idle_time_after
 	assert_int_equal(split->dma_nj, 20000);
 	assert_int_equal(split->wait_nj, 15000);
 	assert_int_equal(split->rest_nj, 15000);
+	assert_int_equal(split->rest_median_ns, 150);
+	assert_int_equal(split->rest_longest_ns, 150);
 	/* The copy from the device is the last activity. Idle time is only counted between activities. */
 	split = &operations.splits[KWHY_COPY_D2H];
 	assert_int_equal(split->dma_ns, 100);

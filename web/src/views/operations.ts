@@ -56,10 +56,17 @@ function splitRow(split: Split): (string | Node)[][] {
 	];
 }
 
+/** Says of which kinds the mean remainder is that of a few long ones, such as while a program starts. */
+function uneven(splits: Split[]): HTMLElement[] {
+	const rows = splits.filter((s) => known(s.rest_median_ns) && known(s.rest_longest_ns) && s.rest_ns > 2 * s.count * s.rest_median_ns);
+	return rows.map((s) => el("p", { class: "note" }, `${s.kind}: a few long remainders make their mean; half last at most ${time(s.rest_median_ns!)}, the longest ${time(s.rest_longest_ns!)} (${percent(s.rest_longest_ns! / s.rest_ns)} of their sum).`));
+}
+
 export function splitView(report: Report): HTMLElement | null {
 	const nodes = each(report, (_, index) => {
 		const splits = (report.transfer_split ?? []).filter((s) => s.device === index);
-		return splits.length ? table(["a transfer", "count", "DMA", "wait", "remainder", "sum"], splits.flatMap(splitRow), false, [1]) : null;
+		if (!splits.length) return null;
+		return el("div", {}, table(["a transfer", "count", "DMA", "wait", "remainder", "sum"], splits.flatMap(splitRow), false, [1]), ...uneven(splits));
 	});
 	return nodes.length ? section("split", "What a transfer costs", "Means of one. DMA is the copy itself. Then the device idles until its next activity: wait, while the thread that issued the copy is blocked; remainder, while it works or launches.", ...nodes) : null;
 }
