@@ -192,8 +192,9 @@ const char *kwhy_quantity_interval(char out[KWHY_QUANTITY_BYTES], double value, 
 	if (!isfinite(half))
 		return out;
 	if (fabs(up - down) > ALIKE_RATIO * half)
-		snprintf(out, KWHY_QUANTITY_BYTES, "-%s +%s %%", share(first, down, digits_of(down)),
-			share(second, up, digits_of(up)));
+		snprintf(out, KWHY_QUANTITY_BYTES, "-%s +%s %%",
+			share(first, down, digits_of(fmax(down, up))),
+			share(second, up, digits_of(fmax(down, up))));
 	else
 		snprintf(out, KWHY_QUANTITY_BYTES, "\xc2\xb1%s %%", share(first, half, digits_of(half)));
 	return out;

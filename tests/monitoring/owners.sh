@@ -96,8 +96,9 @@ balance "after the end"
 	fail "the rise of the counters is not that of the accounts"
 
 "$kwhy" job --accounts "$place/accounts" >"$place/jobs.txt" || fail "kwhy job ended with $?"
-grep -qE '^ +slurm 5 +alice ' "$place/jobs.txt" && grep -qE '^ +kubernet' "$place/jobs.txt" || # a long name is cut
+grep -qE '^ +slurm 5 +alice ' "$place/jobs.txt" && grep -qE '^ +kubernetes research/llama-0 ' "$place/jobs.txt" ||
 	fail "$(cat "$place/jobs.txt")"
+grep -qE ' [0-9.]+( m| k)?( J)? to [0-9.]+ [mk]?J ' "$place/jobs.txt" || fail "no interval: $(cat "$place/jobs.txt")"
 # What kwhy job says is what the file holds, to the nanojoule.
 "$kwhy" job --accounts "$place/accounts" --csv >"$place/jobs.csv"
 sum=$(awk -F, 'NR > 1 { printf "%s+", $7 } END { print 0 }' "$place/jobs.csv")

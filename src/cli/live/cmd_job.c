@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ACCOUNTS_DEFAULT "/var/lib/kwhy/accounts.sqlite"
 #define MS_NS INT64_C(1000000)
@@ -123,7 +124,7 @@ static enum kwhy_status write_table(const struct job_options *options, const str
 	else if (form == KWHY_OUTPUT_CSV)
 		kwhy_owners_csv(table, &text);
 	else
-		kwhy_owners_text(table, &text);
+		kwhy_owners_text(table, !options->output && isatty(STDOUT_FILENO), &text);
 	return kwhy_output_result(options->output, "jobs", form, &text, error);
 }
 

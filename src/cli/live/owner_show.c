@@ -16,6 +16,10 @@
 #include <string.h>
 
 #define NJ_PER_J 1e9
+
+/* Room for whole names in files and pipes, whose readers search for them. */
+enum { WHOLE_COLUMNS = 4096 };
+
 #define NS_PER_S 1e9
 #define S_PER_HOUR 3600.0
 
@@ -70,17 +74,32 @@ static void write_name(const struct kwhy_owner *owner, struct kwhy_text *out)
 	kwhy_text_add(out, owner->name);
 }
 
+static bool is_modelled(const struct kwhy_owner_summary *item)
+{
+	return item->low_nj != item->high_nj;
+}
+
 static void energy_cell(struct kwhy_table *to, const struct kwhy_owner_summary *item)
 {
-	char number[KWHY_QUANTITY_BYTES], interval[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES + 1];
-	const double value_j = joules(item->energy_nj);
+	char number[KWHY_QUANTITY_BYTES];
 
-	kwhy_quantity_si(number, value_j, "J", 4);
-	*interval = '\0';
-	if (item->low_nj != item->high_nj)
-		kwhy_quantity_interval(interval, value_j, joules(item->low_nj), joules(item->high_nj));
-	snprintf(text, sizeof(text), "%s%s%s", number, *interval ? " " : "", interval);
-	kwhy_table_cell(to, text);
+	kwhy_table_cell(to, kwhy_quantity_si(number, joules(item->energy_nj), "J", 4));
+}
+
+/* Both ends of the interval, which may lie differently far from the energy: "2.04 to 7.58 kJ". */
+static void interval_cell(struct kwhy_table *to, const struct kwhy_owner_summary *item)
+{
+	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES + 4];
+	const char *low_unit, *high_unit;
+
+	kwhy_quantity_si(low, joules(item->low_nj), "J", 3);
+	kwhy_quantity_si(high, joules(item->high_nj), "J", 3);
+	low_unit = strchr(low, ' ');
+	high_unit = strchr(high, ' ');
+	if (low_unit && high_unit && strcmp(low_unit, high_unit) == 0)
+		low[low_unit - low] = '\0';
+	snprintf(text, sizeof(text), "%s to %s", low, high);
+	kwhy_table_cell(to, is_modelled(item) ? text : "");
 }
 
 static void plain_cell(struct kwhy_table *to, double value, const char *unit)
@@ -90,6 +109,14 @@ static void plain_cell(struct kwhy_table *to, double value, const char *unit)
 	kwhy_quantity_plain(number, value);
 	snprintf(text, sizeof(text), "%s%s%s", number, *unit ? " " : "", unit);
 	kwhy_table_cell(to, isfinite(value) ? text : NULL);
+}
+
+static bool has_modelled(const struct kwhy_owner_table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (is_modelled(&table->items[i]))
+			return true;
+	return false;
 }
 
 static void add_row(
@@ -105,6 +132,8 @@ static void add_row(
 	kwhy_text_done(&name);
 	kwhy_table_cell(to, item->owner.user);
 	energy_cell(to, item);
+	if (has_modelled(table))
+		interval_cell(to, item);
 	if (is_program) {
 		kwhy_table_real(to, mean_w(item), "W");
 		plain_cell(to, gpu_hours(item), "h");
@@ -120,24 +149,22 @@ static void add_row(
 	kwhy_table_cell(to, kwhy_summary_words(item, words));
 }
 
-static void write_notes(const struct kwhy_owner_table *table, struct kwhy_text *out)
+static void write_notes(const struct kwhy_owner_table *table, size_t columns, struct kwhy_text *out)
 {
-	struct kwhy_text_style style = {.columns = kwhy_output_columns()};
+	struct kwhy_text_style style = {.columns = columns};
 	const struct kwhy_text_context context = {.style = &style, .out = out};
 	char first[KWHY_ISO_TIME_BYTES], until[KWHY_ISO_TIME_BYTES];
 	double host_j = 0;
-	bool has_shared = false;
 
-	for (size_t i = 0; i < table->count; i++) {
+	for (size_t i = 0; i < table->count; i++)
 		host_j += joules(table->items[i].host_nj);
-		has_shared |= table->items[i].low_nj != table->items[i].high_nj;
-	}
 	kwhy_text_context_linef(&context, "", "accounts from %s to %s",
 		kwhy_iso_time(first, table->stored->first_unix_ns),
 		kwhy_iso_time(until, table->stored->until_unix_ns));
-	if (has_shared)
+	if (has_modelled(table))
 		kwhy_text_context_linef(&context, "",
-			"energies with ± are modelled, because others used the device at the same time");
+			"energies with an interval (90 %%) are modelled, because others used the device at "
+			"the same time");
 	if (host_j > 0) {
 		char text[KWHY_QUANTITY_BYTES];
 
@@ -153,15 +180,19 @@ static void write_notes(const struct kwhy_owner_table *table, struct kwhy_text *
 			&context, "", "amounts are of devices and host, times a PUE of %.4g", table->pue);
 }
 
-void kwhy_owners_text(const struct kwhy_owner_table *table, struct kwhy_text *out)
+void kwhy_owners_text(const struct kwhy_owner_table *table, bool on_terminal, struct kwhy_text *out)
 {
-	struct kwhy_table_column columns[9] = {{"owner", KWHY_COLUMN_NAME}, {"user", KWHY_COLUMN_LEFT},
-		{"energy", KWHY_COLUMN_RIGHT}, {"a GPU", KWHY_COLUMN_RIGHT}, {"GPU time", KWHY_COLUMN_RIGHT},
-		{"busy", KWHY_COLUMN_RIGHT}};
-	struct kwhy_text_style style = {.columns = kwhy_output_columns()};
+	struct kwhy_table_column columns[10] = {
+		{"owner", KWHY_COLUMN_NAME}, {"user", KWHY_COLUMN_LEFT}, {"energy", KWHY_COLUMN_RIGHT}};
+	struct kwhy_text_style style = {.columns = on_terminal ? kwhy_output_columns() : WHOLE_COLUMNS};
 	struct kwhy_table text;
-	size_t count = 6;
+	size_t count = 3;
 
+	if (has_modelled(table))
+		columns[count++] = (struct kwhy_table_column){"90 %", KWHY_COLUMN_RIGHT};
+	columns[count++] = (struct kwhy_table_column){"a GPU", KWHY_COLUMN_RIGHT};
+	columns[count++] = (struct kwhy_table_column){"GPU time", KWHY_COLUMN_RIGHT};
+	columns[count++] = (struct kwhy_table_column){"busy", KWHY_COLUMN_RIGHT};
 	if (isfinite(table->g_per_kwh))
 		columns[count++] = (struct kwhy_table_column){"CO2e", KWHY_COLUMN_RIGHT};
 	if (isfinite(table->price_per_kwh))
@@ -171,7 +202,7 @@ void kwhy_owners_text(const struct kwhy_owner_table *table, struct kwhy_text *ou
 	for (size_t i = 0; i < table->count; i++)
 		add_row(table, &table->items[i], &text);
 	kwhy_table_write(&text, &style, out);
-	write_notes(table, out);
+	write_notes(table, kwhy_output_columns(), out);
 }
 
 /* Whether the host has a meter. If not, the host's energy of the owners is unknown. */

@@ -6,6 +6,8 @@
 #include "fit/carbon.h"
 #include "owners/summary.h"
 
+#include <stdbool.h>
+
 /* What a table of owners shows, with the price and the carbon intensity of a kWh. */
 struct kwhy_owner_table {
 	const struct kwhy_stored *stored;
@@ -21,7 +23,8 @@ struct kwhy_owner_table {
 };
 
 /* Write the owners as text for a terminal, as JSON (schema "kwhy.jobs/1") or as CSV. */
-void kwhy_owners_text(const struct kwhy_owner_table *table, struct kwhy_text *out);
+/* Names are cut to the width of the terminal, or whole if the text is not written to one. */
+void kwhy_owners_text(const struct kwhy_owner_table *table, bool on_terminal, struct kwhy_text *out);
 void kwhy_owners_json(const struct kwhy_owner_table *table, struct kwhy_text *out);
 void kwhy_owners_csv(const struct kwhy_owner_table *table, struct kwhy_text *out);
 

@@ -109,6 +109,7 @@ static void ends_of_an_interval_are_told_apart_where_they_lie_differently_far(vo
 		"9.15 %");
 	assert_string_equal(kwhy_quantity_interval(text, 100, 25, 400), "-75 +300 %");
 	assert_string_equal(kwhy_quantity_interval(text, 1000, 997, 1001), "-0.30 +0.10 %");
+	assert_string_equal(kwhy_quantity_interval(text, 100, 82, 100), "-18 +0 %");
 	assert_string_equal(kwhy_quantity_interval(text, 1, 0, 1e298), "-100 +1.00e+300 %");
 	assert_string_equal(kwhy_quantity_interval(text, 5, 5, 5),
 		"\xc2\xb1"
