@@ -22,7 +22,22 @@ export interface ChartSpec {
 
 /** Widths below this are those of a phone. */
 const NARROW = 600;
-const LEGEND_LINE = 24;
+/** Distance of the entries of a legend, to the side and downwards, and what a symbol takes of an entry's width. */
+const LEGEND_GAP = 12, LEGEND_SYMBOL = 30, LEGEND_HEIGHT = 20;
+
+/** The names of the lines or bars, above the axes. */
+export const legend = (): object => ({ top: 0, left: 0, type: "plain", itemGap: LEGEND_GAP, textStyle: { color: color("text"), lineHeight: LEGEND_HEIGHT } });
+
+/** The font of the page by its name: text is measured on a canvas, which does not inherit. */
+const fontFamily = (): string => getComputedStyle(document.body).fontFamily;
+
+let ruler: CanvasRenderingContext2D | null = null;
+
+function textWidth(text: string): number {
+	ruler ??= el("canvas").getContext("2d")!;
+	ruler.font = `12px ${fontFamily()}`;
+	return ruler.measureText(text).width;
+}
 
 /** Functions that draw the charts that are not drawn yet, in the order of the page. */
 const waiting = new Set<() => void>();
@@ -35,17 +50,17 @@ export function drawWaiting(): void {
 	setTimeout(drawWaiting);
 }
 
-/** Estimates how many lines the legend takes. */
+/** Number of lines of the legend. */
 function legendLines(option: EChartsCoreOption, width: number): number {
 	const names = new Set((option["series"] as { name?: string }[]).map((s) => s.name ?? ""));
 	let lines = 1, used = 0;
 	for (const name of names) {
-		const length = 56 + name.length * 7;
-		if (used && used + length > width) {
+		const length = LEGEND_SYMBOL + textWidth(name);
+		if (used && used + length + LEGEND_GAP > width) {
 			lines++;
 			used = 0;
 		}
-		used += length;
+		used += length + LEGEND_GAP;
 	}
 	return lines;
 }
@@ -56,7 +71,7 @@ function fit(option: EChartsCoreOption, width: number): number {
 	if (!grid) return 0;
 	if (width < NARROW) Object.assign(grid, { left: Math.min(grid.left, 72), right: Math.min(grid.right, 18) });
 	if (!option["legend"]) return 0;
-	const top = legendLines(option, width) * LEGEND_LINE + 28, more = Math.max(0, top - grid.top);
+	const top = legendLines(option, width) * (LEGEND_HEIGHT + LEGEND_GAP) + 28, more = Math.max(0, top - grid.top);
 	grid.top = Math.max(top, Math.min(grid.top, 36));
 	return more;
 }
@@ -68,7 +83,7 @@ export function escapeHtml(text: string): string {
 function themed(option: EChartsCoreOption): EChartsCoreOption {
 	return {
 		animation: false,
-		textStyle: { color: color("text"), fontFamily: "inherit" },
+		textStyle: { color: color("text"), fontFamily: fontFamily() },
 		aria: { enabled: true },
 		...option,
 	};

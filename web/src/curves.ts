@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the pages of measured transfers and of measured pairs share: curves against size, tabs, tables.
 
-import { chart } from "./chart";
+import { chart, legend } from "./chart";
 import { button, el } from "./dom";
 import { si } from "./format";
 import { color } from "./theme";
@@ -30,7 +30,7 @@ export function lines(id: string, label: string, unit: string, get: () => Line[]
 		rows: () => [["what", "bytes", unit], ...get().flatMap((l) => l.dots.map((d) => [l.name, d.x, d.y]))],
 		option: () => ({
 			grid: { left: 90, right: 30, top: 36, bottom: 50 },
-			legend: { top: 0, type: "plain", itemGap: 26, textStyle: { color: color("text") } },
+			legend: legend(),
 			tooltip: { formatter: (p: { data: { text: string } }) => p.data.text },
 			xAxis: { type: "log", logBase: 2, min: "dataMin", max: "dataMax", name: "bytes", nameLocation: "middle", nameGap: 28, axisLabel: { color: color("muted"), formatter: (v: number) => size(v), hideOverlap: true, showMinLabel: true, showMaxLabel: true }, splitLine: { show: false } },
 			yAxis: { type: "log", name: unit, axisLabel: { color: color("muted"), formatter: (v: number) => si(v, unit, 1) }, splitLine: { lineStyle: { color: color("line") } } },

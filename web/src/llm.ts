@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of loads on a server of language models (docs/llm.md): tokens, times, failures and joules against load.
 
-import { chart, escapeHtml } from "./chart";
+import { chart, escapeHtml, legend } from "./chart";
 import { table } from "./curves";
 import { button, el, section } from "./dom";
 import { exact, known, percent, si, visible } from "./format";
@@ -60,7 +60,7 @@ function against(id: string, label: string, unit: string, loads: Load[], curves:
 		rows: () => [["load", ...shown.map((c) => `${c.name} ${unit}`)], ...loads.map((l) => [loadName(l), ...shown.map((c) => c.of(l).y)])],
 		option: () => ({
 			grid: { left: 90, right: 30, top: 50, bottom: 40 },
-			legend: { top: 0, type: "plain", itemGap: 26, textStyle: { color: color("text") } },
+			legend: legend(),
 			tooltip: { formatter: (p: { data: { text?: string } }) => p.data.text ?? "" },
 			xAxis: { type: "category", data: loads.map(loadName), axisLabel: { color: color("muted"), hideOverlap: true } },
 			yAxis: { type: isLog ? "log" : "value", name: unit === "s" ? "" : unit, axisLabel: { color: color("muted"), formatter: show }, splitLine: { lineStyle: { color: color("line") } } },

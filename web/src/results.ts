@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of results that have rows of equal figures: kwhy bench ops (docs/formats/operations.md), and kwhy-lab (lab/README.md).
 
-import { chart, escapeHtml } from "./chart";
+import { chart, escapeHtml, legend } from "./chart";
 import { button, el, section } from "./dom";
 import { exact, known, percent, si, visible, type Maybe } from "./format";
 import { color, isDark, setTheme } from "./theme";
@@ -45,7 +45,7 @@ function bars(id: string, label: string, unit: string, get: Bar[]): HTMLElement 
 		id, label, height: 90 + 28 * shown.length,
 		rows: () => [["what", `gross_j_per_${unit}`, "low", "high", `net_j_per_${unit}`], ...shown.map((b) => [b.label, b.gross.value ?? null, b.gross.low ?? null, b.gross.high ?? null, b.net ?? null])],
 		option: (isNarrow) => ({
-			grid: { left: isNarrow ? 72 : 150, right: 40, top: 36, bottom: 46 }, legend: { top: 0, itemGap: 26, textStyle: { color: color("text") } },
+			grid: { left: isNarrow ? 72 : 150, right: 40, top: 36, bottom: 46 }, legend: legend(),
 			tooltip: { formatter: (p: { data: { bar: Bar } }) => `${escapeHtml(p.data.bar.label)}<br>gross ${joules(p.data.bar.gross)} a ${unit}<br>above idle ${si(p.data.bar.net, "J")}` },
 			xAxis: { type: "log", name: `J a ${unit}`, nameLocation: "middle", nameGap: 28, axisLabel: { color: color("muted"), formatter: (v: number) => si(v, "J", 1), hideOverlap: true }, splitLine: { lineStyle: { color: color("line") } } },
 			yAxis: { type: "category", inverse: true, data: shown.map((b) => b.label), axisLabel: { color: color("text"), fontSize: isNarrow ? 10 : 12, width: isNarrow ? 66 : 140, overflow: "truncate" }, splitLine: { show: true, lineStyle: { color: color("line") } } },

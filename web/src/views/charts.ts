@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies, kernels, steps, ranks and memory as charts.
 
-import { chart, escapeHtml } from "../chart";
+import { chart, escapeHtml, legend } from "../chart";
 import { section } from "../dom";
 import { bytes, energy, exact, known, power, shorten, si, time } from "../format";
 import { deviceLabel, IDLE_CATEGORIES, type Account, type Report } from "../report_types";
@@ -9,7 +9,6 @@ import { categoryColor, color } from "../theme";
 import type { TimelineData } from "../timeline_data";
 
 const SYMBOLS: Record<string, string> = { h2d: "circle", d2h: "rect", d2d: "triangle", p2p: "diamond", h2h: "pin" };
-const legend = (): object => ({ top: 0, type: "plain", itemGap: 26, textStyle: { color: color("text") } });
 /** Styles of lines; each device has one. */
 const DASHES = ["solid", "dashed", "dotted"];
 const KIND_COLORS: Record<string, string> = { h2d: "compute", d2h: "copy", d2d: "range", p2p: "collective", h2h: "host" };
