@@ -177,8 +177,8 @@ static int64_t common_ns(const struct kwhy_host_ranges *rows, uint32_t row, int6
 }
 
 /*
- * The search starts at the row that is open in the middle of the interval, since a row that covers half of
- * the interval is open there, or begins or ends there.
+ * The search starts at the row that is open in the middle of the interval, since a row that covers more than
+ * half of the interval is open there. One that covers exactly the first half is not found.
  */
 uint32_t kwhy_host_range_over(
 	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns)
