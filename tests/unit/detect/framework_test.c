@@ -277,6 +277,20 @@ static void waits_outside_of_steps_are_not_those_of_steps(void **state)
 	assert_false(find_steps(&build, &finding, cure, sizeof(cure)));
 }
 
+/* Only the last five of six periods are steps; the launches of the first are slow too. */
+static void waits_before_the_first_step_do_not_count(void **state)
+{
+	struct build build = steps(10, 2, NULL);
+	struct kwhy_finding finding;
+	char cure[256];
+
+	(void)state;
+	for (size_t i = 0; i < build.recording->range_count - 5; i++)
+		build.recording->ranges[i].kind = KWHY_RANGE_NVTX;
+	assert_true(find_steps(&build, &finding, cure, sizeof(cure)));
+	assert_int_equal(finding.time_ns, 45 * 8 * US);
+}
+
 static void steps_that_fill_the_device_are_large_enough(void **state)
 {
 	struct build build = steps(10, 8, NULL);
@@ -302,6 +316,7 @@ int main(void)
 		cmocka_unit_test(steps_that_wait_for_launches_may_be_larger),
 		cmocka_unit_test(waits_outside_of_steps_are_not_those_of_steps),
 		cmocka_unit_test(an_optimizer_whose_ranges_are_known_may_step_less_often),
+		cmocka_unit_test(waits_before_the_first_step_do_not_count),
 		cmocka_unit_test(steps_that_fill_the_device_are_large_enough),
 	};
 

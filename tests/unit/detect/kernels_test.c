@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "build.h"
+#include "detect/families.h"
 
 #include <string.h>
 
@@ -16,10 +17,14 @@ static struct build row_of_kernels(int count, int64_t length_us, int64_t gap_us)
 static void tiny_kernels_in_a_row_are_a_chain_whose_gaps_may_go(void **state)
 {
 	struct build build = row_of_kernels(10, 3, 2);
+	const struct kwhy_finding *finding = build_find(&build, "tiny-kernel-chains", NULL);
 
 	(void)state;
 	/* 30 us of kernels and nine gaps of 2 us */
-	ASSERT_FINDING(build_find(&build, "tiny-kernel-chains", NULL), 10, 48, 18);
+	ASSERT_FINDING(finding, 10, 48, 18);
+	assert_string_equal(finding->evidence[0].what, "k, then k");
+	assert_string_equal(finding->evidence[0].kernels[0], "k");
+	assert_string_equal(finding->evidence[0].kernels[1], "k");
 	build_free(&build);
 }
 
@@ -128,6 +133,23 @@ static void kernels_that_fill_the_device_or_whose_grid_is_unknown_are_fine(void 
 	build.recording->devices[0].sm_count = 0; /* unknown */
 	build_blocks(&build, 0, 1, 0, 100);
 	assert_null(build_find(&build, "under-filled-kernels", NULL));
+	build_free(&build);
+}
+
+static void a_kernel_fills_at_most_the_whole_device(void **state)
+{
+	static const struct {
+		uint32_t blocks;
+		double ratio;
+	} cases[] = {{1, 0.01}, {50, 0.5}, {100, 1}, {200, 1}, {0, 1}, {KWHY_UNKNOWN_BLOCKS, 1}};
+	struct build build = build_new(1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		build_blocks(&build, 0, cases[i].blocks, 100 * (int64_t)i, 100 * (int64_t)i + 100);
+	build_finish(&build, false);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_float_equal(kwhy_detect_fill_ratio(build.recording, i), cases[i].ratio, 1e-12);
 	build_free(&build);
 }
 
@@ -348,6 +370,7 @@ int main(void)
 		cmocka_unit_test(kernels_with_few_blocks_leave_multiprocessors_empty),
 		cmocka_unit_test(small_kernels_name_the_line_that_launched_most_of_them),
 		cmocka_unit_test(kernels_that_fill_the_device_or_whose_grid_is_unknown_are_fine),
+		cmocka_unit_test(a_kernel_fills_at_most_the_whole_device),
 		cmocka_unit_test(small_kernels_side_by_side_fill_the_device_together),
 		cmocka_unit_test(small_kernels_while_memory_lies_free_let_the_batch_grow),
 		cmocka_unit_test(without_free_or_known_memory_nothing_is_said_of_the_batch),

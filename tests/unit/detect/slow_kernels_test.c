@@ -31,11 +31,11 @@ static const char sum[] = "[[31457280],[31457280],[]];[\"float\",\"float\",\"Sca
 static void kernels_far_below_the_roofline_are_slow(void **state)
 {
 	static const struct {
-		const char *operator, * shape, *words;
+		const char *operator, * shape, *words, *share;
 		int64_t length_us, saved_ns;
 	} cases[] = {
-		{"aten::mm", product, "2.75 TFLOP/s", 100000, 66064496},
-		{"aten::add", sum, "75.5 GB/s", 5000, 3741709},
+		{"aten::mm", product, "2.75 TFLOP/s", "33.9 % of the roofline", 100000, 66064496},
+		{"aten::add", sum, "75.5 GB/s", "25.2 % of the roofline", 5000, 3741709},
 	};
 
 	(void)state;
@@ -49,6 +49,7 @@ static void kernels_far_below_the_roofline_are_slow(void **state)
 		assert_in_range(finding->saving.time_ns, cases[i].saved_ns - 1000, cases[i].saved_ns + 1000);
 		assert_non_null(strstr(finding->title, cases[i].operator));
 		assert_non_null(strstr(finding->title, cases[i].words));
+		assert_non_null(strstr(finding->title, cases[i].share));
 		assert_non_null(strstr(finding->evidence[0].what, cases[i].operator));
 		assert_non_null(strstr(finding->saving.assumption, "data sheet"));
 		build_free(&build);
@@ -152,6 +153,30 @@ static void the_devices_counters_tell_of_kernels_without_shapes(void **state)
 	build_free(&good);
 }
 
+/* Two kernels take turns, and only one of them leaves memory and units idle. */
+static void an_interval_counts_for_the_kernel_that_filled_it(void **state)
+{
+	struct build build = on_t4(NULL, NULL, 100);
+
+	(void)state;
+	for (int64_t i = 1; i <= 5; i++) {
+		if (i > 1)
+			build_kernel(&build, 0, i % 2 ? "slow" : "good", (i - 1) * 100000, i * 100000);
+		add_gauge(&build, KWHY_GAUGE_DRAM_ACTIVE, i * 100000, i % 2 ? 200 : 900);
+		add_gauge(&build, KWHY_GAUGE_FP32_ACTIVE, i * 100000, 100);
+	}
+	ASSERT_FINDING(build_find(&build, "slow-kernels", NULL), 2, 200000, 160000);
+	build_free(&build);
+	build = on_t4(NULL, NULL, 100); /* one interval of a kernel is too few */
+	build_kernel(&build, 0, "slow", 100000, 200000);
+	for (int64_t i = 1; i <= 2; i++) {
+		add_gauge(&build, KWHY_GAUGE_DRAM_ACTIVE, i * 100000, 200);
+		add_gauge(&build, KWHY_GAUGE_FP32_ACTIVE, i * 100000, 100);
+	}
+	assert_null(build_find(&build, "slow-kernels", NULL));
+	build_free(&build);
+}
+
 /*
  * Makes a recording like that of a published OpenMP program on a T4: an array of 64 million doubles is
  * copied, then a kernel runs, with one thread for each double if `blocks` is 500,000.
@@ -194,6 +219,59 @@ static void a_launch_for_each_value_of_a_copied_array_passes_over_arrays(void **
 	build_free(&named);
 }
 
+static void an_array_is_at_least_half_of_the_copies_and_its_blocks_are_as_many_as_it_needs(void **state)
+{
+	static const struct {
+		uint32_t blocks;
+		uint64_t more_bytes; /* of two further copies each */
+		size_t count;
+	} cases[] = {
+		{500000, 256000000, 1},			 /* exactly half */
+		{1000000, 256000100, 0}, {499999, 0, 0}, /* a block is missing */
+		{1000000, 0, 1},			 /* one thread for each value of 4 bytes */
+		{1000001, 0, 0}, {250000, 256000000, 1}, /* the other half */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct build build = with_array(cases[i].blocks, 20640);
+		const struct kwhy_finding *finding;
+
+		for (int64_t k = 0; cases[i].more_bytes && k < 2; k++)
+			build_copy(&build, 0, KWHY_COPY_D2H, cases[i].more_bytes, 200000 + k * 100000,
+				300000 + k * 100000);
+		finding = build_find(&build, "slow-kernels", NULL);
+		if ((finding ? finding->count : 0) != cases[i].count)
+			fail_msg("%u blocks, %d bytes", cases[i].blocks, (int)cases[i].more_bytes);
+		build_free(&build);
+	}
+}
+
+static void stated_work_says_nothing_of_a_part_of_the_run(void **state)
+{
+	enum { SECOND_DEVICE, TIME_NOT_RECORDED, PART_CHOSEN, CASES };
+
+	(void)state;
+	for (int i = 0; i < CASES; i++) {
+		struct build build = on_t4(NULL, NULL, 9900);
+
+		if (i == SECOND_DEVICE) {
+			build_free(&build);
+			build = build_new(2);
+			build.recording->devices[0].name = "Tesla T4";
+			build_kernel(&build, 0, "one", 0, 10000);
+			build_kernel(&build, 1, "two", 0, 10);
+		}
+		OK(kwhy_recording_add_work(build.recording, "bytes", 6e8, &error));
+		build_finish(&build, true);
+		build.ledger->devices[0].time.unrecorded_ns = i == TIME_NOT_RECORDED;
+		if (i == PART_CHOSEN)
+			build.ledger->devices[0].coverage.choice = KWHY_CHOICE_ALL + 1;
+		assert_null(build_find(&build, "slow-kernels", NULL));
+		build_free(&build);
+	}
+}
+
 static void stated_work_tells_of_all_kernels(void **state)
 {
 	struct build build = on_t4(NULL, NULL, 9900);
@@ -224,6 +302,10 @@ int main(void)
 		cmocka_unit_test(copies_on_the_device_and_memsets_are_judged_by_their_bytes),
 		cmocka_unit_test(the_devices_counters_tell_of_kernels_without_shapes),
 		cmocka_unit_test(a_launch_for_each_value_of_a_copied_array_passes_over_arrays),
+		cmocka_unit_test(an_interval_counts_for_the_kernel_that_filled_it),
+		cmocka_unit_test(
+			an_array_is_at_least_half_of_the_copies_and_its_blocks_are_as_many_as_it_needs),
+		cmocka_unit_test(stated_work_says_nothing_of_a_part_of_the_run),
 		cmocka_unit_test(stated_work_tells_of_all_kernels),
 	};
 
