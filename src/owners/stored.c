@@ -35,6 +35,11 @@ const char *kwhy_wide_text(char out[KWHY_WIDE_BYTES], kwhy_wide_nj value)
 
 static enum kwhy_status failed(sqlite3 *db, const char *path, struct kwhy_error *error)
 {
+	if (db && sqlite3_errcode(db) == SQLITE_READONLY)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s was not closed in order, and only who may write to it can undo what was half "
+			"written; start kwhy serve --accounts %s again, or read it as its owner",
+			path, path);
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s cannot be read as a file of accounts: %s; give the file that kwhy serve --accounts "
 		"writes",
@@ -49,7 +54,11 @@ static enum kwhy_status open_file(const char *path, sqlite3 **out, struct kwhy_e
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s cannot be read: %s; kwhy serve --accounts %s writes it", path, strerror(errno),
 			path);
-	if (sqlite3_open_v2(path, out, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+	/*
+	 * For reading; SQLite writes only to undo the transaction of a server that was killed in it. A file
+	 * that may not be written is opened for reading alone.
+	 */
+	if (sqlite3_open_v2(path, out, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		return failed(*out, path, error);
 	sqlite3_busy_timeout(*out, KWHY_STORE_READER_MS);
 	sqlite3_db_config(*out, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loaded into kwhy by LD_PRELOAD. Makes the n-th call of a kind fail, as KWHY_FAULT=KIND:N:HOW states. HOW:
- * once; all (the n-th and all later calls, as on a full disk); intr (once, with EINTR); short (half of the
- * bytes); signal (SIGINT arrives before the call). A call that fails creates the file KWHY_FAULT_MARK.
+ * once; all (the n-th and all later calls, as on a full disk); quota (all, with EDQUOT); intr (once, with
+ * EINTR); short (half of the bytes); signal (SIGINT arrives before the call); kill (SIGKILL arrives before the
+ * call, or after half of the bytes that it writes). A call that fails creates the file KWHY_FAULT_MARK.
  * Without that file, there were fewer than n calls. Children run without faults.
  */
 #include <dlfcn.h>
@@ -23,11 +24,11 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 enum kind { ALLOC, READ, WRITE, OPEN, RENAME, SYNC, THREAD, MAP, KINDS };
-enum how { ONCE, ALL, INTERRUPTED, SHORT, SIGNAL };
+enum how { ONCE, ALL, QUOTA, INTERRUPTED, SHORT, SIGNAL, KILL };
 
 static const char *const kind_names[KINDS] = {
 	"alloc", "read", "write", "open", "rename", "sync", "thread", "map"};
-static const char *const how_names[] = {"once", "all", "intr", "short", "signal"};
+static const char *const how_names[] = {"once", "all", "quota", "intr", "short", "signal", "kill"};
 static const int reasons[KINDS] = {ENOMEM, EIO, ENOSPC, EMFILE, EIO, EIO, EAGAIN, ENOMEM};
 
 static enum kind chosen = KINDS;
@@ -77,7 +78,7 @@ static bool is_chosen(enum kind kind)
 	if (kind != chosen || syscall(SYS_getpid) != process)
 		return false;
 	number = atomic_fetch_add(&calls, 1) + 1;
-	if (number != wanted && !(how == ALL && number > wanted))
+	if (number != wanted && !((how == ALL || how == QUOTA) && number > wanted))
 		return false;
 	file = syscall(SYS_openat, AT_FDCWD, mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (file >= 0)
@@ -94,7 +95,9 @@ static bool fails(enum kind kind)
 		raise(SIGINT);
 		return false;
 	}
-	errno = how == INTERRUPTED ? EINTR : reasons[kind];
+	if (how == KILL)
+		raise(SIGKILL);
+	errno = how == INTERRUPTED ? EINTR : how == QUOTA ? EDQUOT : reasons[kind];
 	return true;
 }
 
@@ -179,6 +182,8 @@ EXPORTED int posix_memalign(void **out, size_t alignment, size_t bytes)
 static size_t cut(enum kind kind, size_t bytes, bool *out_fails)
 {
 	*out_fails = false;
+	if (how == KILL && kind == WRITE)
+		return bytes; /* is_killed_after() has looked at this call */
 	if (how != SHORT) {
 		*out_fails = fails(kind);
 		return bytes;
@@ -186,13 +191,21 @@ static size_t cut(enum kind kind, size_t bytes, bool *out_fails)
 	return bytes > 1 && is_chosen(kind) ? bytes / 2 : bytes;
 }
 
-#define WRAP_BYTES(kind, name, pointer, ...)                          \
-	EXPORTED ssize_t name(int file, pointer bytes, size_t length) \
-	{                                                             \
-		bool failed;                                          \
-		NEXT(ssize_t, name, int, pointer, size_t);            \
-		length = cut(kind, length, &failed);                  \
-		return failed ? -1 : real(file, bytes, length);       \
+/* Whether SIGKILL arrives after half of the bytes of this call. */
+static bool is_killed_after(enum kind kind)
+{
+	return kind == WRITE && how == KILL && is_chosen(kind);
+}
+
+#define WRAP_BYTES(kind, name, pointer, ...)                                \
+	EXPORTED ssize_t name(int file, pointer bytes, size_t length)       \
+	{                                                                   \
+		bool failed;                                                \
+		NEXT(ssize_t, name, int, pointer, size_t);                  \
+		if (is_killed_after(kind) && real(file, bytes, length / 2)) \
+			raise(SIGKILL);                                     \
+		length = cut(kind, length, &failed);                        \
+		return failed ? -1 : real(file, bytes, length);             \
 	}
 WRAP_BYTES(READ, read, void *)
 WRAP_BYTES(WRITE, write, const void *)
@@ -202,6 +215,8 @@ WRAP_BYTES(WRITE, write, const void *)
 	{                                                                           \
 		bool failed;                                                        \
 		NEXT(ssize_t, name, int, pointer, size_t, off_t);                   \
+		if (is_killed_after(kind) && real(file, bytes, length / 2, offset)) \
+			raise(SIGKILL);                                             \
 		length = cut(kind, length, &failed);                                \
 		return failed ? -1 : real(file, bytes, length, offset);             \
 	}
@@ -224,7 +239,7 @@ static void fail_stream(FILE *stream)
 EXPORTED size_t fread(void *out, size_t size, size_t count, FILE *stream)
 {
 	NEXT(size_t, fread, void *, size_t, size_t, FILE *);
-	if (how > ALL || !fails(READ))
+	if (how > QUOTA || !fails(READ))
 		return real(out, size, count, stream);
 	fail_stream(stream);
 	return 0;
@@ -233,7 +248,7 @@ EXPORTED size_t fread(void *out, size_t size, size_t count, FILE *stream)
 EXPORTED size_t fwrite(const void *bytes, size_t size, size_t count, FILE *stream)
 {
 	NEXT(size_t, fwrite, const void *, size_t, size_t, FILE *);
-	if (stream == stderr || (how > ALL && how != SIGNAL) || !fails(WRITE))
+	if (stream == stderr || (how > QUOTA && how < SIGNAL) || !fails(WRITE))
 		return real(bytes, size, count, stream);
 	fail_stream(stream);
 	return 0;
@@ -242,7 +257,7 @@ EXPORTED size_t fwrite(const void *bytes, size_t size, size_t count, FILE *strea
 EXPORTED int fflush(FILE *stream)
 {
 	NEXT(int, fflush, FILE *);
-	if (stream == stderr || (how > ALL && how != SIGNAL) || !fails(WRITE))
+	if (stream == stderr || (how > QUOTA && how < SIGNAL) || !fails(WRITE))
 		return real(stream);
 	fail_stream(stream);
 	return EOF;
@@ -253,10 +268,10 @@ EXPORTED int fclose(FILE *stream)
 {
 	bool failed;
 	NEXT(int, fclose, FILE *);
-	failed = how <= ALL && fails(WRITE);
+	failed = how <= QUOTA && fails(WRITE);
 	if (real(stream))
 		return EOF;
-	errno = failed ? reasons[WRITE] : errno;
+	errno = failed ? (how == QUOTA ? EDQUOT : reasons[WRITE]) : errno;
 	return failed ? EOF : 0;
 }
 

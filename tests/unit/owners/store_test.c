@@ -5,6 +5,8 @@
 #include "owners/stored.h"
 #include "text_file.h"
 
+#include <signal.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -162,6 +164,40 @@ static void a_second_server_is_refused_and_the_first_goes_on(void **state)
 	stop(&server);
 }
 
+/* The journal of a transaction that SIGKILL ended is next to the file; reading undoes the transaction. */
+static void half_a_transaction_of_a_killed_server_is_undone(void **state)
+{
+	struct kwhy_stored before, after;
+	char journal[256];
+	int status;
+
+	(void)state;
+	OK(kwhy_stored_read(path, 0, &before, &error));
+	if (fork() == 0) {
+		sqlite3 *db;
+
+		/* more than fits into the cache, so that a part of it is in the file */
+		if (!sqlite3_open(path, &db) &&
+			!sqlite3_exec(db,
+				"PRAGMA cache_size=5; BEGIN; UPDATE account SET energy_nj=energy_nj+1; "
+				"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<5000) "
+				"INSERT INTO owner(kind, name, part, namespace, user) "
+				"SELECT 'user', i, '', '', '' FROM n",
+				NULL, NULL, NULL))
+			kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	wait(&status);
+	assert_true(WIFSIGNALED(status));
+	snprintf(journal, sizeof(journal), "%s-journal", path);
+	assert_int_equal(access(journal, F_OK), 0);
+	OK(kwhy_stored_read(path, 0, &after, &error));
+	assert_true(after.count == before.count && after.summed_nj == before.summed_nj);
+	assert_int_not_equal(access(journal, F_OK), 0);
+	kwhy_stored_done(&before);
+	kwhy_stored_done(&after);
+}
+
 static void what_fails_to_be_stored_is_stored_later_and_once(void **state)
 {
 	struct server server;
@@ -308,6 +344,7 @@ int main(void)
 		cmocka_unit_test(sums_outlive_the_server),
 		cmocka_unit_test(counters_of_another_boot_are_not_taken_up),
 		cmocka_unit_test(a_second_server_is_refused_and_the_first_goes_on),
+		cmocka_unit_test(half_a_transaction_of_a_killed_server_is_undone),
 		cmocka_unit_test(what_fails_to_be_stored_is_stored_later_and_once),
 		cmocka_unit_test(owners_beyond_the_limit_are_shown_as_one_and_stored_as_themselves),
 		cmocka_unit_test(thousands_of_owners_take_little_memory),
