@@ -11,6 +11,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -28,8 +29,9 @@ RUNS_OF_A_WAY = 3
 WAYS_OF_A_COMMAND = 6
 BLOCKS = 8  # of memory that the C library may keep after a failure: buffers, texts of errors
 DISKS_KB = [4, 16, 64]  # sizes of file systems that are too small for some results
+FILE_BYTES = 4096  # the limit on the size of a file
 WAYS = [("alloc", "once"), ("alloc", "all"), ("read", "once"), ("read", "intr"), ("read", "short"),
-        ("write", "once"), ("write", "all"), ("write", "intr"), ("write", "short"), ("open", "once"),
+        ("write", "once"), ("write", "all"), ("write", "quota"), ("write", "intr"), ("write", "short"), ("open", "once"),
         ("open", "all"), ("rename", "once"), ("sync", "once"), ("thread", "once"), ("thread", "all"),
         ("map", "once"), ("map", "all")]
 
@@ -82,14 +84,20 @@ def clear(place):
     os.makedirs(place + "/out")
 
 
-def run(command, place, fault=None, disk_kb=None):
+def limit_files():
+    """A limit on file sizes stands in for a quota: each write beyond it fails, or its signal ends who does not expect it."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
+
+
+def run(command, place, fault=None, disk_kb=None, start=None):
     """Status, output, messages, whether a call failed, and the blocks of memory that are left at the end (None: the
     program did not end by itself). Results go to a file system of disk_kb."""
     clear(place)
     if disk_kb and not mount(place + "/out", disk_kb):
         sys.exit(f"no disk of {disk_kb} kB can be mounted any more")
     words = [word.replace("@", place + "/out/") for word in command.words]
-    child = subprocess.Popen([KWHY] + words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
+    child = subprocess.Popen([KWHY] + words, preexec_fn=start, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
                              env=environment(place, fault, place + "/live"), cwd=place + "/out")
     hang = threading.Timer(HANG_S, child.kill)
     hang.start()
@@ -229,17 +237,17 @@ def check(command, chance, place, faults, problems):
                 print(f"{command.name}, {kind}:{n}:{how}: {wrong}; status {got[0]}, {got[2][-300:]!r}", flush=True)
 
 
-def check_disks(command, place, faults, problems):
-    """The command with results on disks that are too small."""
+def check_disks(command, place, disks, faults, problems):
+    """The command with results on disks that are too small, or larger than a file may be."""
     _, out, _, _, live = run(command, place)
     reference = (without_times(out), content(place, command), live)
-    for size_kb in DISKS_KB:
-        got = run(command, place, disk_kb=size_kb)
+    for size_kb in (DISKS_KB if disks else []) + [None]:
+        got = run(command, place, disk_kb=size_kb, start=None if size_kb else limit_files)
         faults["disk"] = faults.get("disk", 0) + (got[0] == 1)
         wrong = judge(command, place, got, reference)
         if wrong:
             problems.append(wrong)
-            print(f"{command.name}, disk of {size_kb} kB: {wrong}; status {got[0]}, {got[2][-300:]!r}", flush=True)
+            print(f"{command.name}, {f'disk of {size_kb} kB' if size_kb else 'small files'}: {wrong}; status {got[0]}, {got[2][-300:]!r}", flush=True)
     clear(place)
 
 
@@ -270,13 +278,13 @@ def main():
             if only and only != command.name:
                 continue
             check(command, random.Random(f"{seed} {command.name}"), place + "/run", faults, problems)
-            if disks and command.result:
-                check_disks(command, place + "/run", faults, problems)
+            if command.result:
+                check_disks(command, place + "/run", disks, faults, problems)
     print("calls that failed:", json.dumps(faults))
     if not faults:
         problems.append("no call was made to fail")
-    if disks and not only and not faults.get("disk"):
-        problems.append("no disk was full")
+    if not only and not faults.get("disk"):
+        problems.append("no disk was full, and no file too large")
     sys.exit(1 if problems else 0)
 
 

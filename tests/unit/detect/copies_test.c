@@ -275,6 +275,31 @@ static void copies_down_one_device_and_up_another_are_staged(void **state)
 	build_free(&build);
 }
 
+/* Two devices are compared once, so a pair of copies is found once. */
+static void a_staged_copy_is_one_finding(void **state)
+{
+	struct build build = staged(4, 1 << 20);
+	size_t count = 0;
+
+	(void)state;
+	build_find(&build, "staged-peer-copies", NULL);
+	for (size_t i = 0; i < build.findings->count; i++)
+		count += strcmp(build.findings->items[i].id, "staged-peer-copies") == 0;
+	assert_int_equal(count, 1);
+	build_free(&build);
+}
+
+static void copies_up_alone_are_no_round_trip(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int64_t i = 0; i < 4; i++)
+		build_copy(&build, 0, KWHY_COPY_H2D, 8000000, 110 * i, 110 * i + 100);
+	assert_null(build_find(&build, "round-trips", NULL));
+	build_free(&build);
+}
+
 static void copies_of_different_sizes_on_two_devices_are_unrelated(void **state)
 {
 	struct build build = staged(4, 2 << 20);
@@ -302,6 +327,8 @@ int main(void)
 		cmocka_unit_test(data_that_comes_straight_back_is_a_round_trip),
 		cmocka_unit_test(other_sizes_and_work_between_are_no_round_trip),
 		cmocka_unit_test(copies_down_one_device_and_up_another_are_staged),
+		cmocka_unit_test(a_staged_copy_is_one_finding),
+		cmocka_unit_test(copies_up_alone_are_no_round_trip),
 		cmocka_unit_test(copies_of_different_sizes_on_two_devices_are_unrelated),
 	};
 

@@ -303,6 +303,29 @@ static void evidence_is_the_longest_places_first(void **state)
 	build_free(&build);
 }
 
+/* Places come in no order, many with one length. */
+static void evidence_of_many_places_is_the_longest_of_them(void **state)
+{
+	static const int lengths_us[] = {7, 30, 12, 25, 9, 41, 3, 28, 28, 40, 5, 39, 18, 2, 33};
+	enum { PLACES = sizeof(lengths_us) / sizeof(*lengths_us) };
+	static const int longest_us[] = {41, 40, 39, 33, 30, 28, 28, 25};
+	struct kwhy_detect_options options = kwhy_detect_options_default();
+	struct build build = build_new(1);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	for (int64_t i = 0; i < PLACES; i++)
+		build_blocks(&build, 0, 1, i * 100, i * 100 + lengths_us[i]);
+	build_finish(&build, false);
+	options.evidence_limit = 8;
+	finding = build_detect(&build, "under-filled-kernels", &options);
+	assert_int_equal(finding->evidence_count, 8);
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(
+			finding->evidence[i].end_ns - finding->evidence[i].start_ns, longest_us[i] * 1000);
+	build_free(&build);
+}
+
 static void long_names_are_cut_between_characters(void **state)
 {
 	struct build build = build_new(1);
@@ -489,6 +512,7 @@ int main(void)
 		cmocka_unit_test(a_gain_is_of_the_energy_of_the_run_be_it_metered_or_modelled),
 		cmocka_unit_test(where_no_reading_saw_the_run_no_energy_of_a_finding_is_known),
 		cmocka_unit_test(evidence_is_the_longest_places_first),
+		cmocka_unit_test(evidence_of_many_places_is_the_longest_of_them),
 		cmocka_unit_test(long_names_are_cut_between_characters),
 		cmocka_unit_test(evidence_names_the_range_around_a_call),
 		cmocka_unit_test(evidence_names_kernels_whole),

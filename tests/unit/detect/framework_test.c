@@ -117,6 +117,22 @@ static void other_softmaxes_are_no_attention(void **state)
 	}
 }
 
+static void attention_has_at_most_eight_kernels_between_two_of_its_parts(void **state)
+{
+#define FOUR "aten::add", "aten::mul", "aten::add", "aten::mul"
+	struct build eight = LAYERS("aten::bmm", FOUR, FOUR, "aten::_softmax", FOUR, FOUR, "aten::bmm",
+			     "aten::addmm"),
+		     nine = LAYERS("aten::bmm", FOUR, FOUR, "aten::add", "aten::_softmax", "aten::bmm",
+			     "aten::addmm");
+
+	(void)state;
+	assert_non_null(build_find(&eight, "unfused-attention", NULL));
+	assert_null(build_find(&nine, "unfused-attention", NULL));
+	build_free(&eight);
+	build_free(&nine);
+#undef FOUR
+}
+
 static void a_call_for_fused_attention_that_was_not_fused_has_another_cure(void **state)
 {
 	static const char *const names[] = {"aten::bmm", "aten::_softmax", "aten::bmm"};
@@ -309,6 +325,7 @@ int main(void)
 		cmocka_unit_test(a_softmax_between_two_batched_products_is_attention),
 		cmocka_unit_test(attention_with_masks_and_dropout_is_attention),
 		cmocka_unit_test(other_softmaxes_are_no_attention),
+		cmocka_unit_test(attention_has_at_most_eight_kernels_between_two_of_its_parts),
 		cmocka_unit_test(a_call_for_fused_attention_that_was_not_fused_has_another_cure),
 		cmocka_unit_test(a_cache_that_grows_by_copies_may_be_static),
 		cmocka_unit_test(other_concatenations_are_no_caches),

@@ -33,6 +33,20 @@ static void a_device_that_waits_for_each_launch_is_launch_bound(void **state)
 	build_free(&build);
 }
 
+/* A launch that itself takes 300 us, as where the driver's queue is full, is no pause of the host. */
+static void a_long_launch_is_not_the_hosts_own_time(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int64_t i = 0; i < 21; i++)
+		build_issued_kernel(&build,
+			(struct build_issue){0, "cudaLaunchKernel", 320 * i, 320 * i + 300}, 0, 320 * i + 301,
+			320 * i + 310);
+	assert_null(build_find(&build, "host-gaps", NULL));
+	build_free(&build);
+}
+
 /*
  * Makes kernels that begin 950 us after their launch, as on a device that other programs use, too. The host
  * waits for each of them.
@@ -347,6 +361,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_that_waits_for_each_launch_is_launch_bound),
+		cmocka_unit_test(a_long_launch_is_not_the_hosts_own_time),
 		cmocka_unit_test(work_that_starts_long_after_its_launch_is_not_launch_bound),
 		cmocka_unit_test(idle_inside_a_blocking_copy_is_that_copy),
 		cmocka_unit_test(a_finding_of_idle_time_says_where_rows_are_lost),

@@ -32,6 +32,37 @@ static void memory_taken_and_given_back_between_work_costs_the_idle_time_meanwhi
 	build_free(&build);
 }
 
+/* A cache that is emptied frees many blocks in a row; a launch or an allocation between them ends a row. */
+static void only_frees_in_a_row_empty_a_cache(void **state)
+{
+	static const char *const between[] = {"cudaFree", "cudaMalloc", NULL};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct build build = build_new(1);
+		const struct kwhy_finding *finding;
+
+		build_kernel(&build, 0, "k", 0, 5);
+		for (int64_t k = 0; k < 40; k++) {
+			const int64_t at = 10 + 10 * k;
+
+			if (k % 2 == 0)
+				build_call(&build, 0, "cudaFree", at, at + 5);
+			else if (between[i])
+				build_call(&build, 0, between[i], at, at + 5);
+			else
+				build_issued_kernel(&build,
+					(struct build_issue){0, "cudaLaunchKernel", at, at + 2}, 0, at + 3,
+					at + 4);
+		}
+		build_kernel(&build, 0, "k", 500, 505);
+		finding = build_find(&build, "allocation-churn", "allocation-churn.empty_run=8");
+		assert_non_null(finding);
+		assert_int_equal(strstr(finding->title, "cache emptied 1 times") != NULL, i == 0);
+		build_free(&build);
+	}
+}
+
 static void memory_taken_before_the_first_work_is_no_churn(void **state)
 {
 	struct build build = build_new(1);
@@ -94,6 +125,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_taken_and_given_back_between_work_costs_the_idle_time_meanwhile),
+		cmocka_unit_test(only_frees_in_a_row_empty_a_cache),
 		cmocka_unit_test(memory_taken_before_the_first_work_is_no_churn),
 		cmocka_unit_test(memory_taken_while_the_device_works_costs_it_nothing),
 		cmocka_unit_test(many_memsets_cost_their_time_and_the_idle_time_inside_their_calls),
