@@ -11,6 +11,7 @@ static void calls_are_classified_by_what_the_device_waits_for(void **state)
 		{"cudaLaunchKernel", KWHY_CALL_LAUNCH},
 		{"cudaLaunchKernelExC", KWHY_CALL_LAUNCH},
 		{"cuLaunchKernelEx", KWHY_CALL_LAUNCH},
+		{"cudaLaunchHostFunc", KWHY_CALL_OTHER},
 		{"cudaGraphLaunch", KWHY_CALL_LAUNCH},
 		{"hipExtModuleLaunchKernel", KWHY_CALL_LAUNCH},
 		{"hipModuleLaunchKernel", KWHY_CALL_LAUNCH},

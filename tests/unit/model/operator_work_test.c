@@ -76,6 +76,11 @@ static const struct {
 		"1]\",\"[2, 2]\",\"[1, "
 		"1]\"];",
 		2.0 * 16 * 5 * 27, 4 * (192 + 135 + 80), KWHY_PRECISION_FP32},
+	/* 8 x 12 with another padding, stride and dilation in each direction is 4 x 4 */
+	{"aten::miopen_convolution",
+		"[[1,3,8,12],[5,3,3,3],[5],[],[],[]];[\"float\",\"float\",\"float\"];[\"\",\"\",\"\",\"[1, "
+		"2]\",\"[2, 3]\",\"[1, 2]\"];",
+		2.0 * 16 * 5 * 27, 4 * (288 + 135 + 80), KWHY_PRECISION_FP32},
 	{"aten::cudnn_convolution_relu",
 		"[[1,3,8,8],[5,3,3,3],[5],[],[],[]];[\"float\",\"float\",\"float\"];[\"\",\"\",\"\",\"[2, "
 		"2]\",\"[1, 1]\",\"[1, "

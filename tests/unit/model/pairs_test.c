@@ -144,9 +144,42 @@ static void the_first_of_alike_pairs_stands_for_them(void **state)
 	pairs->routes[1][2].lanes = 16;
 	assert_true(kwhy_pairs_stands_for_others(pairs, 1, 2));
 	assert_true(kwhy_pairs_stands_for_others(pairs, 2, 1));
+	assert_false(kwhy_pairs_have_link_kind(pairs, KWHY_PAIR_LINK_KIND_UNKNOWN)); /* of a fourth GPU */
 	for (int i = 0; i < 3; i++) /* a link of a GPU to itself is none */
 		pairs->routes[i][i].way = KWHY_PAIR_NVLINK;
 	assert_false(kwhy_pairs_have_link_kind(pairs, KWHY_PAIR_NVLINK));
+	kwhy_pairs_free(pairs);
+}
+
+static void clocks_whose_drift_is_known_are_listed_and_graded(void **state)
+{
+	static const struct {
+		struct kwhy_pair_drift drift;
+		enum kwhy_pair_clock_grade grade;
+	} cases[] = {
+		{{0.5, 0.4}, KWHY_PAIR_CLOCK_EXCELLENT},
+		{{-0.5, 0.6}, KWHY_PAIR_CLOCK_UNKNOWN}, /* the interval ends above 1 ppm */
+		{{1, 0}, KWHY_PAIR_CLOCK_GOOD},
+		{{-9, 0.5}, KWHY_PAIR_CLOCK_GOOD},
+		{{10, 0}, KWHY_PAIR_CLOCK_INVESTIGATE},
+		{{NAN, 0}, KWHY_PAIR_CLOCK_UNKNOWN},
+		{{1, NAN}, KWHY_PAIR_CLOCK_UNKNOWN},
+	};
+	struct kwhy_pair_compared_clock clocks[KWHY_PAIR_CLOCKS_MAX];
+	struct kwhy_pairs *pairs = kwhy_pairs_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(kwhy_pair_drift_grade(&cases[i].drift), cases[i].grade);
+	assert_float_equal(kwhy_pair_drift_least(&(struct kwhy_pair_drift){-1, 3}), 0, 0);
+	assert_float_equal(kwhy_pair_drift_most(&(struct kwhy_pair_drift){-1, 3}), 4, 0);
+	pairs->gpu_count = pairs->rank_count = 2;
+	assert_int_equal(kwhy_pairs_list_clocks(pairs, clocks), 0);
+	pairs->drifts[1].ppm = pairs->ranks[0].drift.ppm = pairs->drifts[2].ppm = pairs->ranks[2]
+											  .drift.ppm = 1;
+	assert_int_equal(kwhy_pairs_list_clocks(pairs, clocks), 2);
+	assert_true(clocks[0].number == 1 && !clocks[0].is_host && clocks[0].drift == &pairs->drifts[1]);
+	assert_true(clocks[1].number == 0 && clocks[1].is_host && clocks[1].drift == &pairs->ranks[0].drift);
 	kwhy_pairs_free(pairs);
 }
 
@@ -247,6 +280,7 @@ int main(void)
 		cmocka_unit_test(a_curve_is_found_by_all_of_its_key),
 		cmocka_unit_test(pairs_are_alike_if_their_links_are),
 		cmocka_unit_test(the_first_of_alike_pairs_stands_for_them),
+		cmocka_unit_test(clocks_whose_drift_is_known_are_listed_and_graded),
 		cmocka_unit_test(a_ring_carries_a_share_of_a_collective),
 		cmocka_unit_test(ratios_and_energies_have_the_widest_interval),
 		cmocka_unit_test(a_route_is_named_by_its_lanes_and_where_they_meet),

@@ -149,6 +149,84 @@ static void powers_that_no_gpu_draws_are_left_out(void **state)
 	}
 }
 
+/* 2 W is the least, and twice the limit, or 3,000 W where no limit is known, is the most. */
+static void the_least_and_the_most_that_a_gpu_draws_are_kept(void **state)
+{
+	static const struct {
+		int64_t limit_mw, power_mw;
+		bool kept;
+	} cases[] = {{300000, 600000, true}, {300000, 600001, false}, {300000, 2000, true},
+		{300000, 1999, false}, {-1, 3000000, true}, {-1, 3000001, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kwhy_recording *recording = build(cases[i].limit_mw);
+
+		for (int64_t k = 0; k <= 30; k++)
+			add(recording, KWHY_METER_NVML_SAMPLE, k * 20,
+				k == 7 ? cases[i].power_mw : 200000 + k);
+		finish(recording, cases[i].kept ? NULL : "readings-impossible");
+		assert_int_equal(recording->power[0].count, cases[i].kept ? 31 : 30);
+		kwhy_recording_free(recording);
+	}
+}
+
+/* Readings of a few milliwatts are those of a dead meter; a GPU that draws 1.9 W now and then is not dead. */
+static void a_meter_is_dead_only_if_all_its_powers_are_too_low(void **state)
+{
+	(void)state;
+	for (int64_t lives = 0; lives < 2; lives++) {
+		struct kwhy_recording *recording = build(-1);
+
+		for (int64_t i = 0; i <= 30; i++)
+			add(recording, KWHY_METER_NVML_SAMPLE, i * 20,
+				(lives && i == 3 ? 2500 : 1900) + i % 2);
+		finish(recording, lives ? "readings-impossible" : "dead-meter");
+		assert_int_equal(recording->power_count, lives);
+		kwhy_recording_free(recording);
+	}
+}
+
+/* Up to three readings of a mean are a dip, also just before the last reading; four are a step. */
+static void a_dip_of_means_lasts_at_most_three_readings(void **state)
+{
+	(void)state;
+	for (int64_t low = 1; low <= 4; low++) {
+		struct kwhy_recording *recording = build(700000);
+
+		for (int64_t i = 0; i <= 30; i++)
+			add(recording, KWHY_METER_NVML_AVERAGE, i * 100,
+				(i >= 30 - low && i < 30 ? 100000 : 600000) + i);
+		finish(recording, "readings-impossible");
+		assert_int_equal(recording->power[0].count, low <= 3 ? 31 - low : 31);
+		kwhy_recording_free(recording);
+	}
+}
+
+/* A mean over a second with a limit of 700 W changes by 112 W in 100 ms, of which 60 ms are uncertain. */
+static void a_mean_changes_as_fast_as_its_window_lets_it(void **state)
+{
+	(void)state;
+	for (int64_t step_w = 100; step_w <= 120; step_w += 20) {
+		struct kwhy_recording *recording = build(700000);
+
+		for (int64_t i = 0; i <= 30; i++)
+			add(recording, KWHY_METER_NVML_AVERAGE, i * 100,
+				300000 + (i > 12 ? step_w * 1000 : 0) + i);
+		finish(recording, step_w < 112 ? NULL : "readings-impossible");
+		kwhy_recording_free(recording);
+	}
+	for (int64_t step_w = 690; step_w <= 720; step_w += 30) { /* never by more than the limit */
+		struct kwhy_recording *recording = build(700000);
+
+		for (int64_t i = 0; i <= 30; i++)
+			add(recording, KWHY_METER_NVML_AVERAGE, i * 2000,
+				3000 + (i > 12 ? step_w * 1000 : 0) + i);
+		finish(recording, step_w < 700 ? NULL : "readings-impossible");
+		kwhy_recording_free(recording);
+	}
+}
+
 /* A mean over a second cannot fall by 500 W within a tenth of a second. */
 static void a_dip_of_means_is_left_out_and_a_lasting_step_is_noted(void **state)
 {
@@ -187,6 +265,10 @@ int main(void)
 		cmocka_unit_test(a_meter_that_never_moves_or_shows_watts_for_milliwatts_is_left_out),
 		cmocka_unit_test(a_still_counter_stays_if_there_is_another_meter),
 		cmocka_unit_test(powers_that_no_gpu_draws_are_left_out),
+		cmocka_unit_test(the_least_and_the_most_that_a_gpu_draws_are_kept),
+		cmocka_unit_test(a_meter_is_dead_only_if_all_its_powers_are_too_low),
+		cmocka_unit_test(a_dip_of_means_lasts_at_most_three_readings),
+		cmocka_unit_test(a_mean_changes_as_fast_as_its_window_lets_it),
 		cmocka_unit_test(a_dip_of_means_is_left_out_and_a_lasting_step_is_noted),
 		cmocka_unit_test(a_value_that_repeats_while_work_begins_is_noted_and_kept),
 	};
