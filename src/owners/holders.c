@@ -5,6 +5,7 @@
 #include "owners/mapping.h"
 #include "owners/reader.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -385,6 +386,58 @@ static enum kwhy_status take_use(struct kwhy_holder_finder *finder, uint32_t dev
 	return KWHY_OK;
 }
 
+/* Use of a MIG instance, in percent of the multiprocessors of all instances of its device; -1: unknown. */
+static double instance_use(const struct kwhy_holder_finder *finder, uint32_t instance)
+{
+	const struct kwhy_holder_request *request = &finder->request;
+	const struct kwhy_sensor_device *devices = request->sensors->devices;
+	const int64_t permille = request->activity_permille(request->activity_context, instance);
+	double all = 0;
+
+	for (size_t i = 0; i < request->sensors->device_count; i++)
+		if (devices[i].mig_index >= 0 && devices[i].index == devices[instance].index)
+			all += devices[i].sm_count;
+	return permille < 0 || !devices[instance].sm_count
+		? -1
+		: (double)permille / 10 * devices[instance].sm_count / all;
+}
+
+/* Adds the use of one MIG instance to its owner. *out_known false: it is unknown, or of several owners. */
+static enum kwhy_status add_instance_use(struct kwhy_holder_finder *finder, uint32_t instance, int64_t now_ns,
+	struct kwhy_holders *before, struct kwhy_holders *now, bool *out_known, struct kwhy_error *error)
+{
+	const double percent = instance_use(finder, instance);
+	const uint32_t whole = percent > 0 ? (uint32_t)lround(percent) : 0;
+	struct kwhy_holders own = {.count = 0};
+	enum kwhy_status status = add_device(finder, instance, now_ns, &own, error);
+
+	*out_known = percent >= 0 && (own.count <= 1 || percent == 0);
+	if (status || !*out_known || !own.count)
+		return status;
+	add_use(before, own.items[0].owner, whole);
+	add_use(now, own.items[0].owner, whole);
+	return KWHY_OK;
+}
+
+/* As kwhy_holders_use(), for a device that is divided into MIG instances. */
+static enum kwhy_status use_instances(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
+	struct kwhy_holders *before, struct kwhy_holders *now, enum kwhy_holder_uses *out_uses,
+	struct kwhy_error *error)
+{
+	const struct kwhy_sensors *sensors = finder->request.sensors;
+	enum kwhy_status status = KWHY_OK;
+	bool is_known = true;
+
+	clear_use(before);
+	clear_use(now);
+	for (size_t i = 0; !status && is_known && i < sensors->device_count; i++)
+		if (sensors->devices[i].mig_index >= 0 &&
+			sensors->devices[i].index == sensors->devices[device].index)
+			status = add_instance_use(finder, (uint32_t)i, now_ns, before, now, &is_known, error);
+	*out_uses = is_known ? KWHY_USES_NEW : KWHY_USES_NONE;
+	return status;
+}
+
 enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
 	struct kwhy_holders *before, struct kwhy_holders *now, enum kwhy_holder_uses *out_uses,
 	struct kwhy_error *error)
@@ -397,11 +450,13 @@ enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t de
 	enum kwhy_status status = KWHY_OK;
 	size_t count = 0;
 
+	if (is_divided(sensors, device))
+		return use_instances(finder, device, now_ns, before, now, out_uses, error);
 	/* older samples are skipped: they do not show the present use */
 	if (*until_us < now_us - USES_MAX_US)
 		*until_us = now_us - USES_MAX_US;
 	*out_uses = KWHY_USES_NONE;
-	if (!is_divided(sensors, device) && kwhy_sensors_uses(sensors, device, *until_us, uses, &count))
+	if (kwhy_sensors_uses(sensors, device, *until_us, uses, &count))
 		*out_uses = count || *until_us < now_us - USES_REPEAT_US ? KWHY_USES_NEW : KWHY_USES_REPEATED;
 	if (*out_uses == KWHY_USES_REPEATED) {
 		repeat_use(before, now);

@@ -30,6 +30,12 @@ struct kwhy_holder_request {
 	 * Read each time that holders are searched; the caller may change it between two calls. NULL: none.
 	 */
 	const struct kwhy_allocations *allocations;
+	/*
+	 * Share of the multiprocessors of a MIG instance that worked since the last look, in thousandths; -1:
+	 * unknown.
+	 */
+	int64_t (*activity_permille)(const void *context, uint32_t device);
+	const void *activity_context;
 };
 
 /* The finder does not copy what the request points to. */
@@ -55,6 +61,10 @@ enum kwhy_holder_uses {
  * Sets busy_percent of the holders of both lists to the use since the last call for the device, by the
  * driver's samples. Owners that used it and are in no list are added to `now`. KWHY_USES_REPEATED: the uses
  * of `before` are left, and `now` gets them.
+ *
+ * The driver has no such samples of MIG instances, but may count how busy the multiprocessors of each are. An
+ * owner's use is then the share of the whole device's multiprocessors that worked for it. KWHY_USES_NONE if
+ * an instance that worked has several owners, because its counter does not divide them.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t device,
 	int64_t now_ns, struct kwhy_holders *before, struct kwhy_holders *now,

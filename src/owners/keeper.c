@@ -145,11 +145,21 @@ static enum kwhy_status load(struct kwhy_keeper *keeper, struct kwhy_error *erro
 	return status;
 }
 
+static int64_t activity_permille(const void *live, uint32_t device)
+{
+	const struct kwhy_live_value
+		*active = &kwhy_live_snapshot(live)->devices[device].gauges[KWHY_GAUGE_SM_ACTIVE];
+
+	return active->known ? active->value : -1;
+}
+
 static enum kwhy_status open_parts(struct kwhy_keeper *keeper, struct kwhy_error *error)
 {
 	const struct kwhy_keeper_request *request = &keeper->request;
 	const struct kwhy_owner idle = {.kind = KWHY_OWNER_IDLE}, unwatched = {.kind = KWHY_OWNER_UNWATCHED};
 	struct kwhy_holder_request finder = {.sensors = request->sensors,
+		.activity_permille = activity_permille,
+		.activity_context = request->live,
 		.root = request->root,
 		.mapping = request->mapping,
 		.allocations = request->allocations};

@@ -312,6 +312,9 @@ enum kwhy_nvml_result nvmlGpmQueryDeviceSupport(
 enum kwhy_nvml_result nvmlGpmSampleAlloc(kwhy_nvml_gpm_sample *out);
 enum kwhy_nvml_result nvmlGpmSampleFree(kwhy_nvml_gpm_sample sample);
 enum kwhy_nvml_result nvmlGpmSampleGet(kwhy_nvml_handle device, kwhy_nvml_gpm_sample sample);
+enum kwhy_nvml_result nvmlGpmMigSampleGet(
+	kwhy_nvml_handle device, unsigned gpu_instance, kwhy_nvml_gpm_sample sample);
+enum kwhy_nvml_result nvmlDeviceGetGpuInstanceId(kwhy_nvml_handle mig_device, unsigned *out_id);
 enum kwhy_nvml_result nvmlGpmMetricsGet(struct kwhy_nvml_gpm_metrics *metrics);
 
 #endif

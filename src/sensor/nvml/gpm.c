@@ -38,6 +38,7 @@ struct gpm {
 	int newer;	  /* which of the unit's two samples is the newer one: 0 or 1 */
 	int64_t taken_ns; /* time of the newer sample, on CLOCK_MONOTONIC */
 	bool has_newer;
+	unsigned row_count; /* number of `rows` that are read: of a MIG instance only the first one */
 	/* index of the source of each metric; KWHY_NVML_NO_SOURCE: the GPU does not support it */
 	uint32_t sources[ROW_COUNT];
 	struct kwhy_nvml_gpm_metrics metrics;
@@ -49,10 +50,10 @@ static enum kwhy_nvml_result compute(struct gpm *gpm)
 	struct kwhy_nvml_gpm_metrics *metrics = &gpm->metrics;
 
 	metrics->version = 1;
-	metrics->count = ROW_COUNT;
+	metrics->count = gpm->row_count;
 	metrics->first = gpm->unit->gpm[1 - gpm->newer];
 	metrics->second = gpm->unit->gpm[gpm->newer];
-	for (size_t i = 0; i < ROW_COUNT; i++)
+	for (unsigned i = 0; i < gpm->row_count; i++)
 		metrics->metrics[i].metric = rows[i].metric;
 	return gpm->unit->nvml->nvmlGpmMetricsGet(metrics);
 }
@@ -72,9 +73,17 @@ static void settle(struct gpm *gpm, size_t row, enum kwhy_nvml_result result)
 
 static void settle_all(struct gpm *gpm, enum kwhy_nvml_result result)
 {
-	for (size_t i = 0; i < ROW_COUNT; i++)
+	for (size_t i = 0; i < gpm->row_count; i++)
 		if (gpm->sources[i] != KWHY_NVML_NO_SOURCE)
 			settle(gpm, i, result);
+}
+
+/* The counters of a MIG instance are read through its GPU. */
+static enum kwhy_nvml_result sample(const struct kwhy_nvml_unit *unit, kwhy_nvml_gpm_sample out)
+{
+	return unit->parent
+		? kwhy_nvml_call(unit->nvml, nvmlGpmMigSampleGet, unit->parent, unit->gpu_instance, out)
+		: kwhy_nvml_call(unit->nvml, nvmlGpmSampleGet, unit->handle, out);
 }
 
 static int64_t read_gpm(void *state, uint32_t argument, int64_t now_ns)
@@ -89,7 +98,7 @@ static int64_t read_gpm(void *state, uint32_t argument, int64_t now_ns)
 		return INT64_MAX;
 	if (gpm->has_newer && now_ns - gpm->taken_ns < MIN_NS)
 		return 0;
-	result = unit->nvml->nvmlGpmSampleGet(unit->handle, unit->gpm[older]);
+	result = sample(unit, unit->gpm[older]);
 	if (result) {
 		settle_all(gpm, result);
 		return 0;
@@ -106,7 +115,7 @@ static enum kwhy_nvml_result query(const struct kwhy_nvml_unit *unit)
 {
 	struct kwhy_nvml_gpm_support support = {.version = 1};
 	enum kwhy_nvml_result result = kwhy_nvml_call(
-		unit->nvml, nvmlGpmQueryDeviceSupport, unit->handle, &support);
+		unit->nvml, nvmlGpmQueryDeviceSupport, unit->parent ? unit->parent : unit->handle, &support);
 
 	if (!result && !support.is_supported)
 		result = KWHY_NVML_NOT_SUPPORTED;
@@ -120,10 +129,13 @@ static enum kwhy_nvml_result prepare(struct kwhy_nvml_unit *unit)
 {
 	enum kwhy_nvml_result result = query(unit);
 
+	if (!result && unit->parent)
+		result = kwhy_nvml_call(
+			unit->nvml, nvmlDeviceGetGpuInstanceId, unit->handle, &unit->gpu_instance);
 	for (int i = 0; !result && i < 2; i++) {
 		result = kwhy_nvml_call(unit->nvml, nvmlGpmSampleAlloc, &unit->gpm[i]);
 		if (!result)
-			result = kwhy_nvml_call(unit->nvml, nvmlGpmSampleGet, unit->handle, unit->gpm[i]);
+			result = sample(unit, unit->gpm[i]);
 	}
 	return result;
 }
@@ -133,7 +145,7 @@ static enum kwhy_status add_rows(struct gpm *gpm, struct kwhy_error *error)
 	enum kwhy_nvml_result result = compute(gpm);
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && i < ROW_COUNT; i++) {
+	for (size_t i = 0; !status && i < gpm->row_count; i++) {
 		gpm->sources[i] = KWHY_NVML_NO_SOURCE;
 		if (!result && gpm->metrics.metrics[i].result != KWHY_NVML_NOT_SUPPORTED)
 			status = kwhy_nvml_unit_add_gauge(gpm->unit, rows[i].gauge, &gpm->sources[i], error);
@@ -154,6 +166,7 @@ enum kwhy_status kwhy_nvml_gpm_add(struct kwhy_nvml_unit *unit, struct kwhy_erro
 		return kwhy_nvml_unit_add_absence(unit,
 			"the shares of busy units and the PCIe and NVLink traffic (GPM)", result, error);
 	gpm->unit = unit;
+	gpm->row_count = unit->parent ? 1 : ROW_COUNT;
 	if (add_rows(gpm, error))
 		return error->status;
 	return kwhy_nvml_unit_add_task(

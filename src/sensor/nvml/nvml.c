@@ -120,7 +120,7 @@ static enum kwhy_status add_meters(struct kwhy_nvml_unit *unit, struct kwhy_erro
 
 /*
  * Adds the MIG instances of a GPU that is divided into them. They get no meters, because power is measured
- * for the whole GPU only.
+ * for the whole GPU only, but how busy their multiprocessors are, by which its energy is divided.
  */
 static enum kwhy_status add_instances(
 	struct state *state, const struct kwhy_nvml_unit *parent, int32_t index, struct kwhy_error *error)
@@ -130,10 +130,15 @@ static enum kwhy_status add_instances(
 	enum kwhy_status status = KWHY_OK;
 
 	like.gpm[0] = like.gpm[1] = NULL;
-	for (unsigned i = 0; !status && i < most; i++)
+	like.parent = parent->handle;
+	for (unsigned i = 0; !status && i < most; i++) {
 		if (kwhy_nvml_call(parent->nvml, nvmlDeviceGetMigDeviceHandleByIndex, parent->handle, i,
-			    &like.handle) == KWHY_NVML_SUCCESS)
-			status = add_unit(state, &like, index, (int32_t)i, &unit, error);
+			    &like.handle) != KWHY_NVML_SUCCESS)
+			continue;
+		status = add_unit(state, &like, index, (int32_t)i, &unit, error);
+		if (!status && unit->request->gauges)
+			status = kwhy_nvml_gpm_add(unit, error);
+	}
 	return status;
 }
 

@@ -29,6 +29,9 @@ struct kwhy_nvml_unit {
 	bool has_ring;
 	struct kwhy_nvml_counter *counter; /* the energy counter; NULL: the GPU has none */
 	struct kwhy_nvml_unit *next;
+	/* for a MIG instance: its GPU, and the number of its GPU instance; NULL: the unit is a whole GPU */
+	kwhy_nvml_handle parent;
+	unsigned gpu_instance;
 	kwhy_nvml_gpm_sample gpm[2]; /* the two samples of GPM; NULL: GPM is not available */
 };
 

@@ -523,6 +523,22 @@ enum kwhy_nvml_result nvmlGpmSampleGet(kwhy_nvml_handle device, kwhy_nvml_gpm_sa
 	return KWHY_NVML_SUCCESS;
 }
 
+enum kwhy_nvml_result nvmlGpmMigSampleGet(
+	kwhy_nvml_handle device, unsigned gpu_instance, kwhy_nvml_gpm_sample sample)
+{
+	const struct fake_gpu *instance;
+	BEGIN(device, sample);
+
+	if (gpu_instance < FAKE_FIRST_INSTANCE_ID ||
+		gpu_instance - FAKE_FIRST_INSTANCE_ID >= gpu->instance_count)
+		return KWHY_NVML_INVALID_ARGUMENT;
+	instance = gpu->instances[gpu_instance - FAKE_FIRST_INSTANCE_ID];
+	if (instance->numbers.gpm != 1)
+		return KWHY_NVML_NOT_SUPPORTED;
+	*sample = (struct kwhy_nvml_gpm_sample_opaque){instance, gpu->meters.now_ns};
+	return KWHY_NVML_SUCCESS;
+}
+
 static double gpm_of(const struct fake_numbers *numbers, unsigned metric)
 {
 	const struct {

@@ -156,6 +156,19 @@ enum kwhy_nvml_result nvmlDeviceGetMigDeviceHandleByIndex(
 	return KWHY_NVML_SUCCESS;
 }
 
+/* Numbers of GPU instances are not those of their MIG devices; the first ones are taken by larger profiles.
+ */
+enum kwhy_nvml_result nvmlDeviceGetGpuInstanceId(kwhy_nvml_handle mig_device, unsigned *out_id)
+{
+	BEGIN(mig_device, out_id);
+	if (!gpu->parent)
+		return KWHY_NVML_NOT_SUPPORTED;
+	for (unsigned i = 0; i < gpu->parent->instance_count; i++)
+		if (gpu->parent->instances[i] == gpu)
+			*out_id = FAKE_FIRST_INSTANCE_ID + i;
+	return KWHY_NVML_SUCCESS;
+}
+
 enum kwhy_nvml_result nvmlDeviceGetAttributes_v2(
 	kwhy_nvml_handle mig_device, struct kwhy_nvml_attributes *out)
 {

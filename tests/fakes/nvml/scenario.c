@@ -214,6 +214,7 @@ static void read_gpu(struct reader *reader, char **rest)
 static void read_mig(struct reader *reader, char **rest)
 {
 	struct fake_gpu *gpu = reader->gpu, *instance = calloc(1, sizeof(*instance));
+	const char *active;
 
 	if (!instance || gpu->instance_count == FAKE_INSTANCES)
 		wrong(reader, "too many instances");
@@ -222,6 +223,9 @@ static void read_mig(struct reader *reader, char **rest)
 	set_text(instance->uuid, need(reader, rest));
 	instance->sm_count = (unsigned)need_number(reader, rest);
 	instance->numbers.memory_total_mib = need_number(reader, rest);
+	active = word(rest);
+	instance->numbers.gpm = active != NULL;
+	instance->numbers.gpm_sm_percent = active ? number_of(reader, active) : NAN;
 	gpu->instances[gpu->instance_count++] = instance;
 	gpu->numbers.mig_mode = 1;
 }

@@ -231,6 +231,56 @@ static void instances_have_parts_by_their_size(void **state)
 	end(&watch);
 }
 
+/* Where the driver counts how busy each instance is, energy is divided by that and by the instances' sizes.
+ */
+static void instances_that_work_more_get_more(void **state)
+{
+	char mapping[128];
+	struct watch watch = {.path = NULL};
+	const double whole_j = 60 * 300;
+	double energy_j[2];
+
+	(void)state;
+	put("mig/0.0", "5\n");
+	put("mig/0.1", "6\n");
+	snprintf(mapping, sizeof(mapping), "%s/mig", root);
+	begin(&watch,
+		"gpu \"NVIDIA H200\"\npower constant 300\nmig \"MIG 3g\" MIG-1 60 71000 90\nmig \"MIG 3g\" "
+		"MIG-2 60 71000 30\n",
+		mapping);
+	pass(&watch, 60, "");
+	check_balance(&watch, whole_j);
+	for (int i = 0; i < 2; i++) {
+		const struct kwhy_owner_shown *row = shown(&watch, KWHY_OWNER_SLURM, i ? "6" : "5", 0);
+
+		energy_j[i] = row->energy_j;
+		assert_true(
+			row->unsure_j < row->energy_j); /* by the instances' sizes alone: all or nothing */
+	}
+	assert_true(energy_j[0] > 1.5 * energy_j[1]);
+	end(&watch);
+}
+
+/* The counter of an instance does not say which of its owners worked. */
+static void owners_of_one_instance_have_wide_bounds(void **state)
+{
+	char mapping[128];
+	struct watch watch = {.path = NULL};
+
+	(void)state;
+	put("mig/0.0", "5\n7\n");
+	put("mig/0.1", "6\n");
+	snprintf(mapping, sizeof(mapping), "%s/mig", root);
+	begin(&watch,
+		"gpu \"NVIDIA H200\"\npower constant 300\nmig \"MIG 3g\" MIG-1 60 71000 90\nmig \"MIG 3g\" "
+		"MIG-2 60 71000 30\n",
+		mapping);
+	pass(&watch, 60, "");
+	check_balance(&watch, 60 * 300);
+	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "6", 0)->energy_j, 20 * 300, 400);
+	end(&watch);
+}
+
 /*
  * Owners 1 to 8 use two devices for ten minutes: they come one after the other, change what they do each five
  * seconds, and leave. Each joule has one owner, to the nanojoule, and the sum follows the counter.
@@ -301,6 +351,8 @@ int main(void)
 		cmocka_unit_test(a_job_holds_what_the_mapping_gives_it),
 		cmocka_unit_test(a_process_that_cannot_be_seen_is_unknown),
 		cmocka_unit_test(instances_have_parts_by_their_size),
+		cmocka_unit_test(instances_that_work_more_get_more),
+		cmocka_unit_test(owners_of_one_instance_have_wide_bounds),
 		cmocka_unit_test(eight_owners_balance_to_the_counter),
 	};
 
