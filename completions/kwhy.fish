@@ -256,7 +256,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from stat' -l device -r -d 'GPUs to 
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l meter -r -d 'a wall meter\'s power CSV, followed while it grows'
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l power-file -r -d 'play back a power CSV instead of this machine\'s meters'
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l save-power -r -d 'keep all readings there as power CSV'
-complete -c kwhy -n '__fish_seen_subcommand_from stat' -l powers -r -d 'refused: stat sees no kernels; kwhy report takes powers of them'
+complete -c kwhy -n '__fish_seen_subcommand_from stat' -l powers -r -d 'record one more run, and give its energy by kernel with powers learnt elsewhere; may be given again'
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l json -d 'the result as JSON, with every run'
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l csv -d 'the result as CSV, a figure a row'
 complete -c kwhy -n '__fish_seen_subcommand_from stat' -l output -s o -r -d 'write the result there instead of standard error'

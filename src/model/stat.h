@@ -133,6 +133,25 @@ struct kwhy_stat_absence {
 	bool is_choice;	 /* the user left out devices that exist; this is always reported */
 };
 
+/*
+ * A kernel, collective, copy or memset of one more run, which was recorded, with its energy by the ledger
+ * that uses powers learnt from other recordings (--powers).
+ */
+struct kwhy_stat_kernel {
+	const char *name, *category; /* of the ledger's account */
+	const char *basis;	     /* what decides the energy: "learnt", "data", "prior", "joint" */
+	uint64_t count;
+	double seconds, joules, low_j, high_j; /* 90 % interval */
+};
+
+/* What the recorded run shows. */
+struct kwhy_stat_recorded {
+	bool is_made;			  /* --powers was given, and the run was recorded */
+	double seconds, joules;		  /* from first start to last end on its devices; NAN: unknown */
+	struct kwhy_stat_kernel *kernels; /* the largest energy first */
+	size_t kernel_count;
+};
+
 struct kwhy_stat {
 	struct kwhy_arena arena;
 	const char *command;
@@ -152,6 +171,7 @@ struct kwhy_stat {
 		interval_joules_capacity, absence_count;
 	uint64_t intervals_dropped;
 	struct kwhy_stat_cost cost;
+	struct kwhy_stat_recorded recorded;
 };
 
 void kwhy_stat_done(struct kwhy_stat *stat);

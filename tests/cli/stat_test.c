@@ -316,6 +316,52 @@ static void wrong_usage_is_told_before_anything_runs(void **state)
 }
 
 /* The process that the command leaves running sleeps longer than any test lasts. */
+/* The command copies a prepared recording into the folder of its recording, where there is one. */
+static void powers_of_another_run_price_the_kernels_of_one_more(void **state)
+{
+	static const char copy[] = "[ -z \"$KWHY_RECORD_DIR\" ] || cp " KWHY_SOURCE_DIR
+				   "/examples/recordings/mix-probed.kwhy $KWHY_RECORD_DIR/mix.blocks";
+	const char *const other = KWHY_SOURCE_DIR "/examples/recordings/mix.kwhy";
+	json_t *document, *recorded, *kernels, *kernel;
+	struct spawned spawned;
+	double sum_j = 0;
+	size_t i, learnt = 0;
+
+	(void)state;
+	use_scenario("h200_constant_300w");
+	document = STAT("-r", "2", "--powers", other, "--", "sh", "-c", copy);
+	recorded = json_object_get(document, "recorded");
+	kernels = json_object_get(recorded, "kernels");
+	assert_int_equal(json_array_size(json_object_get(document, "runs")), 2);
+	assert_true(json_array_size(kernels) > 3);
+	json_array_foreach(kernels, i, kernel)
+	{
+		sum_j += json_number_value(json_object_get(kernel, "energy_j"));
+		learnt += !strcmp(json_string_value(json_object_get(kernel, "basis")), "learnt");
+	}
+	assert_true(learnt > 0);
+	assert_true(sum_j > 0 && sum_j < json_number_value(json_object_get(recorded, "energy_j")));
+	json_decref(document);
+	spawned = SPAWN("stat", "--powers", other, "--", "sh", "-c", copy);
+	assert_non_null(strstr(spawned.err.data, "Kernels  of one more run, which was recorded: "));
+	assert_ends(spawned, 0, "learnt");
+	spawned = SPAWN("stat", "--csv", "--powers", other, "--", "sh", "-c", copy);
+	assert_ends(spawned, 0, "\nkernel_j,");
+	document = STAT("--", "true");
+	assert_null(json_object_get(document, "recorded"));
+	json_decref(document);
+}
+
+static void powers_that_cannot_be_used_are_refused(void **state)
+{
+	(void)state;
+	use_scenario("h200_constant_300w");
+	assert_ends(SPAWN("stat", "--powers", "/nowhere/x.powers.json", "--", "true"), 2,
+		"--powers /nowhere/x.powers.json cannot be read: No such file");
+	/* what is no file of powers shows only when it is used; the measured runs are not lost */
+	assert_ends(SPAWN("stat", "--powers", KWHY_SOURCE_DIR "/README.md", "--", "true"), 1, "gpu 0");
+}
+
 static void processes_left_after_are_noted(void **state)
 {
 	struct kwhy_text pid = {0};
@@ -410,6 +456,8 @@ int main(void)
 		cmocka_unit_test(the_commands_output_passes_untouched),
 		cmocka_unit_test(options_behind_the_command_are_its_own),
 		cmocka_unit_test(wrong_usage_is_told_before_anything_runs),
+		cmocka_unit_test(powers_of_another_run_price_the_kernels_of_one_more),
+		cmocka_unit_test(powers_that_cannot_be_used_are_refused),
 		cmocka_unit_test(processes_left_after_are_noted),
 		cmocka_unit_test(the_text_fits_80_columns_and_csv_has_its_columns),
 		cmocka_unit_test(two_results_are_compared),

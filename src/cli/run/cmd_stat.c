@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/run/stat_kernels.h"
 #include "cli/run/stat_meter.h"
 #include "cli/run/stat_run.h"
 #include "cli/run/stat_spec.h"
@@ -63,13 +64,9 @@ static enum kwhy_status check_options(
 	if (options->idle_s < IDLE_MIN_S || options->idle_s > IDLE_MAX_S)
 		return kwhy_fail(error, KWHY_E_USAGE, "--idle-baseline takes %g to %d seconds", IDLE_MIN_S,
 			IDLE_MAX_S);
-	if (options->powers.count)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"stat measures a command as a whole and sees none of its kernels, so it takes no "
-			"powers of them; make a recording and give --powers to kwhy report");
 	if (options->json && options->csv)
 		return kwhy_fail(error, KWHY_E_USAGE, "--json and --csv are two forms; choose one");
-	return KWHY_OK;
+	return kwhy_stat_kernels_check(&options->powers, error);
 }
 
 static enum kwhy_status choose_form(
@@ -213,7 +210,28 @@ static enum kwhy_status end_badly(const struct job *job, enum kwhy_status status
 	return KWHY_OK;
 }
 
-static enum kwhy_status run_job(struct job *job, enum kwhy_output_form form, struct kwhy_error *error)
+/*
+ * Records one more run for --powers, unless a run failed or an end was requested. Other runs were measured
+ * without recording, because recording takes energy.
+ */
+static enum kwhy_status record_kernels(
+	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
+{
+	const struct stat_options *options = job->options;
+	const struct kwhy_stat_kernels_request request = {.powers = &options->powers,
+		.meters = &options->meters,
+		.devices = options->devices,
+		.replay = options->replay,
+		.operands = operands};
+
+	if (!options->powers.count || job->exit || job->stat.interrupted_by)
+		return KWHY_OK;
+	kwhy_signals_close(&job->signals);
+	return kwhy_stat_kernels_record(&request, &job->stat, &job->exit, error);
+}
+
+static enum kwhy_status run_job(struct job *job, const struct kwhy_operands *operands,
+	enum kwhy_output_form form, struct kwhy_error *error)
 {
 	enum kwhy_status status = measure(job, error), closed;
 	struct kwhy_error second = {0};
@@ -221,6 +239,8 @@ static enum kwhy_status run_job(struct job *job, enum kwhy_output_form form, str
 	closed = kwhy_stat_meter_close(&job->meter, &job->stat.cost, &second);
 	if (status)
 		return end_badly(job, status, error);
+	if (!closed)
+		closed = record_kernels(job, operands, &second);
 	kwhy_stat_choose_runs(&job->stat);
 	if (job->stat.run_count)
 		status = write_result(job, form, error);
@@ -274,7 +294,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		return status;
 	status = prepare(&job, &invocation->operands, error);
 	if (!status)
-		status = run_job(&job, form, error);
+		status = run_job(&job, &invocation->operands, form, error);
 	else if (kwhy_stat_meter_close(&job.meter, &job.stat.cost, &ignored))
 		(void)ignored;
 	if (!status)
@@ -309,7 +329,9 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct stat_options, replay)},
 	{"save-power", 0, "FILE", "keep all readings there as power CSV", KWHY_OPTION_TEXT,
 		offsetof(struct stat_options, save)},
-	{"powers", 0, "FILE", "refused: stat sees no kernels; kwhy report takes powers of them",
+	{"powers", 0, "FILE",
+		"record one more run, and give its energy by kernel with powers learnt elsewhere; may be "
+		"given again",
 		KWHY_OPTION_LIST, offsetof(struct stat_options, powers)},
 	{"json", 0, NULL, "the result as JSON, with every run", KWHY_OPTION_FLAG,
 		offsetof(struct stat_options, json)},

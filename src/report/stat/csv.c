@@ -131,6 +131,21 @@ static void add_curves(struct kwhy_text *out, const struct kwhy_stat *stat)
 		}
 }
 
+/* Adds time and energy of the kernels of the run that --powers recorded. */
+static void add_kernels(struct kwhy_text *out, const struct kwhy_stat_recorded *recorded)
+{
+	for (size_t i = 0; i < recorded->kernel_count; i++) {
+		const struct kwhy_stat_kernel *kernel = &recorded->kernels[i];
+		struct kwhy_stat_figure energy = kwhy_stat_single(
+			kernel->joules, kernel->low_j, kernel->high_j);
+		struct place place = {"kernel_s", kernel->name, -1, NAN, NAN};
+
+		add_value(out, &place, kernel->seconds);
+		place.figure = "kernel_j";
+		add_row(out, &place, &energy);
+	}
+}
+
 enum kwhy_status kwhy_stat_csv(const struct kwhy_stat *stat, struct kwhy_text *out, struct kwhy_error *error)
 {
 	struct kwhy_stat_summary summary;
@@ -143,6 +158,7 @@ enum kwhy_status kwhy_stat_csv(const struct kwhy_stat *stat, struct kwhy_text *o
 	for (size_t r = 0; r < stat->run_count; r++)
 		add_run(out, stat, r);
 	add_curves(out, stat);
+	add_kernels(out, &stat->recorded);
 	kwhy_stat_summary_done(&summary);
 	return kwhy_text_check(out, error);
 }

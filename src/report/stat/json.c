@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/stat.h"
 #include "report/stat/columns.h"
+#include "report/stat/kernels.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -176,6 +177,7 @@ enum kwhy_status kwhy_stat_json(const struct kwhy_stat *stat, struct kwhy_text *
 	write_head(&json, stat);
 	write_member(&json, "time", &kwhy_stat_time_columns, &whole);
 	write_arrays(&json, stat, &summary);
+	kwhy_stat_kernels_json(stat, &json);
 	write_member(&json, "own_cost", &kwhy_stat_cost_columns, stat);
 	write_missing(&json, stat, &summary);
 	kwhy_json_object_end(&json);

@@ -2,6 +2,7 @@
 #include "base/quantity.h"
 #include "report/stat.h"
 #include "report/stat/columns.h"
+#include "report/stat/kernels.h"
 #include "report/text_context.h"
 
 #include <inttypes.h>
@@ -284,6 +285,7 @@ enum kwhy_status kwhy_stat_text(const struct kwhy_stat *stat, const struct kwhy_
 	write_work(&page);
 	write_metrics(&page);
 	write_intervals(&page);
+	kwhy_stat_kernels_text(stat, &page.text_context);
 	write_notes(&page);
 	kwhy_text_add(out, "\n");
 	kwhy_stat_summary_done(&summary);

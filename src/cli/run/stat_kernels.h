@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_RUN_STAT_KERNELS_H
+#define KWHY_CLI_RUN_STAT_KERNELS_H
+
+#include "cli/command.h"
+#include "model/stat.h"
+
+/* One more run of the command of kwhy stat, recorded with these options. */
+struct kwhy_stat_kernels_request {
+	const struct kwhy_strings *powers, *meters;
+	const char *devices, *replay;
+	const struct kwhy_operands *operands; /* the command */
+};
+
+/* Refuses files of --powers that cannot be read, before any run is made. */
+KWHY_MUST_USE enum kwhy_status kwhy_stat_kernels_check(
+	const struct kwhy_strings *powers, struct kwhy_error *error);
+
+/*
+ * Runs the command once more under kwhy record, and adds the energies of its kernels to stat->recorded, by a
+ * ledger that uses the powers of the files. The recording is deleted. *out_exit: exit status of the command.
+ * No struct kwhy_signals may be open.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_stat_kernels_record(const struct kwhy_stat_kernels_request *request,
+	struct kwhy_stat *stat, int *out_exit, struct kwhy_error *error);
+
+#endif
