@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/probing.h"
 
+#include "ledger/probing_clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,27 +218,57 @@ static struct repeats find_repeats(
 	return repeats;
 }
 
-enum kwhy_status kwhy_probing_throttled(const struct kwhy_recording *recording, uint32_t device,
-	struct kwhy_window **out, size_t *out_count, size_t *out_all, struct kwhy_error *error)
+/* Whether the clock was read in the time of the repeats, and is none of the program's. */
+static bool has_other_clock(const struct repeats *repeats, const struct kwhy_probing_clock *clock)
 {
-	const struct kwhy_activities *rows = &recording->activities;
-	struct kwhy_covered list = {0};
-	size_t row = rows->first[device];
-	enum kwhy_status status = list_init(&list, recording, device, error);
+	const struct kwhy_activities *rows = repeats->rows;
+	int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
 
-	if (status)
-		return status;
-	*out_count = 0;
-	for (size_t i = 0; i < list.probing_count; i++) {
-		const struct kwhy_window interval = list.probing[i];
+	for (size_t row = repeats->first; row < repeats->end; row++) {
+		if (rows->origin[row] != KWHY_ORIGIN_REPEAT)
+			continue;
+		if (rows->start_ns[row] < start_ns)
+			start_ns = rows->start_ns[row];
+		if (rows->end_ns[row] > end_ns)
+			end_ns = rows->end_ns[row];
+	}
+	return start_ns < end_ns && kwhy_probing_clock_differs(clock, start_ns, end_ns);
+}
+
+/* Keeps the intervals of `list` whose clock was not that of the program, and counts them. */
+static void keep_unlike(const struct kwhy_covered *list, const struct kwhy_activities *rows, uint32_t device,
+	const struct kwhy_probing_clock *clock, struct kwhy_probing_unlike *out)
+{
+	size_t row = rows->first[device], count = 0;
+
+	for (size_t i = 0; i < list->probing_count; i++) {
+		const struct kwhy_window interval = list->probing[i];
 		const struct repeats repeats = find_repeats(rows, row, rows->first[device + 1], &interval);
+		const bool is_slower = is_throttled(&repeats),
+			   is_other = !is_slower && has_other_clock(&repeats, clock);
 
 		row = repeats.end;
-		if (is_throttled(&repeats))
-			list.probing[(*out_count)++] = interval;
+		out->all_count += repeats.count > 0;
+		out->throttled_count += is_slower;
+		out->clock_count += is_other;
+		if (is_slower || is_other)
+			out->windows[count++] = interval;
 	}
-	*out = list.probing;
-	*out_all = list.probing_count;
+}
+
+enum kwhy_status kwhy_probing_unlike_find(const struct kwhy_recording *recording, uint32_t device,
+	struct kwhy_probing_unlike *out, struct kwhy_error *error)
+{
+	struct kwhy_probing_clock clock;
+	struct kwhy_covered list = {0};
+	enum kwhy_status status = kwhy_probing_clock_init(&clock, recording, device, error);
+
+	if (!status)
+		status = list_init(&list, recording, device, error);
+	if (status)
+		return status;
+	*out = (struct kwhy_probing_unlike){.windows = list.probing};
+	keep_unlike(&list, &recording->activities, device, &clock, out);
 	return KWHY_OK;
 }
 

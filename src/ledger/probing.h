@@ -23,13 +23,19 @@ KWHY_MUST_USE enum kwhy_status kwhy_probing_cut(struct kwhy_covered *covered,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
 /*
- * Finds intervals of kwhy probe in whose last quarter repeats took more than 3 % longer than in the first.
- * There the device lowered its clock, as it does at its power limit, so its power differs from that of the
- * kernel between the program's other work. A step of an H200's clock is 0.8 %. The caller frees *out.
- * *out_all is the number of all intervals of kwhy probe.
+ * Intervals of kwhy probe in which the device's clock was not that of the program, so that its power differs
+ * from that of the kernel between the program's other work. throttled_count: in the last quarter of the
+ * interval repeats took more than 3 % longer than in the first, because the clock fell, as it does at the
+ * power limit. A step of an H200's clock is 0.8 %. clock_count: other intervals whose clock was read and is
+ * none of the program's (probing_clock.h).
  */
-KWHY_MUST_USE enum kwhy_status kwhy_probing_throttled(const struct kwhy_recording *recording, uint32_t device,
-	struct kwhy_window **out, size_t *out_count, size_t *out_all, struct kwhy_error *error);
+struct kwhy_probing_unlike {
+	struct kwhy_window *windows; /* [throttled_count + clock_count]; the caller frees them */
+	size_t throttled_count, clock_count, all_count; /* all_count: all intervals with repeats */
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_probing_unlike_find(const struct kwhy_recording *recording,
+	uint32_t device, struct kwhy_probing_unlike *out, struct kwhy_error *error);
 
 /*
  * For each account, [account_count]: if it is an account of repeats, the program's account of the same

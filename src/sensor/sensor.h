@@ -104,6 +104,9 @@ struct kwhy_sensor_request {
 		 * for the defaults: 2 s, the counter's own period, and 1 s
 		 */
 		gauge_period_ns;
+	/* time between further reads of the SM clock, with `gauges`; 0: it is read with the other gauges only
+	 */
+	int64_t clock_period_ns;
 	/* time between reads of trailing averages and instantaneous powers; 0: 100 ms */
 	int64_t average_period_ns;
 	bool gauges, processes; /* whether to read gauges, and whether to list processes */

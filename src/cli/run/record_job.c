@@ -25,6 +25,11 @@
  * the ledger ends at the last update of a counter.
  */
 #define COUNTER_PERIOD_NS 2000000000
+/*
+ * Time between reads of the clock under kwhy probe, ns. A burst takes 10 to 30 ms, and the ledger leaves out
+ * bursts whose clock is not that of the program.
+ */
+#define CLOCK_PERIOD_NS 5000000
 #define DIGEST_PERIOD_NS INT64_C(60000000000)
 
 void kwhy_record_options_init(struct kwhy_record_options *options)
@@ -239,6 +244,7 @@ static enum kwhy_status open_sensors(struct job *job, struct kwhy_error *error)
 		.devices = options->devices,
 		.gauges = true,
 		.gauge_period_ns = (int64_t)(options->gauges_s * 1e9),
+		.clock_period_ns = options->probe ? CLOCK_PERIOD_NS : 0,
 		.counter_period_ns = COUNTER_PERIOD_NS,
 		.meter_files = options->meters.items,
 		.meter_file_count = options->meters.count,

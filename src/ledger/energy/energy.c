@@ -379,11 +379,18 @@ static enum kwhy_status note_probing(struct attribution *attribution, int32_t in
 	const struct kwhy_powers *powers = &attribution->powers;
 	enum kwhy_status status;
 
-	if (!powers->burst_count)
+	if (!attribution->device_ledger->time.probing_ns)
 		return KWHY_OK;
 	status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "probing-energy", error,
 		"kwhy probe drew %.4g J on device %d; no figure of the run includes them",
 		1e-9 * (double)probing_nj(attribution->device_ledger), index);
+	if (!status && powers->other_clock_count)
+		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "bursts-other-clock",
+			error,
+			"%zu of %zu bursts of kwhy probe on device %d were left out: the clock in them was "
+			"more than 1.2 %% off the clocks at which the program's own work ran, so the power "
+			"in them is not its power in the program",
+			powers->other_clock_count, powers->burst_count, index);
 	if (status || !powers->throttled_count)
 		return status;
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "bursts-throttled", error,

@@ -38,31 +38,36 @@
 #define OVERRULED_SPREADS 3.0
 
 /*
- * Lists times whose readings are not used: the idle level changes in them, or a burst of kwhy probe lowered
- * the clocks.
+ * Lists times whose readings are not used: the idle level changes in them, or a burst of kwhy probe had
+ * another clock than the program.
  */
 static enum kwhy_status find_unsettled(struct kwhy_inference *inference, struct kwhy_window **out,
 	size_t *out_count, struct kwhy_error *error)
 {
 	const struct kwhy_powers_question *question = inference->question;
 	struct kwhy_powers *powers = inference->powers;
-	struct kwhy_window *all, *throttled;
-	enum kwhy_status status = kwhy_probing_throttled(question->recording, question->device, &throttled,
-		&powers->throttled_count, &powers->burst_count, error);
+	struct kwhy_probing_unlike unlike;
+	struct kwhy_window *all;
+	size_t bursts;
+	enum kwhy_status status = kwhy_probing_unlike_find(
+		question->recording, question->device, &unlike, error);
 
 	if (status)
 		return status;
-	all = calloc(powers->throttled_count + KWHY_UNSETTLED_MAX, sizeof(*all));
+	powers->burst_count = unlike.all_count;
+	powers->throttled_count = unlike.throttled_count;
+	powers->other_clock_count = unlike.clock_count;
+	bursts = unlike.throttled_count + unlike.clock_count;
+	all = calloc(bursts + KWHY_UNSETTLED_MAX, sizeof(*all));
 	if (!all) {
-		free(throttled);
+		free(unlike.windows);
 		return kwhy_fail_memory(error, "power readings");
 	}
 	*out_count = kwhy_clean_unsettled(question->device_ledger, all);
-	for (size_t i = 0; i < powers->throttled_count; i++)
-		all[*out_count + i] = throttled[i];
-	*out_count += powers->throttled_count;
+	for (size_t i = 0; i < bursts; i++)
+		all[(*out_count)++] = unlike.windows[i];
 	*out = all;
-	free(throttled);
+	free(unlike.windows);
 	return KWHY_OK;
 }
 

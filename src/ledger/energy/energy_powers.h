@@ -40,8 +40,11 @@ struct kwhy_powers {
 	size_t unfitted_count; /* number of readings that were dropped because no powers fit them, so that the
 				  assumed powers are returned; 0: the fit succeeded */
 	size_t overruled_count; /* number of powers from other recordings that the readings contradict */
-	size_t burst_count, throttled_count; /* number of bursts of kwhy probe, and of those whose readings
-						were left out */
+	/*
+	 * number of bursts of kwhy probe with repeats, and of those whose readings were left out because
+	 * repeats became slower, or because their clock, as read, is none of the program's
+	 */
+	size_t burst_count, throttled_count, other_clock_count;
 	bool response_assumed; /* the meter's response is assumed, because no profile states it */
 	bool idle_measured;    /* some of the readings show only an idle device */
 };

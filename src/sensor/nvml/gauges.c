@@ -148,7 +148,7 @@ static const struct row {
 	{"the PCIe link", read_link, SELDOM, 2, {KWHY_GAUGE_PCIE_GENERATION, KWHY_GAUGE_PCIE_WIDTH}},
 };
 
-enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+enum { CLOCKS, ROW_COUNT = sizeof(rows) / sizeof(rows[0]) }; /* CLOCKS: index of the row of the clocks */
 
 struct gauges {
 	struct kwhy_nvml_unit *unit;
@@ -165,7 +165,8 @@ static void read_row(struct gauges *gauges, size_t row)
 	int64_t values[VALUES_MAX], time_ns = kwhy_nvml_unit_now_ns(gauges->unit);
 	enum kwhy_nvml_result result = rows[row].read(gauges->unit, values);
 
-	for (int i = 0; i < rows[row].count; i++)
+	/* a task of its own keeps the SM clock where that is read more often */
+	for (int i = row == CLOCKS && gauges->unit->request->clock_period_ns; i < rows[row].count; i++)
 		if (result == KWHY_NVML_SUCCESS)
 			kwhy_nvml_unit_push(gauges->unit, gauges->sources[row][i], time_ns, values[i]);
 		else
@@ -185,6 +186,28 @@ static int64_t read_gauges(void *state, uint32_t argument, int64_t now_ns)
 			read_row(gauges, row);
 	}
 	gauges->round++;
+	return 0;
+}
+
+/* Reads the SM clock alone, more often than the other gauges. */
+static int64_t read_clock_alone(void *state, uint32_t argument, int64_t now_ns)
+{
+	struct gauges *gauges = state;
+	const int64_t time_ns = kwhy_nvml_unit_now_ns(gauges->unit);
+	enum kwhy_nvml_result result;
+	unsigned mhz = 0;
+
+	(void)argument;
+	(void)now_ns;
+	if (kwhy_nvml_unit_is_lost(gauges->unit))
+		return INT64_MAX;
+	result = kwhy_nvml_call(
+		gauges->unit->nvml, nvmlDeviceGetClockInfo, gauges->unit->handle, KWHY_NVML_CLOCK_SM, &mhz);
+	if (result == KWHY_NVML_SUCCESS)
+		kwhy_nvml_unit_push(
+			gauges->unit, gauges->sources[CLOCKS][0], time_ns, mhz * INT64_C(1000000));
+	else
+		kwhy_nvml_unit_refuse(gauges->unit, gauges->sources[CLOCKS][0], result);
 	return 0;
 }
 
@@ -216,5 +239,8 @@ enum kwhy_status kwhy_nvml_gauges_add(struct kwhy_nvml_unit *unit, struct kwhy_e
 	if (!status)
 		status = kwhy_nvml_unit_add_task(
 			unit, "gauges", gauges, kwhy_nvml_unit_gauge_period_ns(unit), read_gauges, error);
+	if (!status && unit->request->clock_period_ns && gauges->sources[CLOCKS][0] != KWHY_NVML_NO_SOURCE)
+		status = kwhy_nvml_unit_add_task(
+			unit, "clock", gauges, unit->request->clock_period_ns, read_clock_alone, error);
 	return status;
 }

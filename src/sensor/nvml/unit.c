@@ -29,11 +29,12 @@ enum kwhy_status kwhy_nvml_unit_add_meter(struct kwhy_nvml_unit *unit, enum kwhy
 enum kwhy_status kwhy_nvml_unit_add_gauge(
 	struct kwhy_nvml_unit *unit, enum kwhy_gauge gauge, uint32_t *out_source, struct kwhy_error *error)
 {
+	const bool is_fast = gauge == KWHY_GAUGE_SM_CLOCK && unit->request->clock_period_ns;
 	struct kwhy_source_channel source = {
 		.kind = KWHY_SOURCE_GAUGE,
 		.gauge = gauge,
 		.device = unit->device,
-		.period_ns = kwhy_nvml_unit_gauge_period_ns(unit),
+		.period_ns = is_fast ? unit->request->clock_period_ns : kwhy_nvml_unit_gauge_period_ns(unit),
 	};
 
 	return add_source(unit, &source, NS_PER_S / (double)source.period_ns, out_source, error);

@@ -304,9 +304,8 @@ static void the_gap_before_a_burst_waits_for_the_programs_launch(void **state)
 static size_t throttled_of(int64_t step_ns, int repeats)
 {
 	struct kwhy_recording *recording = build_one();
-	struct kwhy_window *throttled;
+	struct kwhy_probing_unlike unlike;
 	int64_t now_ns = 0;
-	size_t count, all;
 
 	for (int i = 0; i < repeats; i++) {
 		struct kwhy_activity repeat = build_activity(
@@ -317,12 +316,80 @@ static size_t throttled_of(int64_t step_ns, int repeats)
 		now_ns = repeat.end_ns;
 	}
 	OK(kwhy_recording_finish(recording, &error));
-	OK(kwhy_probing_throttled(recording, 0, &throttled, &count, &all, &error));
-	assert_int_equal(all, 1);
-	assert_true(!count || (throttled[0].start_ns == 0 && throttled[0].end_ns == now_ns));
-	free(throttled);
+	OK(kwhy_probing_unlike_find(recording, 0, &unlike, &error));
+	assert_int_equal(unlike.all_count, 1);
+	assert_int_equal(unlike.clock_count, 0);
+	assert_true(!unlike.throttled_count ||
+		(unlike.windows[0].start_ns == 0 && unlike.windows[0].end_ns == now_ns));
+	free(unlike.windows);
 	kwhy_recording_free(recording);
-	return count;
+	return unlike.throttled_count;
+}
+
+/*
+ * Makes 40 ms of the program at own_mhz, and a burst of 40 ms at burst_mhz, whose clock is read every 5 ms if
+ * it is not 0. Returns the number of bursts whose clock is none of the program's.
+ */
+static size_t other_clocks_of(int64_t own_mhz, int64_t other_own_mhz, int64_t burst_mhz)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_probing_unlike unlike;
+
+	for (int64_t i = 0; i < 80; i++) {
+		struct kwhy_activity activity = build_activity(
+			recording, 0, i * 1000000, (i + 1) * 1000000, "a");
+		const int64_t mhz = i >= 40 ? burst_mhz : i >= 30 ? other_own_mhz : own_mhz;
+
+		activity.origin = i >= 40 ? KWHY_ORIGIN_REPEAT : KWHY_ORIGIN_PROGRAM;
+		build_add(recording, activity);
+		if (i % 5 == 2 && mhz)
+			OK(kwhy_recording_add_gauge(
+				recording, KWHY_GAUGE_SM_CLOCK, 0, i * 1000000 + 500, mhz * 1000000, &error));
+	}
+	OK(kwhy_recording_finish(recording, &error));
+	OK(kwhy_probing_unlike_find(recording, 0, &unlike, &error));
+	assert_int_equal(unlike.all_count, 1);
+	assert_int_equal(unlike.throttled_count, 0);
+	assert_true(!unlike.clock_count || unlike.windows[0].start_ns == 40000000);
+	free(unlike.windows);
+	kwhy_recording_free(recording);
+	return unlike.clock_count;
+}
+
+static void a_burst_with_another_clock_than_the_programs_is_left_out(void **state)
+{
+	(void)state;
+	assert_int_equal(other_clocks_of(1980, 1980, 1980), 0);
+	assert_int_equal(other_clocks_of(1980, 1980, 1965), 0); /* one step */
+	assert_int_equal(other_clocks_of(1980, 1980, 1935), 1);
+	assert_int_equal(other_clocks_of(1500, 1500, 1980), 1);
+	assert_int_equal(other_clocks_of(1980, 1500, 1700), 0); /* the program's own clocks vary as much */
+	assert_int_equal(other_clocks_of(1980, 1980, 0), 0);	/* not read */
+	assert_int_equal(other_clocks_of(0, 0, 1500), 0);
+}
+
+/* In every fourth burst the clock is lower, and with it the power. */
+static void bursts_with_another_clock_teach_nothing_and_are_counted(void **state)
+{
+	struct kwhy_recording *recording = make_probed();
+	struct kwhy_ledger *ledger;
+	const struct kwhy_burst *bursts = recording->bursts;
+
+	(void)state;
+	for (int64_t time_ns = 0; time_ns < bursts[CYCLES - 1].end_ns; time_ns += 5000000) {
+		int64_t hz = INT64_C(1980000000);
+
+		for (size_t i = 0; i < CYCLES; i += 4)
+			if (time_ns >= bursts[i].start_ns && time_ns < bursts[i].end_ns)
+				hz = INT64_C(1700000000);
+		OK(kwhy_recording_add_gauge(recording, KWHY_GAUGE_SM_CLOCK, 0, time_ns, hz, &error));
+	}
+	ledger = program_ledger(recording);
+	assert_non_null(strstr(build_note(ledger, "bursts-other-clock"), "6 of 24 bursts"));
+	assert_null(build_note(ledger, "bursts-throttled"));
+	assert_float_equal((double)account_of(ledger, "long", KWHY_CATEGORY_COMPUTE)->mean_power_mw * 1e-3,
+		LONG_W, 0.03 * LONG_W);
+	build_free(recording, ledger);
 }
 
 static void a_burst_whose_repeats_take_ever_longer_is_throttled(void **state)
@@ -345,6 +412,8 @@ int main(void)
 		cmocka_unit_test(an_interval_begins_when_the_programs_earlier_work_has_ended),
 		cmocka_unit_test(a_burst_of_another_process_holds_nobody_else),
 		cmocka_unit_test(the_gap_before_a_burst_waits_for_the_programs_launch),
+		cmocka_unit_test(a_burst_with_another_clock_than_the_programs_is_left_out),
+		cmocka_unit_test(bursts_with_another_clock_teach_nothing_and_are_counted),
 		cmocka_unit_test(a_burst_whose_repeats_take_ever_longer_is_throttled),
 	};
 

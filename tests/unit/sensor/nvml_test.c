@@ -253,6 +253,23 @@ static void gauges_have_our_units(void **state)
 	machine_end(machine);
 }
 
+static void the_clock_alone_is_read_more_often_if_asked_for(void **state)
+{
+	struct machine *machine = machine_new(H200 "sm_clock_mhz 1980\n");
+	size_t often, seldom;
+
+	(void)state;
+	machine->request.clock_period_ns = 5 * MS;
+	machine_open(machine);
+	machine_run(machine, 2 * S);
+	often = machine_read(machine, kwhy_sensors_find_gauge(machine->sensors, KWHY_GAUGE_SM_CLOCK, 0));
+	seldom = machine_read(machine, kwhy_sensors_find_gauge(machine->sensors, KWHY_GAUGE_MEMORY_CLOCK, 0));
+	assert_true(often >= 400 && often <= 410);
+	assert_true(seldom <= 3);
+	assert_int_equal(machine_gauge(machine, KWHY_GAUGE_SM_CLOCK), 1980000000);
+	machine_end(machine);
+}
+
 static void gpm_gives_means_over_at_least_100_ms_and_no_traffic_that_is_not_there(void **state)
 {
 	struct machine *machine = machine_start(
@@ -522,6 +539,7 @@ int main(void)
 		cmocka_unit_test(a_call_that_fails_once_is_counted_and_sampling_goes_on),
 		cmocka_unit_test(a_rare_counter_is_read_each_second_while_the_ring_is_refused),
 		cmocka_unit_test(gauges_have_our_units),
+		cmocka_unit_test(the_clock_alone_is_read_more_often_if_asked_for),
 		cmocka_unit_test(gpm_gives_means_over_at_least_100_ms_and_no_traffic_that_is_not_there),
 		cmocka_unit_test(without_gauges_only_meters_are_read),
 		cmocka_unit_test(averages_and_instants_are_read_only_when_asked_for_or_for_want_of_the_ring),

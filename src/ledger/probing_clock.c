@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/probing_clock.h"
+
+#include "base/quantile.h"
+
+#include <stdlib.h>
+
+enum { READINGS_MIN = 5 };
+#define SAME_RATIO 0.012
+
+static const struct kwhy_gauge_series *series_of(const struct kwhy_recording *recording, uint32_t device)
+{
+	for (size_t i = 0; i < recording->gauge_count; i++)
+		if (recording->gauges[i].gauge == KWHY_GAUGE_SM_CLOCK &&
+			recording->gauges[i].device == device)
+			return &recording->gauges[i];
+	return NULL;
+}
+
+/*
+ * Writes the readings that were taken while an activity of the program ran. The program's own launch in a
+ * burst counts as well; it is short. Returns their number.
+ */
+static size_t take_own(const struct kwhy_gauge_series *series, const struct kwhy_activities *rows,
+	uint32_t device, double *out_hz)
+{
+	size_t row = rows->first[device], count = 0;
+	int64_t end_ns = INT64_MIN;
+
+	for (size_t i = 0; i < series->count; i++) {
+		for (; row < rows->first[device + 1] && rows->start_ns[row] <= series->time_ns[i]; row++)
+			if (rows->origin[row] == KWHY_ORIGIN_PROGRAM && rows->end_ns[row] > end_ns)
+				end_ns = rows->end_ns[row];
+		if (series->time_ns[i] < end_ns)
+			out_hz[count++] = (double)series->value[i];
+	}
+	return count;
+}
+
+enum kwhy_status kwhy_probing_clock_init(struct kwhy_probing_clock *clock,
+	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error)
+{
+	const struct kwhy_gauge_series *series = series_of(recording, device);
+	double *own_hz = NULL;
+	size_t count = 0;
+
+	*clock = (struct kwhy_probing_clock){0};
+	if (!series)
+		return KWHY_OK;
+	own_hz = calloc(series->count + 1, sizeof(*own_hz));
+	if (!own_hz)
+		return kwhy_fail_memory(error, "readings of the clock");
+	count = take_own(series, &recording->activities, device, own_hz);
+	if (count >= READINGS_MIN) {
+		kwhy_sort_reals(own_hz, count);
+		*clock = (struct kwhy_probing_clock){
+			series, kwhy_quantile(own_hz, count, 0.05), kwhy_quantile(own_hz, count, 0.95)};
+	}
+	free(own_hz);
+	return KWHY_OK;
+}
+
+/* Index of the first reading at `time_ns` or later. */
+static size_t first_from(const struct kwhy_gauge_series *series, int64_t time_ns)
+{
+	size_t low = 0, high = series->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (series->time_ns[middle] < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool kwhy_probing_clock_differs(const struct kwhy_probing_clock *clock, int64_t start_ns, int64_t end_ns)
+{
+	double sum_hz = 0, mean_hz;
+	size_t first, end;
+
+	if (!clock->series)
+		return false;
+	first = end = first_from(clock->series, start_ns);
+	for (; end < clock->series->count && clock->series->time_ns[end] < end_ns; end++)
+		sum_hz += (double)clock->series->value[end];
+	if (end == first)
+		return false;
+	mean_hz = sum_hz / (double)(end - first);
+	return mean_hz < (1 - SAME_RATIO) * clock->low_hz || mean_hz > (1 + SAME_RATIO) * clock->high_hz;
+}
