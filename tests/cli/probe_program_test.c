@@ -132,6 +132,23 @@ static void of_large_memory_only_what_is_written_is_copied(void **state)
 	assert_int_equal(count(probed->log, "burst count"), 5);
 }
 
+static void memory_of_pools_and_mapped_pieces_is_put_back(void **state)
+{
+	static const char words[] = "pool:5 segments:5 work:2 sum";
+	struct probed *probed;
+
+	(void)state;
+	expect_same(words);
+	probed = probe("", words);
+	assert_null(strstr(probed->log, "gave up"));
+	assert_null(strstr(probed->log, "refused add"));
+	assert_int_equal(count(probed->log, "burst add"), 5 + 10 + 2);
+	assert_int_equal(count(probed->log, "burst count"), 10 + 10 + 2);
+	/* an array over two pieces reaches both, and nothing of the piece without access */
+	assert_true(strstr(probed->log, "2 allocations of 163840 bytes"));
+	assert_int_equal(count(probed->log, "check 2"), 0);
+}
+
 static void memory_that_is_not_put_back_ends_the_probing_and_the_status_tells(void **state)
 {
 	struct probed *probed = probe("", "unsteady:4 sum");
@@ -311,6 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_program_prints_what_it_prints_alone, end_one),
 		cmocka_unit_test_teardown(what_cannot_be_put_back_is_not_repeated, end_one),
+		cmocka_unit_test_teardown(memory_of_pools_and_mapped_pieces_is_put_back, end_one),
 		cmocka_unit_test_teardown(of_large_memory_only_what_is_written_is_copied, end_one),
 		cmocka_unit_test_teardown(
 			memory_that_is_not_put_back_ends_the_probing_and_the_status_tells, end_one),

@@ -7,23 +7,6 @@
  */
 #define PUT_BACK_MAX_BYTES (UINT64_C(64) << 20)
 
-/*
- * Whether the device can read the memory. Mapped memory may belong to another device, or may not be
- * accessible yet.
- */
-static bool is_readable(const struct kwhy_probe_burst *burst, const struct kwhy_probe_allocation *allocation,
-	kwhy_cuda_device device)
-{
-	const struct kwhy_cuda_location here = {KWHY_CUDA_LOCATION_DEVICE, device};
-	unsigned long long access = 0;
-
-	if (allocation->context)
-		return true;
-	return burst->driver->cuMemGetAccess &&
-		!burst->driver->cuMemGetAccess(&access, &here, allocation->address) &&
-		access == KWHY_CUDA_ACCESS_READ_WRITE;
-}
-
 void kwhy_probe_contents_list_outside(struct kwhy_probe_burst *burst)
 {
 	const size_t count = kwhy_probe_memory_list(
@@ -35,7 +18,7 @@ void kwhy_probe_contents_list_outside(struct kwhy_probe_burst *burst)
 		return;
 	for (size_t i = 0; i < count; i++)
 		if (!kwhy_probe_reach_holds(&burst->reach, burst->outside[i].address) &&
-			is_readable(burst, &burst->outside[i], device))
+			kwhy_probe_reach_may_read(burst->driver, &burst->outside[i], device))
 			burst->outside[burst->outside_count++] = burst->outside[i];
 }
 

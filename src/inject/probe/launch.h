@@ -86,6 +86,13 @@ enum kwhy_probe_reason kwhy_probe_reach_read(const struct kwhy_cuda_probe *drive
 	struct kwhy_probe_memory *memory, const struct kwhy_probe_context *probe_context,
 	const struct kwhy_probe_launch *launch, struct kwhy_probe_reach *out);
 
+/*
+ * Whether the device may read and write the memory. Mapped memory may belong to another device, or may not be
+ * accessible yet.
+ */
+bool kwhy_probe_reach_may_read(const struct kwhy_cuda_probe *driver,
+	const struct kwhy_probe_allocation *allocation, kwhy_cuda_device device);
+
 bool kwhy_probe_reach_holds(const struct kwhy_probe_reach *reach, kwhy_cuda_address address);
 
 #endif

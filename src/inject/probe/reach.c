@@ -24,19 +24,39 @@ bool kwhy_probe_reach_holds(const struct kwhy_probe_reach *reach, kwhy_cuda_addr
 	return false;
 }
 
+bool kwhy_probe_reach_may_read(const struct kwhy_cuda_probe *driver,
+	const struct kwhy_probe_allocation *allocation, kwhy_cuda_device device)
+{
+	const struct kwhy_cuda_location here = {KWHY_CUDA_LOCATION_DEVICE, device};
+	unsigned long long access = 0;
+
+	if (allocation->context)
+		return true;
+	return driver->cuMemGetAccess && !driver->cuMemGetAccess(&access, &here, allocation->address) &&
+		access == KWHY_CUDA_ACCESS_READ_WRITE;
+}
+
+/* Finds a piece of mapped memory that the device may read and write. */
+static bool find_piece(
+	const struct reading *reading, kwhy_cuda_address address, struct kwhy_probe_allocation *out)
+{
+	return kwhy_probe_memory_find(reading->memory, address, out) && !out->context &&
+		kwhy_probe_reach_may_read(reading->driver, out, reading->device);
+}
+
 /*
  * Widens a range over all adjacent pieces of mapped memory, because one array may extend over several of
- * them.
+ * them. No array extends over a piece to which the device has no access.
  */
-static void widen(struct kwhy_probe_memory *memory, struct kwhy_probe_range *range)
+static void widen(const struct reading *reading, struct kwhy_probe_range *range)
 {
 	struct kwhy_probe_allocation piece;
 
-	if (!kwhy_probe_memory_find(memory, range->address, &piece) || piece.context)
+	if (!find_piece(reading, range->address, &piece))
 		return;
-	while (kwhy_probe_memory_find(memory, range->address + range->bytes, &piece) && !piece.context)
+	while (find_piece(reading, range->address + range->bytes, &piece))
 		range->bytes = piece.address + piece.bytes - range->address;
-	while (kwhy_probe_memory_find(memory, range->address - 1, &piece) && !piece.context) {
+	while (find_piece(reading, range->address - 1, &piece)) {
 		range->bytes += range->address - piece.address;
 		range->address = piece.address;
 	}
@@ -46,7 +66,7 @@ static enum kwhy_probe_reason keep(struct reading *reading, struct kwhy_probe_ra
 {
 	struct kwhy_probe_reach *reach = reading->reach;
 
-	widen(reading->memory, &range);
+	widen(reading, &range);
 	if (reach->count == KWHY_PROBE_RANGES)
 		return KWHY_PROBE_RANGES_MANY;
 	reach->ranges[reach->count++] = range;
@@ -73,9 +93,12 @@ static enum kwhy_probe_reason judge(const struct reading *reading, kwhy_cuda_add
 	if (!driver->cuPointerGetAttribute(&device, KWHY_CUDA_POINTER_DEVICE, address) && device >= 0 &&
 		device != reading->device)
 		return KWHY_PROBE_PEER;
-	if (kwhy_probe_memory_find(reading->memory, address, &allocation) && allocation.is_shared)
+	if (!kwhy_probe_memory_find(reading->memory, address, &allocation))
+		return KWHY_PROBE_NONE;
+	if (allocation.is_shared)
 		return KWHY_PROBE_SHARED;
-	return KWHY_PROBE_NONE;
+	return kwhy_probe_reach_may_read(driver, &allocation, reading->device) ? KWHY_PROBE_NONE
+									       : KWHY_PROBE_UNKNOWN;
 }
 
 /* Finds the allocation that contains a word taken as an address. False: the word is not an address. */

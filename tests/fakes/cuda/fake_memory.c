@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fake.h"
+#include "fake_mapping.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 enum { ROOMS_MAX = 4096 };
 
-enum space_kind { DEVICE, PINNED, REGISTERED, MANAGED, OPENED };
+enum space_kind { DEVICE, PINNED, REGISTERED, MANAGED, OPENED, MAPPED };
 
 /* Memory that was allocated, registered or opened. */
 static struct space {
@@ -69,7 +70,7 @@ void fake_memory_end(void)
 {
 	late.taken = NULL; /* its memory was freed with the context */
 	for (; space_count; space_count--)
-		if (rooms[space_count - 1].kind != REGISTERED)
+		if (rooms[space_count - 1].kind != REGISTERED && rooms[space_count - 1].kind != MAPPED)
 			release(&rooms[space_count - 1]);
 }
 
@@ -95,7 +96,7 @@ static enum kwhy_cuda_result take_space(uintptr_t address, enum space_kind kind)
 	if (!space || space->begin != address ||
 		(space->kind != kind && !(kind == DEVICE && space->kind == MANAGED)))
 		return KWHY_CUDA_INVALID_VALUE;
-	if (kind != REGISTERED)
+	if (kind != REGISTERED && kind != MAPPED)
 		release(space);
 	*space = rooms[--space_count];
 	return KWHY_CUDA_SUCCESS;
@@ -151,6 +152,19 @@ enum kwhy_cuda_result cuMemFree_v2(kwhy_cuda_address address)
 {
 	BEGIN("cuMemFree_v2");
 	return fake_end(take_space(address, DEVICE));
+}
+
+enum kwhy_cuda_result fake_memory_map(kwhy_cuda_address address, size_t bytes)
+{
+	if (!bytes || space_at(address) || space_count == ROOMS_MAX)
+		return KWHY_CUDA_INVALID_VALUE;
+	rooms[space_count++] = (struct space){address, bytes, MAPPED, fake_current_device(), 0};
+	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result fake_memory_unmap(kwhy_cuda_address address)
+{
+	return take_space(address, MAPPED);
 }
 
 struct shared {
@@ -315,7 +329,8 @@ static enum kwhy_cuda_result attribute_of(void *out_value, int attribute, const 
 {
 	switch (attribute) {
 	case KWHY_CUDA_POINTER_MEMORY_TYPE:
-		*(unsigned *)out_value = space->kind == DEVICE || space->kind == MANAGED
+		*(unsigned *)out_value = space->kind == DEVICE || space->kind == MANAGED ||
+				space->kind == MAPPED
 			? KWHY_CUDA_MEMORY_DEVICE
 			: 1;
 		return KWHY_CUDA_SUCCESS;

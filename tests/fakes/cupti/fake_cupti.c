@@ -32,7 +32,8 @@ enum {
 static const char *const calls[2][CALLS] = {
 	{NULL, "cuInit", "cuLaunchKernel", "cuMemAlloc_v2", "cuCtxSynchronize", "cuLaunchHostFunc_ptsz",
 		"cuProfilerStop", "cuMemFree_v2", "cuGraphInstantiateWithFlags", "cuGraphLaunch",
-		"cuGraphExecDestroy", "cuMemcpyDtoDAsync_v2", "cuMemcpyHtoDAsync_v2", "cuMemsetD32Async",
+		"cuGraphExecDestroy", "cuMemAllocAsync", "cuMemFreeAsync", "cuMemMap", "cuMemUnmap",
+		"cuMemcpyDtoDAsync_v2", "cuMemcpyHtoDAsync_v2", "cuMemsetD32Async",
 		"cuGraphExecKernelNodeSetParams_v2", "cuGraphExecChildGraphNodeSetParams",
 		"cuLaunchCooperativeKernel"},
 	{NULL, "cudaGetDevice_v3020", "cudaMalloc_v3020", "cudaLaunchKernel_v7000",

@@ -48,6 +48,12 @@ void probed_initialise(void)
 	probed_cuda.set_current = find(driver, "cuCtxSetCurrent");
 	probed_cuda.allocate = find(driver, "cuMemAlloc_v2");
 	probed_cuda.free = find(driver, "cuMemFree_v2");
+	probed_cuda.allocate_from_pool = find(driver, "cuMemAllocAsync");
+	probed_cuda.free_to_pool = find(driver, "cuMemFreeAsync");
+	probed_cuda.reserve = find(driver, "cuMemAddressReserve");
+	probed_cuda.map = find(driver, "cuMemMap");
+	probed_cuda.set_access = find(driver, "cuMemSetAccess");
+	probed_cuda.unmap = find(driver, "cuMemUnmap");
 	probed_cuda.allocate_managed = find(driver, "cuMemAllocManaged");
 	probed_cuda.load = find(driver, "cuModuleLoadData");
 	probed_cuda.get_function = find(driver, "cuModuleGetFunction");

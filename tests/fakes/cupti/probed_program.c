@@ -16,10 +16,11 @@
  *   cold-graph:N     the same without that run
  *   nested-graph:N   N launches of a graph with a child graph, whose kernels' arguments are changed
  *   cooperative:N    N cooperative launches
- *   copies:N         N rounds of fills and copies
- *   fork             starts a child process that also works
- *   dies:N:STATUS    ends the program with this status in the Nth run of a kernel
- *   sum              prints a checksum of the memory
+ *   pool:N           N rounds of kernels on memory of a pool, which is taken and given back in each
+ *   segments:N       N rounds of kernels on an array over two mapped pieces of memory, beside which others
+ * are mapped and unmapped copies:N         N rounds of fills and copies fork             starts a child
+ * process that also works dies:N:STATUS    ends the program with this status in the Nth run of a kernel sum
+ * prints a checksum of the memory
  */
 #include "probed_program.h"
 
@@ -129,6 +130,16 @@ static void nested_graph(const char *text)
 	probed_nested_graph(&own, atoi(text));
 }
 
+static void pool(const char *text)
+{
+	probed_pool(&own, atoi(text));
+}
+
+static void segments(const char *text)
+{
+	probed_segments(&own, atoi(text));
+}
+
 static void cooperative(const char *text)
 {
 	for (int i = 0; i < atoi(text); i++)
@@ -224,6 +235,8 @@ static const struct {
 	{"cold-graph", cold_graph},
 	{"nested-graph", nested_graph},
 	{"cooperative", cooperative},
+	{"pool", pool},
+	{"segments", segments},
 	{"copies", copies},
 	{"fork", fork_child},
 	{"dies", die_within},

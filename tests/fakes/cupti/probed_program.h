@@ -2,6 +2,7 @@
 #ifndef KWHY_TESTS_PROBED_PROGRAM_H
 #define KWHY_TESTS_PROBED_PROGRAM_H
 
+#include "fakes/cuda/fake_mapping.h"
 #include "gpu/gpu.h"
 #include "vendor/cuda_abi.h"
 
@@ -31,6 +32,12 @@ extern struct probed_driver {
 	__typeof__(cuCtxSetCurrent) *set_current;
 	__typeof__(cuMemAlloc_v2) *allocate;
 	__typeof__(cuMemFree_v2) *free;
+	__typeof__(cuMemAllocAsync) *allocate_from_pool;
+	__typeof__(cuMemFreeAsync) *free_to_pool;
+	__typeof__(cuMemAddressReserve) *reserve;
+	__typeof__(cuMemMap) *map;
+	__typeof__(cuMemSetAccess) *set_access;
+	__typeof__(cuMemUnmap) *unmap;
 	__typeof__(cuMemAllocManaged) *allocate_managed;
 	__typeof__(cuModuleLoadData) *load;
 	__typeof__(cuModuleGetFunction) *get_function;
@@ -93,5 +100,9 @@ void probed_die_in(unsigned run, unsigned status);
 void probed_graph(struct probed_memory *own, int launches);
 void probed_cold_graph(struct probed_memory *own, int launches);
 void probed_nested_graph(struct probed_memory *own, int launches);
+
+/* probed_pieces.c: work on memory of a pool, and on pieces that are mapped into a range of addresses. */
+void probed_pool(struct probed_memory *own, int rounds);
+void probed_segments(struct probed_memory *own, int rounds);
 
 #endif
