@@ -136,7 +136,8 @@ static enum kwhy_status query(const struct copier *copier, const char *what, con
 	kwhy_text_addf(&sql, "SELECT %s FROM %s", what,
 		copier->part->before ? copier->part->before : "read_parquet(");
 	add_path(&sql, copier->part->file);
-	kwhy_text_addf(&sql, "%s%s", copier->part->before ? copier->part->after : ")", tail);
+	kwhy_text_addf(&sql, "%s%s",
+		copier->part->before ? copier->part->after : ", hive_partitioning = false)", tail);
 	status = kwhy_text_check(&sql, error);
 	if (!status)
 		status = kwhy_duckdb_run(&copier->made->duckdb, sql.data, copier->part->file, out, &why);
@@ -170,8 +171,6 @@ static enum kwhy_status find_columns(struct copier *copier, struct kwhy_error *e
 		const char *found = duckdb->duckdb_column_name(&copier->head, i);
 		const char *name = found ? name_of(copier->part, found) : NULL;
 
-		if (name && copier->count == COLUMNS_MAX)
-			copier->count = 0; /* refused below, as a file without columns */
 		if (name && count <= COLUMNS_MAX)
 			copier->columns[copier->count++] = (struct column){
 				found, name, duckdb->duckdb_column_type(&copier->head, i)};

@@ -97,6 +97,31 @@ static void a_changed_file_is_refused_with_the_place(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* DuckDB would take "rank=5" in a path for a column of all rows, and "*" for any file. */
+static void names_of_folders_are_no_columns_and_no_patterns(void **state)
+{
+	struct kwhy_duckdb duckdb = duckdb_or_skip();
+	struct kwhy_recording *recording = make(2, nodes), *back;
+	const struct kwhy_import_options options = {0};
+	char path[32], folder[48], moved[64];
+
+	(void)state;
+	write_as("parquet", recording, path);
+	snprintf(folder, sizeof(folder), "%s-rank=5", path);
+	snprintf(moved, sizeof(moved), "%s/[a]*'.parquet", folder);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(rename(path, moved), 0);
+	OK(kwhy_recording_new(&back, &error));
+	OK(kwhy_import_trace(back, moved, &options, &error));
+	for (uint32_t i = 0; i < COUNT; i++)
+		assert_int_equal(back->devices[i].rank, i);
+	unlink(moved);
+	rmdir(folder);
+	kwhy_recording_free(back);
+	kwhy_recording_free(recording);
+	kwhy_duckdb_close(&duckdb);
+}
+
 /* At each of some lengths the file is either refused by kwhy or by DuckDB, never read in part. */
 static void a_cut_file_is_refused(void **state)
 {
@@ -178,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_read_back),
 		cmocka_unit_test(a_changed_file_is_refused_with_the_place),
+		cmocka_unit_test(names_of_folders_are_no_columns_and_no_patterns),
 		cmocka_unit_test(a_cut_file_is_refused),
 		cmocka_unit_test(a_damaged_file_is_refused_or_read),
 		cmocka_unit_test(without_the_library_the_cure_is_said),
