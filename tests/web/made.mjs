@@ -50,3 +50,14 @@ export async function llmServer(behaviour) {
 	while (!existsSync(port) && child.exitCode === null) await new Promise((wake) => setTimeout(wake, 20));
 	return { url: `http://127.0.0.1:${readFileSync(port, "utf8").trim()}/v1`, stop: () => child.kill("SIGKILL") };
 }
+
+/** Texts of charts that lie over another text of their chart, or reach out of it. */
+export function crowded(page) {
+	return page.evaluate(() => [...document.querySelectorAll(".chart svg")].flatMap((svg) => {
+		const all = svg.getBoundingClientRect();
+		const texts = [...svg.querySelectorAll("text")].filter((t) => t.textContent.trim()).map((t) => [t.textContent, t.getBoundingClientRect()]);
+		const outside = texts.filter(([, a]) => a.left < all.left - 2 || a.right > all.right + 2 || a.top < all.top - 2 || a.bottom > all.bottom + 2);
+		const over = texts.flatMap(([name, a], i) => texts.slice(i + 1).filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4).map(([other]) => `'${name}' and '${other}'`));
+		return [...outside.map(([name]) => `'${name}' leaves ${svg.closest("section").id}`), ...over.map((pair) => `${pair} in ${svg.closest("section").id}`)];
+	}));
+}

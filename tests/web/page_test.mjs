@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { changeBlock, llmServer, madeReport, runText, twoDevices } from "./made.mjs";
+import { changeBlock, crowded, llmServer, madeReport, runText, twoDevices } from "./made.mjs";
 
 const [kwhy, trace, power, folder] = process.argv.slice(2);
 const CHROMIUM = process.env.KWHY_CHROMIUM ?? "/usr/bin/chromium";
@@ -51,6 +51,15 @@ function report(args, name) {
 }
 
 const spawnText = promisify(execFile);
+
+/** On a phone, no text of the page's charts lies over another. */
+async function fitsPhone(html) {
+	const page = await open(html);
+	await page.setViewportSize({ width: 390, height: 900 });
+	await page.waitForFunction(() => [...document.querySelectorAll(".chart")].every((c) => c.querySelector("svg") && Math.abs(c.querySelector("svg").getBoundingClientRect().width - c.clientWidth) <= 1));
+	assert.deepEqual(await crowded(page), []);
+	await page.close();
+}
 
 const tests = {
 	"every view opens and the first one is drawn quickly": async () => {
@@ -236,6 +245,7 @@ const tests = {
 			await browserPage.waitForFunction(() => [...document.querySelectorAll(".chart")].every((chart) => Math.abs(chart.querySelector("svg").getBoundingClientRect().width - chart.clientWidth) <= 1));
 			const wide = await browserPage.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
 			assert.ok(wide[0] <= wide[1], `${wide} at ${width}`);
+			assert.deepEqual(await crowded(browserPage), [], `at ${width}`);
 		}
 		const ground = () => browserPage.evaluate(() => getComputedStyle(document.body).backgroundColor);
 		assert.notEqual(await ground(), "rgb(255, 255, 255)");
@@ -283,6 +293,18 @@ const tests = {
 		assert.ok(titles.some((title) => title.startsWith("GPU 5: ")), titles.join(" | "));
 		assert.ok(!titles.some((title) => /^GPU [01]: /.test(title)), titles.join(" | "));
 		await page.close();
+	},
+	"equal findings of several devices are one card, and different kernels have different labels": async () => {
+		const [file] = twoDevices("equal"), rows = readFileSync(file, "utf8").split("\n"), long = "x".repeat(90);
+		const page = await open(report([file], "equal"));
+		const ids = await page.locator("#findings .card").evaluateAll((cards) => cards.map((card) => card.id));
+		assert.equal(new Set(ids).size, ids.length, ids.join(" "));
+		await page.close();
+		writeFileSync(file, rows.map((row, i) => row.replace("gemm", `${long}${i % 3}${long}`)).join("\n"));
+		const kernels = await open(report([file], "labels"));
+		const labels = await kernels.locator("#ledger tbody bdi").evaluateAll((list) => list.map((item) => [item.title, item.textContent]));
+		assert.equal(new Set(labels.map(([, shown]) => shown)).size, new Set(labels.map(([name]) => name)).size, `${labels}`);
+		await kernels.close();
 	},
 	"two ranks that call their GPU by one number are distinguished": async () => {
 		const event = (rank, ms) => [
@@ -365,6 +387,7 @@ const tests = {
 		await page.locator("#clocks-h2d button", { hasText: "back to back" }).click();
 		await page.waitForSelector("#time-h2d-back-to-back svg");
 		assert.ok((await page.locator("#pays").innerText()).includes("aligned addresses"));
+		await fitsPhone(html);
 		await page.screenshot({ path: join(folder, "transfers.png"), fullPage: true });
 		await page.close();
 	},
@@ -386,6 +409,7 @@ const tests = {
 		await page.waitForSelector("#regime-chart svg");
 		assert.ok((await page.locator("#criteria").innerText()).includes("the topology shows"));
 		assert.ok((await page.locator("#links").innerText()).includes("Limits are not available"));
+		await fitsPhone(html);
 		await page.screenshot({ path: join(folder, "pairs.png"), fullPage: true });
 		await page.close();
 	},

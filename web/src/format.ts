@@ -56,12 +56,41 @@ function withoutParameters(text: string): string {
 }
 
 /** Shortens a kernel's name for a label. Both ends stay, because variants of a kernel often differ at the end of their names. */
-export function shorten(name: string, limit = 48): string {
+export function cut(name: string, limit = 48): string {
 	let text = visible(name).replace(/^void /, "").replace(/\(anonymous namespace\)::|at::native::|std::|c10::|\(int\)|\(bool\)/g, "");
 	if (text.length > limit) text = withoutParameters(text);
 	if (text.length <= limit) return text;
 	const head = Math.ceil((limit - 1) * 0.55);
 	return `${text.slice(0, head)}…${text.slice(text.length - (limit - 1 - head))}`;
+}
+
+/** Names by the texts that the page shows for them. */
+const shown = new Map<string, string>();
+
+function isFree(place: string, text: string, name: string): boolean {
+	const owner = shown.get(place + text);
+	if (owner === undefined) shown.set(place + text, name);
+	return owner === undefined || owner === name;
+}
+
+/** Start of the name, and what follows shortly before the first character in which it differs from another name. */
+function fromDifference(name: string, other: string, limit: number): string {
+	let at = 0;
+	while (at < name.length && name[at] === other[at]) at++;
+	const head = name.slice(0, Math.floor(limit / 3)), tail = name.slice(Math.max(head.length, at - 6)), room = limit - head.length - 1;
+	return `${head}…${tail.length <= room ? tail : `${tail.slice(0, room - 1)}…`}`;
+}
+
+/** Shortens a name such that the texts of different names differ on the page, or in a `place` of it whose names are written differently. */
+export function shorten(name: string, limit = 48, place = ""): string {
+	const text = cut(name, limit);
+	if (isFree(place, text, name)) return text;
+	const apart = fromDifference(visible(name), visible(shown.get(place + text)!), limit);
+	if (isFree(place, apart, name)) return apart;
+	for (let n = 2; ; n++) {
+		const numbered = `${cut(name, limit - 4)} ~${n}`;
+		if (isFree(place, numbered, name)) return numbered;
+	}
 }
 
 /** Makes control characters visible, such as bidirectional overrides. Names come from traces, so these must have no effect on the page. */

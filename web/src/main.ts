@@ -75,7 +75,7 @@ function openReport(app: HTMLElement, report: Report, brief: Brief | null, plan:
 	const shown = data ? timelineSection(data) : null;
 	const jump = shown ? (from: number, to: number): void => shown.timeline.jump(from - data!.header.start_ns, to - data!.header.start_ns) : null;
 	const sections = [
-		headline(report, brief), heatmapView(report), findings(report, jump), plan ? planView(plan) : null, plan ? stretchView(plan.stretch) : null, sankey(report), shown?.node ?? null, categoriesView(report), ledger(report), timeView(report), waitsView(report), rangesView(report), operationsView(report), splitView(report), rankingView(report), kernels(report), copies(report),
+		headline(report, brief), heatmapView(report), findings(report, jump), plan ? planView(plan) : null, plan ? stretchView(plan) : null, sankey(report), shown?.node ?? null, categoriesView(report), ledger(report), timeView(report), waitsView(report), rangesView(report), operationsView(report), splitView(report), rankingView(report), kernels(report), copies(report),
 		steps(report), report.opened ? null : ranks(report), memory(report, data), apiView(report), probingView(report), quality(report),
 	].filter((s): s is HTMLElement => s !== null);
 	app.replaceChildren(heading(report), navigation(sections), el("main", {}, ...sections));

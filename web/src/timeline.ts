@@ -2,7 +2,7 @@
 // The timeline: power above, tracks below, on one axis; wheel and keys zoom from the whole run to a microsecond.
 
 import { button, csv, el, save, tooltip } from "./dom";
-import { bytes, exact, power, shorten, time, visible } from "./format";
+import { bytes, cut, exact, power, time, visible } from "./format";
 import { color, onTheme } from "./theme";
 import { CATEGORY, firstRunning, lowerBound, type Part, type Series, type TimelineData, type TrackHeader } from "./timeline_data";
 
@@ -225,7 +225,7 @@ export class Timeline {
 			if (to - from > 46) {
 				context.fillStyle = color("ground");
 				const room = Math.floor((to - from - 6) / 6.4);
-				context.fillText(shorten(this.data.header.names[part.name[i]!] ?? "", Math.max(room, 4)).slice(0, room), from + 3, top + 13);
+				context.fillText(cut(this.data.header.names[part.name[i]!] ?? "", Math.max(room, 4)).slice(0, room), from + 3, top + 13);
 			}
 		}
 	}

@@ -15,7 +15,7 @@ function heading(plan: Plan): HTMLElement {
 }
 
 export function openPlan(app: HTMLElement, plan: Plan): void {
-	const sections = [planView(plan), stretchView(plan.stretch)].filter((s): s is HTMLElement => s !== null);
+	const sections = [planView(plan), stretchView(plan)].filter((s): s is HTMLElement => s !== null);
 	const nav = el("nav", { "aria-label": "views" }, ...sections.map((s) => el("a", { href: `#${s.id}` }, s.querySelector("h2")?.textContent ?? s.id)));
 	app.replaceChildren(heading(plan), nav, el("main", {}, ...sections));
 }

@@ -29,13 +29,32 @@ export function titleOf(report: Report, finding: Finding): string {
 	return where + visible(finding.title);
 }
 
-function card(finding: Finding, title: string, jump: Jump | null): HTMLElement {
-	const saving = finding.projection;
+/** Findings of one kind on different devices, the one that saves most first. A kind that a device has twice is two groups. */
+export function groupsOf(findings: Finding[]): Finding[][] {
+	const groups: Finding[][] = [];
+	for (const finding of findings) {
+		const group = groups.find(([first, ...others]) => first!.id === finding.id && first!.cure === finding.cure && known(finding.device) && ![first!, ...others].some((f) => f.device === finding.device));
+		if (group) group.push(finding);
+		else groups.push([finding]);
+	}
+	return groups;
+}
+
+/** What the same finding costs on the other devices. */
+function others(report: Report, findings: Finding[]): [string, string] {
+	const shown = findings.slice(0, 8), more = findings.length - shown.length;
+	const list = shown.map((f) => `${deviceLabel(report.devices[f.device!]!)}: ${time(f.time_ns)}${known(f.energy_nj) ? `, ${energy(f.energy_nj)}` : ""}`);
+	return ["also on", `${list.join("; ")}${more ? `; and ${exact(more)} more` : ""}`];
+}
+
+function card(report: Report, group: Finding[], jump: Jump | null): HTMLElement {
+	const finding = group[0]!, title = titleOf(report, finding), saving = finding.projection;
 	const rows: [string, string][] = [["costs now", `${time(finding.time_ns)}${known(finding.energy_nj) ? `, ${range(finding.energy_nj, finding.low_nj, finding.high_nj)}` : ""} in ${exact(finding.count)} ${finding.count === 1 ? "place" : "places"}`]];
 	if (saving && !saving.credited_to) rows.push([saving.is_projected ? "saves, as projected" : "saves at most", saves(saving)]);
 	if (saving?.assumption) rows.push([saving.credited_to ? "saving" : "if", saving.assumption]);
 	const at = finding.file ? `${finding.file}${known(finding.line) ? `:${finding.line}` : ""}` : "";
 	if (finding.in || at) rows.push(["mostly in", [finding.in, at && `(${at})`].filter(Boolean).join(" ")]);
+	if (group.length > 1) rows.push(others(report, group.slice(1)));
 	rows.push(["cure", finding.cure]);
 	return el("article", { class: "card", id: `finding-${finding.id}` }, el("h3", {}, title),
 		el("dl", {}, ...rows.flatMap(([term, text]) => [el("dt", {}, term), el("dd", {}, visible(text))])),
@@ -45,5 +64,5 @@ function card(finding: Finding, title: string, jump: Jump | null): HTMLElement {
 export function findings(report: Report, jump: Jump | null): HTMLElement {
 	return el("section", { id: "findings", "aria-labelledby": "h-findings" }, el("h2", { id: "h-findings" }, "Findings"),
 		el("p", { class: "muted" }, report.findings.length ? "Largest possible saving first. Savings of different findings overlap: do not add them up." : "Nothing found above the threshold."),
-		el("div", { class: "cards" }, ...report.findings.map((finding) => card(finding, titleOf(report, finding), jump))));
+		el("div", { class: "cards" }, ...groupsOf(report.findings).map((group) => card(report, group, jump))));
 }

@@ -19,7 +19,7 @@ function bar(row: BriefRow): HTMLElement {
 function whereRow(row: BriefRow, energy: boolean): HTMLElement {
 	const interval = known(row.energy_low_j) && known(row.energy_high_j) ? `${si(row.energy_low_j, "J")} to ${si(row.energy_high_j, "J")}` : "";
 	const cells = energy ? [si(row.energy_j, "J"), interval] : [si(row.seconds, "s"), exact(row.count)];
-	return el("tr", {}, el("td", { class: "name", title: visible(row.name) }, shorten(row.name, NAME)), el("td", { class: "barred" }, bar(row)), el("td", {}, percent(row.share)), el("td", {}, cells[0]!), el("td", { class: "minor" }, cells[1]!));
+	return el("tr", {}, el("td", { class: "name", title: visible(row.name) }, shorten(row.name, NAME, "first ")), el("td", { class: "barred" }, bar(row)), el("td", {}, percent(row.share)), el("td", {}, cells[0]!), el("td", { class: "minor" }, cells[1]!));
 }
 
 function where(brief: Brief): HTMLElement | null {

@@ -5,7 +5,7 @@ import { el, tooltip, svg } from "../dom";
 import { exact, shorten, time, visible } from "../format";
 import { deviceLabel } from "../report_types";
 import { CATEGORY } from "../timeline_data";
-import type { Stretch, StretchItem } from "../whatif_types";
+import type { Plan, Stretch, StretchItem } from "../whatif_types";
 
 const WIDTH = 1240, LABEL = 170, LANE = 24, BAR = 16, HEAD = 22;
 // calls of other kinds and ranges have the colour of host work
@@ -78,11 +78,14 @@ function legend(stretch: Stretch): HTMLElement {
 		stretch.items.some((i) => !i.after_ns) ? el("span", {}, el("span", { class: "swatch", style: "background:var(--compute);opacity:.35" }), "pale: goes") : null);
 }
 
-export function stretchView(stretch: Stretch | null): HTMLElement | null {
+export function stretchView(plan: Plan): HTMLElement | null {
+	const stretch = plan.stretch;
 	if (!stretch || !stretch.items.length) return null;
 	const { lanes, left } = lanesOf(stretch), drawn = stretch.items.filter((item) => lanes.includes(laneOf(item))), span = Math.max(stretch.before_ns, stretch.after_ns, 1);
 	const before: Panel = { title: `as recorded: ${time(stretch.before_ns)}`, length: stretch.before_ns, rows: drawn.map((item) => ({ item, place: item.before_ns, goes: item.after_ns === null })) };
-	const after: Panel = { title: `with all changes: ${time(stretch.after_ns)}`, length: stretch.after_ns, rows: drawn.flatMap((item) => (item.after_ns ? [{ item, place: item.after_ns, goes: false }] : [])) };
+	// Work that is issued ahead begins before its step, so that an excerpt may last longer though the run does not.
+	const longer = stretch.after_ns > stretch.before_ns ? `, longer since work of this part now begins before it; the whole run takes ${time(plan.after.time_ns)} instead of ${time(plan.before.time_ns)}` : "";
+	const after: Panel = { title: `with all changes: ${time(stretch.after_ns)}${longer}`, length: stretch.after_ns, rows: drawn.flatMap((item) => (item.after_ns ? [{ item, place: item.after_ns, goes: false }] : [])) };
 	const [first, last] = [exact(stretch.first_step + 1), exact(stretch.end_step)];
 	const where = stretch.step_count ? `${first === last ? `Step ${first}` : `Steps ${first} to ${last}`} of ${exact(stretch.step_count)}, around one of median length` : "The middle of the run (no steps are known)";
 	const cut = stretch.left_out ? `; ${exact(stretch.left_out)} later activities and calls of it are not drawn` : "", hidden = left ? ` ${exact(left)} more streams and threads are not drawn.` : "";
