@@ -2,8 +2,8 @@
 /*
  * Loaded into kwhy by LD_PRELOAD. Makes the n-th call of a kind fail, as KWHY_FAULT=KIND:N:HOW states. HOW:
  * once; all (the n-th and all later calls, as on a full disk); quota (all, with EDQUOT); intr (once, with
- * EINTR); short (half of the bytes); signal (SIGINT arrives before the call); kill (SIGKILL arrives before the
- * call, or after half of the bytes that it writes). A call that fails creates the file KWHY_FAULT_MARK.
+ * EINTR); short (half of the bytes); signal (SIGINT arrives before the call); kill (SIGKILL arrives before
+ * the call, or after half of the bytes that it writes). A call that fails creates the file KWHY_FAULT_MARK.
  * Without that file, there were fewer than n calls. Children run without faults.
  */
 #include <dlfcn.h>

@@ -176,7 +176,7 @@ static void the_source_of_a_range_is_the_users_before_a_librarys(void **state)
 static void a_source_is_a_librarys_by_its_path(void **state)
 {
 	static const char *const libraries[] = {
-		"<frozen runpy>", "torch/nn.py", "re/", "os.py", "/home/me/env/site-packages/x.py", "a.so"};
+		"<frozen runpy>", "torch/nn.py", "re/", "os.py", "/opt/env/site-packages/x.py", "a.so"};
 	static const char *const own[] = {"train.py", "my/torch/nn.py", "torch", "o", ""};
 
 	(void)state;
