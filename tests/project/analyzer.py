@@ -14,6 +14,11 @@ import sys
 
 SOURCE, BUILD, FILES = os.path.abspath(sys.argv[1]), sys.argv[2], [os.path.abspath(path) for path in sys.argv[3:]]
 PLACES = re.compile(r"src/(import|recording)/.*\.c|src/bench/pairs/rank[^/]*\.c")  # gcc 12 analyses C alone
+# Warnings of gcc 12 that are wrong, and why.
+WRONG = {
+    ("src/import/recorded/symbols.c", "malloc-leak"): "the array of modules holds the path",
+    ("src/import/rocprof/csv_rows.c", "use-of-uninitialized-value"): "take_integers() sets all numbers, or fails",
+}
 FLAG = re.compile(r"-(I|D|isystem|std=).*")
 
 
@@ -25,7 +30,8 @@ def analyse(row):
             flags += [word, words[i + 1]] if word == "-isystem" else [word]
     said = subprocess.run(["gcc", "-fanalyzer", "-O1", *flags, "-c", row["file"], "-o", "/dev/null"], cwd=row["directory"],
                           capture_output=True, text=True, check=False)
-    return said.stderr if said.returncode or "-Wanalyzer-" in said.stderr else ""
+    found = {(os.path.relpath(row["file"], SOURCE), kind) for kind in re.findall(r"\[-Wanalyzer-([\w-]+)\]", said.stderr)}
+    return said.stderr if said.returncode or found - WRONG.keys() else ""
 
 
 def main():
