@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two mixtures of FP64, tensor and gather kernels up to the power limit, in bursts and launch by launch: do the intervals of a plain recording
 # contain what the energy counter measures of each kernel in its place, and how wide are they? Needs PyTorch with Triton and one GPU; 100 seconds.
-# PYTHON names another interpreter, LOOP_S the seconds of each recording (12).
+# PYTHON names another interpreter, LOOP_S the seconds of each recording (10).
 # usage: mixtures.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
@@ -13,7 +13,7 @@ python=${PYTHON:-python3}
 [ -n "${PYTHON:-}" ] || [ ! -x /opt/torch/.venv/bin/python ] || python=/opt/torch/.venv/bin/python
 "$python" "$program" truth "$out/mixtures-truth.json" | tee "$out/mixtures-truth.txt"
 for name in burst fine; do
-	"$kwhy" record -q --one-file -o "$out/mixture-$name.kwhy" -- "$python" "$program" loop "$name" "${LOOP_S:-12}" "$out/mixtures-truth.json"
+	"$kwhy" record -q --one-file -o "$out/mixture-$name.kwhy" -- "$python" "$program" loop "$name" "${LOOP_S:-10}" "$out/mixtures-truth.json"
 	"$kwhy" report --json -o "$out/mixture-$name.json" "$out/mixture-$name.kwhy"
 done
 "$python" "$program" judge "$out/mixtures-judged.json" "$out/mixtures-truth.json" burst="$out/mixture-burst.json" fine="$out/mixture-fine.json" |

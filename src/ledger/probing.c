@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/probing.h"
 
-#include "ledger/probing_clock.h"
+#include "ledger/work_clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -219,7 +219,7 @@ static struct repeats find_repeats(
 }
 
 /* Whether the clock was read in the time of the repeats, and is none of the program's. */
-static bool has_other_clock(const struct repeats *repeats, const struct kwhy_probing_clock *clock)
+static bool has_other_clock(const struct repeats *repeats, const struct kwhy_work_clock *clock)
 {
 	const struct kwhy_activities *rows = repeats->rows;
 	int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
@@ -232,12 +232,12 @@ static bool has_other_clock(const struct repeats *repeats, const struct kwhy_pro
 		if (rows->end_ns[row] > end_ns)
 			end_ns = rows->end_ns[row];
 	}
-	return start_ns < end_ns && kwhy_probing_clock_differs(clock, start_ns, end_ns);
+	return start_ns < end_ns && kwhy_work_clock_differs(clock, start_ns, end_ns);
 }
 
 /* Keeps the intervals of `list` whose clock was not that of the program, and counts them. */
 static void keep_unlike(const struct kwhy_covered *list, const struct kwhy_activities *rows, uint32_t device,
-	const struct kwhy_probing_clock *clock, struct kwhy_probing_unlike *out)
+	const struct kwhy_work_clock *clock, struct kwhy_probing_unlike *out)
 {
 	size_t row = rows->first[device], count = 0;
 
@@ -259,9 +259,9 @@ static void keep_unlike(const struct kwhy_covered *list, const struct kwhy_activ
 enum kwhy_status kwhy_probing_unlike_find(const struct kwhy_recording *recording, uint32_t device,
 	struct kwhy_probing_unlike *out, struct kwhy_error *error)
 {
-	struct kwhy_probing_clock clock;
+	struct kwhy_work_clock clock;
 	struct kwhy_covered list = {0};
-	enum kwhy_status status = kwhy_probing_clock_init(&clock, recording, device, error);
+	enum kwhy_status status = kwhy_work_clock_init(&clock, recording, device, error);
 
 	if (!status)
 		status = list_init(&list, recording, device, error);

@@ -27,7 +27,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_probing_cut(struct kwhy_covered *covered,
  * from that of the kernel between the program's other work. throttled_count: in the last quarter of the
  * interval repeats took more than 3 % longer than in the first, because the clock fell, as it does at the
  * power limit. A step of an H200's clock is 0.8 %. clock_count: other intervals whose clock was read and is
- * none of the program's (probing_clock.h).
+ * none of the program's (work_clock.h).
  */
 struct kwhy_probing_unlike {
 	struct kwhy_window *windows; /* [throttled_count + clock_count]; the caller frees them */

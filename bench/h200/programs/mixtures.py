@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two mixtures of FP64, tensor and gather kernels up to the power limit: in bursts of 10 to 60 ms, and launch by launch (`fine`).
 
-truth OUT.json: the power of each kernel in both mixtures. In place: the energy counter over the mixture, and over the mixture with more bursts
-of one kernel; the difference of energies over that of durations. Alone: the counter over the kernel alone, whose clock may fall. loop
+truth OUT.json: the power of each kernel in both mixtures. In place: the energy counter over the mixture without one kernel, and
+with twice as many bursts of it; the difference of energies over that of durations. Alone: the counter over the kernel alone, whose clock may fall. loop
 burst|fine SECONDS TRUTH.json: the mixture, with as many rounds as in the truth. judge OUT.json TRUTH.json burst=REPORT.json fine=REPORT.json:
 prints what the ledger says, compared with the truth.
 """
@@ -18,8 +18,7 @@ import triton.language as tl
 
 from inplace_sets import Meter
 
-ALONE_S, PLACE_S, WARM_S, IDLE_W = 1.2, 2.5, 0.3, 120.0
-EXTRA = 2  # times as many further launches of the kernel whose power in place is measured
+ALONE_S, PLACE_S, WARM_S, IDLE_W = 1.2, 1.9, 0.3, 120.0
 MHZ_MIN = 1950  # mean clock of an H200; below it the power limit has lowered the clock
 SMS = 132
 # blocks of each Triton kernel, and the duration of a launch in seconds
@@ -114,18 +113,18 @@ class Mixture:
         else:
             self.series, self.pauses = {kernel: [1] * LAUNCHES for kernel in self.run}, []
 
-    def cycle(self, see=lambda: None, extra=None, times=0):
-        """One cycle in a new random order, with `times` as many further bursts or launches of `extra`. Calls `see` while the device computes."""
-        order = [(kernel, count) for kernel, counts in self.series.items() for count in counts * (1 + (times if kernel == extra else 0))]
+    def cycle(self, see=lambda: None, kernel=None, times=1):
+        """One cycle in a new random order, with `times` as many bursts or launches of `kernel`. Calls `see` while the device computes."""
+        order = [(name, count) for name, counts in self.series.items() for count in counts * (times if name == kernel else 1)]
         order += self.pauses
         self.random.shuffle(order)
-        for kernel, count in order:
-            if kernel == "pause":
+        for name, count in order:
+            if name == "pause":
                 torch.cuda.synchronize()
                 time.sleep(count)
                 continue
             for _ in range(count):
-                self.run[kernel]()
+                self.run[name]()
             if count > 1:
                 see()
         see()
@@ -174,9 +173,12 @@ def truth(path):
         plain_j, plain_s, plain_mhz = window(meter, mixture.cycle, PLACE_S)
         out[name].update(watts=plain_j / plain_s, mhz=plain_mhz)
         for kernel in mixture.run:
-            joules, seconds, mhz = window(meter, lambda see, k=kernel: mixture.cycle(see, k, EXTRA), PLACE_S)
-            row, launches = out[name]["kernels"][kernel], EXTRA * sum(mixture.series[kernel])
-            row.update(place_w=(joules - plain_j) / (seconds - plain_s), place_us=1e6 * (seconds - plain_s) / launches, place_mhz=mhz)
+            # none and twice as many lie on both sides of the mixture, whose clock depends on its power
+            none_j, none_s, none_mhz = window(meter, lambda see, k=kernel: mixture.cycle(see, k, 0), PLACE_S)
+            twice_j, twice_s, twice_mhz = window(meter, lambda see, k=kernel: mixture.cycle(see, k, 2), PLACE_S)
+            row, launches = out[name]["kernels"][kernel], 2 * sum(mixture.series[kernel])
+            seconds, mhz = twice_s - none_s, min(none_mhz, twice_mhz)
+            row.update(place_w=(twice_j - none_j) / seconds, place_us=1e6 * seconds / launches, place_mhz=mhz)
             print(f"{name:5} {kernel:8} {row['us']:8.1f} us alone {row['alone_w']:6.1f} W {row['alone_mhz']:4.0f} MHz; "
                   f"in place {row['place_us']:8.1f} us {row['place_w']:6.1f} W {mhz:4.0f} MHz (mixture {plain_j / plain_s:.1f} W {plain_mhz:.0f} MHz)", flush=True)
     with open(path, "w", encoding="utf-8") as file:

@@ -4,6 +4,7 @@
 #include "base/column.h"
 #include "base/map.h"
 #include "ledger/probing.h"
+#include "ledger/work_clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -231,6 +232,22 @@ static void mean_ratios(struct search *search, struct sum *sums, size_t count, d
 				sums[i].time_ns;
 }
 
+/*
+ * Where the clock changes while the program's work runs, as it does at the power limit, the powers of kernels
+ * change with it. The model has one power for each, which is then as uncertain as the clock.
+ */
+static enum kwhy_status add_clock(const struct kwhy_device_ledger *device_ledger,
+	const struct kwhy_recording *recording, uint32_t device, double *ratio, struct kwhy_error *error)
+{
+	struct kwhy_work_clock clock;
+	enum kwhy_status status = kwhy_work_clock_init(&clock, recording, device, error);
+
+	for (size_t i = 0; !status && i < device_ledger->account_count; i++)
+		if (device_ledger->accounts[i].category == KWHY_CATEGORY_COMPUTE)
+			ratio[i] = hypot(ratio[i], clock.spread);
+	return status;
+}
+
 static enum kwhy_status add_rows(struct search *search, const struct kwhy_device_ledger *device_ledger,
 	uint32_t device, const uint32_t *twins, struct kwhy_error *error)
 {
@@ -273,6 +290,8 @@ enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *device_
 		status = add_rows(&search, device_ledger, device, twins, error);
 	if (!status)
 		mean_ratios(&search, sums, device_ledger->account_count, out_ratio);
+	if (!status)
+		status = add_clock(device_ledger, recording, device, out_ratio, error);
 	free(sums);
 	free(twins);
 	free(search.latest);

@@ -59,6 +59,35 @@ static double place_ratio_of(const struct plan *plan)
 	return ratio;
 }
 
+/* The ratio of a kernel that runs for 20 ms, with its clock read each ms between these two values, in MHz. */
+static double ratio_at_clocks(int64_t low_mhz, int64_t high_mhz)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+	double ratios[8];
+	int64_t now_ns = 0;
+
+	for (int64_t i = 0; i < 21; i++) {
+		add_kernel(recording, &now_ns, 999000, "kernel", 132);
+		OK(kwhy_recording_add_gauge(recording, KWHY_GAUGE_SM_CLOCK, 0, now_ns - 500000,
+			(low_mhz * (20 - i) + high_mhz * i) / 20 * 1000000, &error));
+	}
+	ledger = build_ledger(recording);
+	OK(kwhy_power_places_find(&ledger->devices[0], recording, 0, ratios, &error));
+	double ratio = ratios[build_account(ledger, 0, "kernel") - ledger->devices[0].accounts];
+
+	build_free(recording, ledger);
+	return ratio;
+}
+
+static void a_power_is_as_unsure_as_the_clock(void **state)
+{
+	(void)state;
+	assert_float_equal(ratio_at_clocks(1980, 1980), 0, 1e-9);
+	assert_float_equal(ratio_at_clocks(1965, 1980), 0, 1e-9); /* one step */
+	assert_float_equal(ratio_at_clocks(1600, 2000), log(1900.0 / 1700) / 1.349, 0.001);
+}
+
 static void a_power_is_unsure_by_how_much_longer_launches_take_in_place(void **state)
 {
 	const struct plan slower = {.place_ns = 102000, .burst_blocks = 64, .burst_launches = BURST};
@@ -183,6 +212,7 @@ int main(void)
 		cmocka_unit_test(grids_of_one_kernel_are_not_wrong_in_the_same_way),
 		cmocka_unit_test(launches_of_many_sizes_are_not_compared),
 		cmocka_unit_test(a_few_launches_in_a_row_are_no_burst),
+		cmocka_unit_test(a_power_is_as_unsure_as_the_clock),
 		cmocka_unit_test(copies_between_repeats_make_the_power_unsure_unless_bursts_show_theirs),
 	};
 

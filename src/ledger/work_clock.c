@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ledger/probing_clock.h"
+#include "ledger/work_clock.h"
 
 #include "base/quantile.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { READINGS_MIN = 5 };
@@ -37,14 +38,23 @@ static size_t take_own(const struct kwhy_gauge_series *series, const struct kwhy
 	return count;
 }
 
-enum kwhy_status kwhy_probing_clock_init(struct kwhy_probing_clock *clock,
-	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error)
+/* `sorted` has readings above 0. The quartiles of a normal density are 1.349 standard deviations apart. */
+static double spread_of(const double *sorted, size_t count)
+{
+	const double low_hz = kwhy_quantile(sorted, count, 0.25),
+		     high_hz = kwhy_quantile(sorted, count, 0.75);
+
+	return low_hz > 0 && high_hz > (1 + SAME_RATIO) * low_hz ? log(high_hz / low_hz) / 1.349 : 0;
+}
+
+enum kwhy_status kwhy_work_clock_init(struct kwhy_work_clock *clock, const struct kwhy_recording *recording,
+	uint32_t device, struct kwhy_error *error)
 {
 	const struct kwhy_gauge_series *series = series_of(recording, device);
 	double *own_hz = NULL;
 	size_t count = 0;
 
-	*clock = (struct kwhy_probing_clock){0};
+	*clock = (struct kwhy_work_clock){0};
 	if (!series)
 		return KWHY_OK;
 	own_hz = calloc(series->count + 1, sizeof(*own_hz));
@@ -53,8 +63,8 @@ enum kwhy_status kwhy_probing_clock_init(struct kwhy_probing_clock *clock,
 	count = take_own(series, &recording->activities, device, own_hz);
 	if (count >= READINGS_MIN) {
 		kwhy_sort_reals(own_hz, count);
-		*clock = (struct kwhy_probing_clock){
-			series, kwhy_quantile(own_hz, count, 0.05), kwhy_quantile(own_hz, count, 0.95)};
+		*clock = (struct kwhy_work_clock){series, kwhy_quantile(own_hz, count, 0.05),
+			kwhy_quantile(own_hz, count, 0.95), spread_of(own_hz, count)};
 	}
 	free(own_hz);
 	return KWHY_OK;
@@ -76,7 +86,7 @@ static size_t first_from(const struct kwhy_gauge_series *series, int64_t time_ns
 	return low;
 }
 
-bool kwhy_probing_clock_differs(const struct kwhy_probing_clock *clock, int64_t start_ns, int64_t end_ns)
+bool kwhy_work_clock_differs(const struct kwhy_work_clock *clock, int64_t start_ns, int64_t end_ns)
 {
 	double sum_hz = 0, mean_hz;
 	size_t first, end;

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_LEDGER_PROBING_CLOCK_H
-#define KWHY_LEDGER_PROBING_CLOCK_H
+#ifndef KWHY_LEDGER_WORK_CLOCK_H
+#define KWHY_LEDGER_WORK_CLOCK_H
 
 #include "model/recording.h"
 
 /* Readings of a device's SM clock, and the clocks at which the program's own work ran. */
-struct kwhy_probing_clock {
+struct kwhy_work_clock {
 	const struct kwhy_gauge_series *series; /* NULL: too few readings */
 	double low_hz, high_hz; /* 5 and 95 % quantiles of the readings while the program's work ran */
+	/*
+	 * standard deviation of the logarithm of these readings, from their quartiles; 0 if the quartiles
+	 * differ by at most 1.2 %
+	 */
+	double spread;
 };
 
-KWHY_MUST_USE enum kwhy_status kwhy_probing_clock_init(struct kwhy_probing_clock *clock,
+KWHY_MUST_USE enum kwhy_status kwhy_work_clock_init(struct kwhy_work_clock *clock,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
 /*
  * Whether the mean clock in an interval lies outside the clocks of the program's own work by more than 1.2 %,
  * which is one and a half steps of an H200's clock. False also if the interval has no reading.
  */
-bool kwhy_probing_clock_differs(const struct kwhy_probing_clock *clock, int64_t start_ns, int64_t end_ns);
+bool kwhy_work_clock_differs(const struct kwhy_work_clock *clock, int64_t start_ns, int64_t end_ns);
 
 #endif
