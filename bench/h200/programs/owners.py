@@ -28,7 +28,7 @@ ROUNDS = [
 FIRST_UID = 3000
 
 
-def work_s(programs):
+def duration_s(programs):
     return TOGETHER_S if len(programs) > 1 else SHARE_S
 
 
@@ -136,7 +136,7 @@ class Programs:
                 name = f"{number}-{len(programs)}-{kind}"
                 who = {"user": uid, "group": uid, "extra_groups": []} if may_read else {}
                 log = open(os.path.join(folder, f"{name}.log"), "w")
-                process = subprocess.Popen([python, program, kind, str(work_s(kinds)), folder, name, str(number)] + ([] if may_read else [str(uid)]),
+                process = subprocess.Popen([python, program, kind, str(duration_s(kinds)), folder, name, str(number)] + ([] if may_read else [str(uid)]),
                                            env=self.environment(), stdout=log, stderr=log, cwd=folder, **who)
                 programs.append({"kind": kind, "user": str(uid), "name": name, "process": process, "pid": process.pid})
                 self.all.append(programs[-1])
@@ -273,7 +273,7 @@ def play(gpu, programs, serve, number, root):
     time.sleep(LAG_S)
     accounts, begin_j, begin_s, begin_unix_s = serve.by_user(), gpu.energy_j(), time.monotonic(), time.time()
     programs.signal(f"{number}.start")
-    programs.wait(members, "done", work_s(members) + 60)
+    programs.wait(members, "done", duration_s(members) + 60)
     work_j, work_s = gpu.energy_j() - begin_j, time.monotonic() - begin_s
     time.sleep(LAG_S)
     after, whole_j = serve.by_user(), gpu.energy_j() - begin_j
@@ -371,7 +371,7 @@ def measure(kwhy, out, folder, result):
         after_j = gpu.energy_j()
         samples = Samples(gpu, out)
         for number, kinds in enumerate(ROUNDS):
-            if left_s() < work_s(kinds) + 2 * LAG_S + 4 + len(kinds) * (1 if own else 4):
+            if left_s() < duration_s(kinds) + 2 * LAG_S + 4 + len(kinds) * (1 if own else 4):
                 result["skipped"].append("+".join(kinds))
                 continue
             try:
