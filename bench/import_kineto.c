@@ -102,7 +102,7 @@ struct shift {
 	uint64_t time_us, id;
 };
 
-/* Returns a shift by which successive repetitions overlap neither in time nor in ids. */
+/* Returns a shift with which successive repetitions overlap neither in time nor in ids. */
 static struct shift shift_of(const char *first, const char *end)
 {
 	uint64_t low = UINT64_MAX, high = 0, id = 0;

@@ -10,12 +10,12 @@
 #include <string.h>
 
 /*
- * Compares the powers in a recording with powers measured in place: one operation of the loop is repeated
- * where it stands, and only the energy counter is read. Such a power is energy over the time from one
- * launch to the next, including the gap after each launch; the power of an account refers to the time in
- * which the kernel ran. The second figure of each row therefore adds the gap at the idle level. The
- * half-widths of an operation's accounts are added in quadrature, as each kernel's power is learnt from
- * readings of its own.
+ * Compares the powers in a recording with powers measured in place, where one operation of a loop is repeated
+ * between the loop's other work and only the energy counter is read. A power measured in place is energy
+ * divided by the time from one launch to the next, which includes the gap after each launch. The power of an
+ * account refers to the time in which the kernel ran; the second figure of each row therefore adds the gap at
+ * the idle level. The half-widths of an operation's accounts are added in quadrature, because each kernel's
+ * power is learnt from readings of its own.
  */
 enum { OPERATIONS_MAX = 64, NAME_BYTES = 64, PATTERN_BYTES = 192 };
 
@@ -24,7 +24,7 @@ struct operation {
 	double truth_w, truth_s, count;
 	/* sums over the operation's accounts */
 	double gross_nj, half_nj2, time_ns; /* half_nj2: sum of the squares of the half-widths */
-	double launches;		    /* number of launches of the kernel with the fewest launches */
+	double launches; /* number of launches of that kernel of the operation that has the fewest */
 };
 
 struct inplace {
@@ -92,8 +92,8 @@ static bool matches(const struct operation *operation, const char *name)
 }
 
 /*
- * Whether the account holds the loop's own launches of the operation. Launches by kwhy probe do not count:
- * they are not a fair sample of the operation's kernels.
+ * Whether the account holds the loop's own launches of the operation. Launches by kwhy probe do not count,
+ * because they are not a fair sample of the operation's kernels.
  */
 static bool is_in_loop(const struct operation *operation, const struct kwhy_account *account)
 {

@@ -69,7 +69,7 @@ static void time_calls(void)
 	printf("a call, switched off             %8.1f ns\n", (now_ns() - start_ns) / CALLS);
 }
 
-/* Times calls at which no stack is read, because the next stack is not due yet. */
+/* Times calls at which no stack is read, because none is due yet. */
 static void time_seen(struct kwhy_stacks *stacks)
 {
 	double start_ns;

@@ -22,12 +22,14 @@
  * four is a smaller card.
  */
 enum kwhy_mixture_schedule {
-	KWHY_MIXTURE_BURST,  /* each run has one kind and 0.2-70 ms; idle in between */
-	KWHY_MIXTURE_FINE,   /* kernels of 0.1-0.3 ms in random order, with short idle in every second seed */
-	KWHY_MIXTURE_LOOP,   /* about five kinds and idle in a fixed order, period 4-100 ms */
-	KWHY_MIXTURE_DECODE, /* steps of many kernels of a few microseconds, mostly idle */
-	KWHY_MIXTURE_TRAIN,  /* steps of 2-3 ms: copy, forward, backward, update, read back */
-	KWHY_MIXTURE_LONG_TAIL, /* 40-60 kernel names of which few dominate, in changing phases */
+	KWHY_MIXTURE_BURST, /* each run is of one kind of work and takes 0.2-70 ms; idle time between runs */
+	KWHY_MIXTURE_FINE,  /* kernels of 0.1-0.3 ms in random order; in about half of the seeds with short
+			       idle times */
+	KWHY_MIXTURE_LOOP, /* about five kinds of work and idle time in a fixed order, repeated every 4-100 ms
+			    */
+	KWHY_MIXTURE_DECODE,	/* steps of many kernels of a few microseconds, mostly idle */
+	KWHY_MIXTURE_TRAIN,	/* steps of 2-3 ms: copy, forward, backward, update, read back */
+	KWHY_MIXTURE_LONG_TAIL, /* 40-60 kernel names, of which a few dominate, in changing phases */
 	KWHY_MIXTURE_STREAMS,	/* bursts of kernels in one stream, concurrent copies in another */
 	KWHY_MIXTURE_SCHEDULE_COUNT
 };
@@ -42,9 +44,9 @@ const char *kwhy_mixture_schedule_text(enum kwhy_mixture_schedule schedule);
 struct kwhy_mixture_kind {
 	char name[24];
 	uint8_t activity_kind, copy_kind;
-	uint32_t blocks; /* mean number of blocks, of kernels only */
+	uint32_t blocks; /* mean number of blocks; for kernels only */
 	double net_w;	 /* power above idle, W */
-	double unit_ns;	 /* usual duration; unused by schedules that set durations themselves */
+	double unit_ns;	 /* usual duration; not used by schedules that set durations themselves */
 	double cooling_ratio;
 	double weight; /* relative probability of being drawn */
 };
@@ -57,31 +59,35 @@ struct kwhy_mixture_work {
 	size_t row;
 };
 
-/* An interval in which nothing starts or ends. Powers are the true ones, W, including the drift. */
+/*
+ * An interval inside of which no activity starts or ends. Powers are the true ones, W, including the drift.
+ */
 struct kwhy_mixture_stretch {
 	double start_ns, end_ns;
 	double idle_w;
 	double net_w[KWHY_MIXTURE_STREAMS_MAX];
-	size_t work[KWHY_MIXTURE_STREAMS_MAX]; /* [streams] index of the work that runs; SIZE_MAX: none */
+	size_t work[KWHY_MIXTURE_STREAMS_MAX]; /* [streams] index in `works` of the work that runs; SIZE_MAX:
+						  none */
 };
 
 struct kwhy_mixture {
 	struct kwhy_recording *recording; /* finished; owned */
 	struct kwhy_profile
-		profile; /* what this machine's calibration would state; NAN where it is unknown */
+		profile; /* what a calibration of this machine would state; NAN where it is unknown */
 	struct kwhy_mixture_kind kinds[KWHY_MIXTURE_KINDS_MAX];
 	uint32_t kind_count, stream_count;
 	int64_t origin_ns;   /* recording time at true time 0, ns */
 	double idle_w, gain; /* idle_w: true idle level of the cold device; gain: metered power, divided by
 				the true power */
-	double leak_ratio; /* leakage of warm silicon: rise of the idle level in W per watt of the mean power
-			      above idle (exponential mean with a time constant of 1 s) */
-	/* of the meter; look_period_s: time from one sample of the power to the next */
+	double leak_ratio; /* leakage of warm silicon: rise of the idle level in W, per watt of the mean power
+			      above idle (an exponential mean with a time constant of 1 s) */
+	/* figures of the meter; look_period_s: time from one sample of the power to the next */
 	double time_constant_s, delay_s, look_period_s;
 	struct kwhy_mixture_work *works;
 	size_t work_count, work_capacity;
-	struct kwhy_mixture_stretch *stretches; /* without gaps between them; the first one is the metered
-						   time before the work, the last one that after it */
+	struct kwhy_mixture_stretch
+		*stretches; /* consecutive stretches without gaps; the first one is the metered time before
+			       the work, the last one the time after it */
 	size_t stretch_count, stretch_capacity;
 };
 
@@ -99,10 +105,10 @@ void kwhy_mixture_done(struct kwhy_mixture *mixture);
 
 /*
  * True energy in [start_ns, end_ns) of recording time, nJ, in three parts: each activity, idle time between
- * the first and the last activity, and idle time outside them. row_nj has one value for each row of the
- * recording. If several activities run, each gets an equal part of the idle level. `alone`: the true power
- * of each kind is taken to be the power that it draws alone on a warm device; that is what a user without
- * another truth can measure.
+ * the first and the last activity, and idle time before and after them. row_nj has one value for each row of
+ * the recording. If several activities run, each gets an equal part of the idle level. `alone`: each kind is
+ * taken to draw the power that it draws alone on a warm device, since that is what a user without another
+ * truth can measure.
  */
 struct kwhy_mixture_truth {
 	bool alone;

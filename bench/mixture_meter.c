@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * The faults of the meters, as measured on one H200. Samples in the ring are 20.02 ms apart, but some gaps
- * are longer, and every fifth sample has a time stamp that is 6 to 10 ms late. Updates of the counter are
- * read some tenths of a millisecond late.
+ * The faults of the meters, as measured on one H200. Samples in the driver's ring buffer are 20.02 ms apart,
+ * but some gaps are longer, and every fifth sample has a time stamp that is 6 to 10 ms late. Updates of the
+ * counter are read some tenths of a millisecond late.
  */
 #define SAMPLE_PERIOD_NS 20.02e6
 #define COUNTER_PERIOD_NS 100e6
@@ -15,10 +15,10 @@
 #define COPY_RATE_BYTES_PER_NS 55 /* page-locked memory over PCIe 5 x16 */
 
 /*
- * The meter samples the power at even intervals, holds each value until the next sample, and passes the
- * held value through a low-pass filter. The filter's response to the held value is exact, and so is its
- * integral. Because of this sampling, the counter's updates scatter by 4 % over kernels of 0.1-0.3 ms; with
- * continuous sampling they would scatter by 0.7 %.
+ * The meter samples the power at even intervals, holds each value until the next sample, and passes the held
+ * values through a low-pass filter. The filter's response to a held value is computed exactly, and so is its
+ * integral. Because of the sampling, the counter's updates scatter by 4 % over kernels of 0.1-0.3 ms; with a
+ * continuous reading they would scatter by 0.7 %.
  */
 struct filter {
 	const struct kwhy_mixture *mixture;
@@ -191,7 +191,7 @@ static void add_machine(struct kwhy_mixture_builder *builder, uint32_t *names)
 			strlen(mixture->kinds[k].name), &names[k], builder->error);
 }
 
-/* Sets the row of each piece of work: rows of a stream have the order in which its work was issued. */
+/* Sets `row` of each piece of work. The rows of a stream are in the order in which its work was issued. */
 static void find_rows(struct kwhy_mixture *mixture)
 {
 	const struct kwhy_activities *rows = &mixture->recording->activities;

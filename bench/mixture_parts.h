@@ -8,8 +8,7 @@
 /* The functions that kwhy_mixture_init() calls, in this order. */
 
 /*
- * A machine, and the work on it while a schedule is laid out. After the first failure nothing more is
- * added.
+ * A machine, and its work so far while a schedule is laid out. After the first failure nothing more is added.
  */
 struct kwhy_mixture_builder {
 	struct kwhy_mixture *mixture;
@@ -20,8 +19,9 @@ struct kwhy_mixture_builder {
 	uint32_t last_kind[KWHY_MIXTURE_STREAMS_MAX];
 	double run_start_ns[KWHY_MIXTURE_STREAMS_MAX]; /* start of the current run of work of the kind
 							  last_kind, ns */
-	double sm_count, scale;			       /* scale: factor of all powers; 1 on the large card */
-	double coverage_start_ns;		       /* true time from which the profiler ran; at most 0 */
+	double sm_count, scale; /* sm_count: number of multiprocessors; scale: factor of all powers, 1 on the
+				   large card */
+	double coverage_start_ns; /* true time from which the profiler ran; at most 0 */
 };
 
 /*

@@ -88,8 +88,8 @@ static void add_usual_kinds(struct kwhy_mixture_builder *builder)
 }
 
 /*
- * Lays out one burst. Durations and gaps have the distribution of measured bursts (medians: 7 activities, 4
- * ms); idle times are up to 75 ms.
+ * Lays out one burst. Durations and gaps have the distribution of measured bursts (medians: 7 activities and
+ * 4 ms). Idle times are up to 75 ms.
  */
 static void lay_burst(struct kwhy_mixture_builder *builder, uint32_t kind_count)
 {
@@ -130,8 +130,8 @@ static void lay_fine(struct kwhy_mixture_builder *builder, double duration_ns)
 }
 
 /*
- * Some of the periods are near multiples of 20.02 ms, the period of the ring, or of 100 ms, the period of
- * the counter.
+ * Lays out a loop. Some of its periods are near multiples of 20.02 ms, the period of the ring buffer, or of
+ * 100 ms, the period of the counter.
  */
 static void lay_loop(struct kwhy_mixture_builder *builder, double duration_ns)
 {
@@ -159,7 +159,7 @@ static void lay_loop(struct kwhy_mixture_builder *builder, double duration_ns)
 	}
 }
 
-/* Adds a chain of kernels that the host launches one by one, with gaps between them. */
+/* A chain of kernels that the host launches one by one, with gaps between them. */
 struct chain {
 	uint32_t kind[80];
 	double length_ns[80];
@@ -204,7 +204,10 @@ static void lay_decode(struct kwhy_mixture_builder *builder, double duration_ns)
 	}
 }
 
-/* In every second seed all steps are equal; in the others some steps are followed by an evaluation. */
+/*
+ * Lays out steps of training. In about half of the seeds all steps are equal; in the others some steps are
+ * followed by an evaluation.
+ */
 static void lay_train(struct kwhy_mixture_builder *builder, double duration_ns)
 {
 	struct chain forward = {.gap_ns = 2e3}, backward = {.gap_ns = 2e3};

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 /*
- * Sets the truth of each account: that of its rows or, for idle time, the energy drawn while nothing ran.
+ * Sets the truth of each account: the sum over its rows or, for idle time, the energy drawn while nothing
+ * ran.
  */
 static void sum_truth(double *truth_nj, const struct kwhy_recording *recording,
 	const struct kwhy_device_ledger *device, const struct kwhy_mixture_truth *truth)

@@ -8,12 +8,15 @@
 
 #include <stddef.h>
 
-/* One row of the ledger and its truth. Truths are scaled so that their sum is the metered total. */
+/*
+ * One row of the ledger and its truth. All truths are scaled by one factor, so that their sum is the metered
+ * total.
+ */
 struct kwhy_mixture_row {
 	const struct kwhy_account *account; /* owned by the ledger */
 	double truth_nj;
 	bool covered;		 /* whether the truth lies in the 90 % interval */
-	double half_width_ratio; /* half width of the interval, divided by the gross energy; NAN: there is no
+	double half_width_ratio; /* half-width of the interval, divided by the gross energy; NAN: there is no
 				    interval */
 };
 
@@ -28,9 +31,9 @@ struct kwhy_mixture_score {
 	size_t group_count, group_covered;
 	double wrong_ratio; /* share of the energy that is on wrong accounts: half of the sum of the absolute
 			       differences */
-	double expected_ratio;	     /* wrong_ratio that the ledger itself expects */
-	double half_width_ratio;     /* mean over the rows */
-	double weighted_half_ratio;  /* mean over the rows, weighted by energy */
+	double expected_ratio;	     /* the wrong_ratio that the ledger itself expects */
+	double half_width_ratio;     /* mean of half_width_ratio over the rows */
+	double weighted_half_ratio;  /* mean of half_width_ratio over the rows, weighted by energy */
 	double covered_energy_ratio; /* share of the energy in rows whose interval holds the truth */
 	double scale;		     /* metered energy, divided by the true energy */
 };

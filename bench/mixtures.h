@@ -17,8 +17,8 @@ struct mixtures_options {
 };
 
 /*
- * The ledger from all meters, and the difference between the counter and what the samples alone predict
- * (NAN: unknown).
+ * The ledger from all meters, and the difference between the counter and what the samples alone predict for
+ * it (NAN: unknown).
  */
 struct mixtures_totals {
 	struct kwhy_ledger *ledger;

@@ -57,7 +57,7 @@ static void print_source(const struct kwhy_source_channel *source)
 	printf("\n");
 }
 
-/* Returns the energy between two times, J. Each power is taken to hold until the next reading. */
+/* Returns the energy between two times, J. Each reading's power is taken to last until the next reading. */
 static double integrate_j(size_t count, int64_t from_ns, int64_t to_ns)
 {
 	double joules = 0;

@@ -6,10 +6,10 @@
 #include <time.h>
 
 /*
- * A stream of page-locked data, with work that takes as long as the copy, half as long, or twice as long.
- * Overlap efficiency is (copy + compute - both) / min(copy, compute), in times; 1 is perfect. The work
- * waits for a number of nanoseconds of the device's clock on one multiprocessor, so it takes time but no
- * memory bandwidth.
+ * Streams page-locked data to the device, with work on it that takes as long as the copy, half as long, or
+ * twice as long. Overlap efficiency is (copy + compute - both) / min(copy, compute), where each word stands
+ * for a time; 1 is perfect. The work waits for a number of nanoseconds of the device's clock on one
+ * multiprocessor, so it takes time but no memory bandwidth.
  */
 
 enum { RUNS_MAX = 9 };
@@ -85,8 +85,8 @@ static void work_on(
 }
 
 /*
- * Streams all data and returns the time that this took without opening the loader. *out_opening_us: time of
- * opening, which allocates memory, a stream and events.
+ * Streams all data and returns the time that this took, without the time to open the loader. *out_opening_us:
+ * time to open it, which allocates memory, a stream and events.
  */
 static double through_us(struct overlap *overlap, double *out_opening_us)
 {

@@ -76,8 +76,8 @@ static bool has_method(const struct pieces *pieces, int method)
 }
 
 /*
- * Checks the data that arrived. For the other direction, device and host exchange roles: both ends hold the
- * pattern, then one is cleared and fetched again.
+ * Checks the data that arrived. Copies to the host are checked in the same way, with the roles of device and
+ * host exchanged: both ends hold the pattern, then one is cleared and the pieces are fetched again.
  */
 static void verify(struct pieces *pieces, int method)
 {

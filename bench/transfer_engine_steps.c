@@ -6,8 +6,9 @@
 
 /*
  * Measures 6,289 pieces of 37.5 B on average in 288 steps, as in a simulation that sets 22 values in each
- * step. Measures the host time in the calls of a step, and the time of a run with its last wait. Does so
- * also with a wait after each step, with one copy for each piece, and with one batch for each step.
+ * step. The results are the host time in the calls of a step, and the time of a run with its last wait. They
+ * are also measured with a wait after each step, with one copy for each piece, and with one batch for each
+ * step.
  */
 
 enum { STEPS = 288, PIECES = 6289, RUNS_MAX = 50, STRIDE = 4096, A_STEP_MAX = 32 };

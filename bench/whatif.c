@@ -34,7 +34,7 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* The recording, and the times up to which its host and its device have work. */
+/* The recording, and the times until which its host and its device have work so far. */
 struct maker {
 	struct kwhy_recording *recording;
 	int64_t host_ns, device_ns;

@@ -169,9 +169,10 @@ static void done(struct lab_bench *bench)
 }
 
 /*
- * Computes the reference's results for a number of flows. Numbers are computed for a run that takes seconds
- * on one core: all steps with up to 1,000 flows, a few steps with more. If flows choose their way by their
- * states, places depend on all numbers, so only that run has results.
+ * Computes the reference's results for a number of flows. `places` has the places of flows over all steps.
+ * `numbers` has what flows carry as well, but only for a run that takes seconds on one core: all steps with
+ * up to 1,000 flows, a few steps with more. If a flow's state decides where it goes, places cannot be
+ * computed without the numbers, so only `numbers` is set.
  */
 static enum kwhy_status find_answers(struct lab_bench *bench, uint32_t flows, struct kwhy_error *error)
 {

@@ -8,7 +8,7 @@
 /*
  * `train`, the training of a perceptron (lab/README.md): `layers` square linear layers with biases, a
  * rectifier between them, cross entropy over as many classes as a layer is wide, and AdamW. A run starts from
- * the same weights every time and makes `steps` steps over the samples, which it repeats.
+ * the same weights every time and makes `steps` steps. After the last sample it goes on with the first.
  */
 enum { LAB_TRAIN_WIDTH = 4096, LAB_TRAIN_LAYERS = 2, LAB_TRAIN_BATCH = 64, LAB_TRAIN_PARTS = 4 };
 enum {

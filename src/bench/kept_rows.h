@@ -20,9 +20,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_kept_path(
 	const char *folder, const char *name, char out[KWHY_KEPT_PATH_BYTES], struct kwhy_error *error);
 
 /*
- * Finds the folder that has samples.csv: FOLDER itself or, if FOLDER contains a single folder, that one
- * (bench pairs makes a folder for each GPU and driver). False: neither has it; `out` is then FOLDER, cut if
- * it is too long.
+ * Finds the folder that has samples.csv: FOLDER itself or, if FOLDER contains a single folder, that folder
+ * (bench pairs makes one for each GPU and driver). False: neither has it; `out` is then FOLDER, cut if it is
+ * too long.
  */
 bool kwhy_kept_folder_find(const char *folder, char out[KWHY_KEPT_PATH_BYTES]);
 

@@ -12,8 +12,9 @@
 
 /*
  * Detector of caches that grow by concatenation, such as those of keys and values in a loop that generates
- * tokens: each aten::cat copies the whole cache to append a little. The shapes of the inputs show it: they
- * differ in one size alone, which grows from one call to the next by what the call appends.
+ * tokens: each aten::cat copies the whole cache to append a little. The shapes of the inputs show this. They
+ * differ in one size alone, and from one call to the next this size of the first input grows by what a call
+ * appends.
  */
 
 enum { DIMS_MAX = 8, INPUTS = 2 };
@@ -24,10 +25,11 @@ struct joined {
 	int dims, along; /* number of sizes; index of the size along which the inputs are joined */
 };
 
-/* All concatenations of one thread whose inputs have the same sizes except for the one that grows. */
+/* All concatenations of one thread whose inputs have the same sizes, apart from the size that grows. */
 struct cache {
-	int64_t last, grown; /* size of the growing input at the last call; number of calls at which it was
-				larger than at the call before by exactly what each call appends */
+	int64_t last,
+		grown; /* last: size of the growing input at the last call; grown: number of calls at which
+			  that size exceeded the one at the call before by exactly what each call appends */
 };
 
 struct finder {
@@ -39,8 +41,8 @@ struct finder {
 };
 
 /*
- * Reads the sizes of the next input, "[1, 8, 100, 64]", before `end`. Returns how many sizes it has; 0: no
- * further input has sizes, or it has too many.
+ * Reads the sizes of the next input, "[1, 8, 100, 64]", before `end`. Returns the number of its sizes; 0: no
+ * further input has sizes, or this one has too many.
  */
 static int read_sizes(const char **at, const char *end, int64_t sizes[DIMS_MAX])
 {
@@ -160,8 +162,8 @@ static bool grows(const struct finder *finder, size_t row, double min_count, str
 }
 
 /*
- * Marks the kernels that copy caches. With the cure, each keeps the share of its time that writes the
- * appended part.
+ * Marks the kernels that copy caches. With the cure, each takes only that share of its time in which it
+ * writes the appended part.
  */
 static void mark_all(struct finder *finder, struct kwhy_tally *tally)
 {

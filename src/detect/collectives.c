@@ -12,8 +12,9 @@
 /* Detectors of waste in work that several devices do together. */
 
 /*
- * Least distance, in standard deviations of the other devices' times above their mean, at which a device is
- * a straggler. Among eight equal devices, one lies that far out by chance about once in seventy runs.
+ * If a device's time is above the mean of the other devices' times by at least this many of their standard
+ * deviations, it is a straggler. Among eight equal devices, this happens by chance about once in seventy
+ * runs.
  */
 #define STRAGGLER_SDS 5
 
@@ -65,8 +66,9 @@ static int64_t computes(const struct kwhy_detect_context *context, uint32_t devi
 }
 
 /*
- * A device's time outside of collectives. The device that arrives last at collectives waits least in them,
- * so it has the longest time outside. The cause may be a late host rather than longer computing.
+ * A device's time outside of collectives. The device that arrives last at collectives waits least in them, so
+ * it has the longest time outside of them. The cause may be that its host is late, and not that it computes
+ * longer.
  */
 static int64_t keeps_waiting(const struct kwhy_detect_context *context, uint32_t device)
 {
@@ -116,9 +118,7 @@ static void weigh(const struct kwhy_detect_context *context, struct balance *bal
 	weigh_others(context->recording->device_count, balance);
 }
 
-/*
- * Whether one device alone is slower than the others, by much more than the others differ from each other.
- */
+/* Whether the slowest device is slower than all others by much more than these differ from each other. */
 static bool has_straggler(const struct kwhy_detect_context *context, const struct balance *balance)
 {
 	double excess_ns = (double)balance->work_ns[balance->slowest] - balance->others_mean_ns;
@@ -130,8 +130,8 @@ static bool has_straggler(const struct kwhy_detect_context *context, const struc
 }
 
 /*
- * Energy drawn by devices that wait for the slowest one: for each, its idle power times the time by which
- * it is faster. Waiting devices draw at least idle power.
+ * Energy drawn by devices while they wait for the slowest one: for each, its idle power times the time by
+ * which it is faster. Waiting devices draw at least idle power.
  */
 static struct kwhy_energy_ci90 waiting_energy(
 	const struct kwhy_detect_context *context, const struct balance *balance, double *out_recorded_nj)
@@ -156,7 +156,8 @@ static struct kwhy_energy_ci90 waiting_energy(
 enum { PARTY_BYTES = 40 };
 
 /*
- * The device's number in the trace, with its rank where known, since often each rank numbers its device 0.
+ * The device's number in the trace, with its rank if it is known, since the ranks often number their devices
+ * from 0.
  */
 static const char *party_name(char out[PARTY_BYTES], const struct kwhy_recording *recording, size_t d)
 {
@@ -290,7 +291,7 @@ static bool is_uneven(const struct kwhy_detect_context *context, const struct ba
 		kwhy_detect_threshold(context, "min_share") * (double)longest_ns;
 }
 
-/* Compares devices by their compute time and, if that is balanced, by their time outside of collectives. */
+/* Compares the devices' compute times and, if these are balanced, their times outside of collectives. */
 static enum kwhy_status compare_parties(const struct kwhy_detect_context *context, struct balance *balance)
 {
 	bool straggles;
@@ -304,7 +305,7 @@ static enum kwhy_status compare_parties(const struct kwhy_detect_context *contex
 	return has_straggler(context, balance) ? report_imbalance(context, balance, true) : KWHY_OK;
 }
 
-/* Compares all devices at once, so it does so only when called for the first one. */
+/* Compares all devices in one call, so only the call for the first device does anything. */
 enum kwhy_status kwhy_detect_rank_imbalance(const struct kwhy_detect_context *context)
 {
 	struct balance balance = {.measure = &compute_time};

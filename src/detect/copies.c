@@ -40,7 +40,8 @@ static void add_copy(struct kwhy_tally *tally, size_t row, double kept_ns)
 }
 
 struct small_run {
-	uint64_t runs; /* number of series of small copies in one direction with no kernel between them */
+	uint64_t runs; /* number of series of small copies in one direction, in which no kernel runs between
+			  the copies */
 	uint64_t bytes;
 	bool open[KWHY_COPY_KIND_COUNT];
 };
@@ -157,7 +158,7 @@ enum { RATE_WORDS = 128 };
 
 /*
  * If a thread waits for its copy to the device from pageable memory right after issuing it, the idle time
- * after the copy is waste, because the host needs nothing from that copy.
+ * after the copy is waste, because such a copy gives the host nothing to wait for.
  */
 static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {
@@ -170,7 +171,7 @@ static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, u
 	kwhy_tally_idle_after(tally, row, call, wait);
 }
 
-/* Writes "5.1 GB/s up" or, if the rate is unknown, that the link limits the copies. */
+/* Writes "5.1 GB/s up" or, if the rate is unknown, says that the link limits the copies. */
 static const char *rate_words(char out[RATE_WORDS], const struct pinned_rates *rates,
 	enum kwhy_copy_kind kind, const char *direction)
 {

@@ -234,8 +234,8 @@ static enum kwhy_status run_on_device(struct kwhy_detect_context *context, const
 }
 
 /*
- * Runs all detectors for each device with work and, in any case, for the first device, because detectors
- * that compare devices work only when called for that one.
+ * Runs all detectors for each device with work, and for the first device even without work, because detectors
+ * that compare devices do so only in the call for the first one.
  */
 static enum kwhy_status run_all(struct kwhy_detect_context *context, const struct settings *settings)
 {

@@ -11,7 +11,7 @@
 struct kwhy_threshold {
 	const char *name;	 /* id of the threshold, such as "max_bytes" */
 	double value;		 /* default value */
-	const char *description; /* the unit, then what the threshold limits */
+	const char *description; /* unit of the value, followed by what the threshold limits */
 };
 
 enum { KWHY_DETECTOR_THRESHOLDS = 4 };

@@ -11,9 +11,8 @@ struct kwhy_energy_ci90 {
 
 /*
  * Computes the energy of intervals and activities of one device from the ledger. Between two edges of the
- * ledger's energy curve, idle energy is proportional to time. Therefore the idle power between the two
- * edges that were found last is kept, so that no search is needed for further intervals between these
- * edges.
+ * ledger's energy curve, idle energy is proportional to time. The idle power between the two edges used last
+ * is kept, so further intervals between them need no search.
  */
 struct kwhy_energy_source {
 	const struct kwhy_detect_view *view;

@@ -6,7 +6,7 @@
 
 /*
  * The intervals of a device's window in which no activity of certain kinds runs. Other work in these
- * intervals is exposed: it is not hidden behind such activities.
+ * intervals is exposed: activities of these kinds do not hide it.
  */
 struct kwhy_exposure {
 	struct kwhy_bare {
@@ -24,7 +24,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_exposure_init(struct kwhy_exposure *exposure
 	const struct kwhy_detect_view *view, uint32_t device, unsigned kinds, struct kwhy_error *error);
 void kwhy_exposure_done(struct kwhy_exposure *exposure);
 
-/* Time in [start_ns, end_ns) without activities of the kinds; O(log intervals). */
+/* Time in [start_ns, end_ns) without activities of these kinds; O(log intervals). */
 int64_t kwhy_exposure_ns(const struct kwhy_exposure *exposure, int64_t start_ns, int64_t end_ns);
 
 #endif

@@ -16,8 +16,8 @@ static void add_host(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t end
 }
 
 /*
- * Adds an interval between calls. Its whole length decides whether it counts as launching or as host time,
- * although only the part inside the gap is added.
+ * Adds an interval between two calls. The length of the whole interval decides whether it counts as launching
+ * or as host time, but only its part inside the gap is added.
  */
 static void add_stretch(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t end_ns, double spacing_ns)
 {
@@ -51,8 +51,8 @@ static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_detect_view
 }
 
 /*
- * Adds to the gap's cause the outermost calls of the thread and the intervals between them, backwards from
- * the issuing call to the beginning of the gap.
+ * Walks backwards from the issuing call to the beginning of the gap, and adds the thread's outermost calls
+ * and the intervals between them to the gap's cause.
  */
 static void walk_back(const struct kwhy_detect_view *view, struct kwhy_gap_cause *cause, double spacing_ns)
 {

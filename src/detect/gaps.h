@@ -6,7 +6,7 @@
 
 /*
  * What the host did during an idle gap of a device, on the thread that issued the work after the gap. If
- * `late` is set, launch_ns + host_ns + wait_ns + delayed_ns is the length of the gap without the time inside
+ * `late` is set, launch_ns + host_ns + wait_ns + delayed_ns is the length of the gap, less the time inside
  * calls that allocate or free memory and do not wait.
  */
 struct kwhy_gap_cause {
@@ -22,8 +22,8 @@ struct kwhy_gap_cause {
 	int64_t wait_ns;   /* time inside synchronising calls, blocking copies and frees */
 	/*
 	 * Time from the return of the issuing call to the end of the gap: the host had issued the work, and
-	 * the device had not started it. 0 if it is at most KWHY_DELAYED_START_NS. Valid whether or not the
-	 * gap is `late`.
+	 * the device had not started it. 0 if it is at most KWHY_DELAYED_START_NS. It is set even if `late`
+	 * is not.
 	 */
 	int64_t delayed_ns;
 	int64_t host_start_ns, host_end_ns; /* longest interval counted in host_ns, clipped to the gap */
@@ -36,8 +36,8 @@ struct kwhy_gap_cause {
 enum { KWHY_DELAYED_START_NS = 100000 };
 
 /*
- * Explains one gap. Intervals between calls that are shorter than spacing_ns count as launching. Amortised
- * O(1): over all gaps of a device each call of the thread is visited once or twice.
+ * Explains one gap. Intervals between calls that are shorter than spacing_ns count as launching. Takes O(1)
+ * on average: for all gaps of a device together, each call of the thread is visited once or twice.
  */
 void kwhy_gap_explain(const struct kwhy_detect_view *view, const struct kwhy_gap *gap, double spacing_ns,
 	struct kwhy_gap_cause *out);

@@ -86,8 +86,8 @@ void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int6
 }
 
 /*
- * The innermost range around `row` that is a function of the program or the framework, not a small
- * operator; KWHY_NONE: no such range.
+ * The innermost range around `row` that is a function of the program or of the framework, and not a small
+ * operator; KWHY_NONE: there is none.
  */
 static uint32_t scope_of(const struct kwhy_recording *recording, uint32_t row)
 {
@@ -207,8 +207,8 @@ const char *kwhy_held_words(
 }
 
 /*
- * The cause with the most time of those whose bit is not in `reported`; KWHY_HELD_CAUSE_COUNT: each
- * remaining cause has at most a tenth of all time.
+ * Of the causes whose bit is not in `reported`, the one with the most time; KWHY_HELD_CAUSE_COUNT: each of
+ * them has at most a tenth of all time.
  */
 static enum kwhy_held_cause most(const struct kwhy_held *held, unsigned reported)
 {

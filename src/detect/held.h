@@ -7,9 +7,9 @@
 #include "model/held_cause.h"
 
 /*
- * Finds in which host ranges the host was during the gaps of a finding. Each gap is assigned to the
- * innermost range that covers at least half of it. The title states the range name with the most time; the
- * cures follow from the causes with the most time.
+ * Finds in which host ranges the host was during the gaps of a finding. Each gap is assigned to the innermost
+ * range that covers at least half of it. The title names the range with the most time; the cure follows from
+ * the causes with the most time.
  */
 
 /*
@@ -48,14 +48,14 @@ void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int6
 const char *kwhy_held_words(
 	const struct kwhy_held *held, struct kwhy_arena *arena, struct kwhy_finding_place *out_place);
 /*
- * The cure, as text in the arena: the cure for the cause of the range with the most time, followed by the
- * cures for other causes with more than a tenth of the time, largest first. `otherwise` is the cure for
- * causes that have none of their own. NULL: no range indicates a cause.
+ * The cure, as text in the arena: that for the cause of the range with the most time, followed by those for
+ * other causes with more than a tenth of the time, largest first. `otherwise` is the cure for causes that
+ * have none of their own. NULL: no range indicates a cause.
  */
 const char *kwhy_held_cure(const struct kwhy_held *held, struct kwhy_arena *arena, const char *otherwise);
 /*
- * Identifier of the change (struct kwhy_finding) that cures the cause with the most time. "": no change
- * cures it; NULL: it is the change in the detector's table.
+ * Id of the change (`change` of struct kwhy_finding) that cures the cause with the most time. "": no change
+ * cures it; NULL: the change is that of the detector's table.
  */
 const char *kwhy_held_change(const struct kwhy_held *held);
 

@@ -21,7 +21,10 @@ static struct kwhy_occurrence occurrence_of(const struct kwhy_gap *gap, const st
 	return occurrence;
 }
 
-/* Appends to the title the range in which the host was, and sets the cure that follows from its cause. */
+/*
+ * Appends the range in which the host was to the title, and sets the cure that follows from the cause of that
+ * range.
+ */
 static void name_held(
 	struct kwhy_tally *tally, const struct kwhy_held *held, struct kwhy_finding_terms *verdict)
 {
@@ -35,8 +38,8 @@ static void name_held(
 }
 
 /*
- * Counts gaps in which the host launched work. Gaps in which it also waited are left to the detector
- * sync-after-every-op.
+ * Counts gaps in which the host launched work. Gaps in which it also waited are left out, because the
+ * detector sync-after-every-op counts them.
  */
 static void tally_launches(struct kwhy_tally *tally, struct kwhy_held *held)
 {
@@ -164,7 +167,7 @@ enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *conte
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* Share of the idle energy that a device would save without a context; 1 if its idle powers are unknown. */
+/* Share of a device's idle energy that it would save without a context; 1 if its idle powers are unknown. */
 static double released_share(const struct kwhy_tally *tally)
 {
 	const struct kwhy_device_energy *energy;

@@ -10,7 +10,7 @@
 /* Detectors of waste for which only kernel names are evidence; their findings say "may". */
 
 enum sort_of_kernel {
-	SORT_UNSEEN, /* not classified yet; the value is 0, which the cleared memory of the view has */
+	SORT_UNSEEN, /* not classified yet; this is 0, the value of the view's cleared memory */
 	SORT_OTHER,
 	SORT_FP32,    /* matrix product on the FP32 units */
 	SORT_TENSOR,  /* matrix product on tensor cores */
@@ -158,8 +158,8 @@ bool kwhy_detect_is_product(const struct kwhy_detect_view *view, size_t row)
 }
 
 /*
- * Marks conversions from sparse to dense matrices, and the matrix products that run next in their streams.
- * The stream's state holds its last kernel if that is a conversion.
+ * Marks conversions from sparse to dense matrices, and the matrix products that run next in the streams of
+ * the conversions. The state of a stream holds its last kernel if that is a conversion.
  */
 static void mark_dense(struct kwhy_tally *tally)
 {

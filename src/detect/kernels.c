@@ -9,14 +9,14 @@
 /* Detectors of kernels that are too short or too small for the device. */
 
 /*
- * Finds chains of short kernels, in which each kernel starts right after the one before it in its stream.
- * The stream's state holds the last kernel of its current chain (KWHY_NONE: no chain) and the number of
- * kernels in the chain.
+ * Finds chains of short kernels, in which each kernel starts right after the one before it in its stream. The
+ * state of a stream holds the last kernel of its current chain (KWHY_NONE: no chain) and the number of
+ * kernels in that chain.
  */
 struct chain_finder {
 	struct kwhy_tally *tally;
-	uint32_t *previous; /* [activities of the device] the kernel before each kernel in its chain; kept
-			       until the chain is long enough to count */
+	uint32_t *previous; /* [activities of the device] for each kernel, the kernel before it in its chain;
+			       kept until the chain is long enough to count */
 	uint32_t *waits;    /* [calls + 1] number of waiting calls before each call */
 	double max_kernel_ns, max_gap_ns, min_length;
 };
@@ -169,8 +169,8 @@ double kwhy_detect_fill_ratio(const struct kwhy_recording *recording, size_t row
 }
 
 /*
- * Marks kernels that fill less than max_fill of the device and take at least min_ns. With the cure they
- * take their time multiplied by the share of the device that they fill, or by `floor` if that is larger.
+ * Marks kernels that fill less than max_fill of the device and take at least min_ns. With the cure their time
+ * is multiplied by the share of the device that they fill, or by `floor` if that is larger.
  */
 static void mark_under_filled(struct kwhy_tally *tally, double max_fill, double min_ns, double floor)
 {

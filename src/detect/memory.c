@@ -9,8 +9,8 @@
 /* Detectors of memory that is allocated, freed and cleared in the middle of the work. */
 
 struct churn {
-	uint64_t free_run, emptied; /* consecutive frees so far; number of series of frees that are long
-				       enough to be the emptying of a cache */
+	uint64_t free_run, emptied; /* free_run: number of consecutive frees so far; emptied: number of series
+				       of frees long enough to be the emptying of a cache */
 	int64_t host_ns;	    /* total time of the counted calls inside the window */
 };
 

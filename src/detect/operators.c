@@ -9,7 +9,7 @@
 
 /* Detector of attention that PyTorch's operators compute in several kernels. */
 
-/* What part an operator has in attention that is not fused. */
+/* Which part of unfused attention an operator computes. */
 enum part {
 	PART_OTHER,
 	PART_PRODUCT, /* batched matrix product */
@@ -94,8 +94,8 @@ static enum part part_of(const struct kwhy_recording *recording, uint32_t range)
 }
 
 /*
- * Marks the kernels of a stream from one product to the next. With the cure, the two products take as long
- * as before and the kernels between them no time.
+ * Marks the kernels of a stream from one product to the next. With the cure, the two products take as long as
+ * before, and the kernels between them take no time.
  */
 static void mark_attention(struct kwhy_tally *tally, size_t first, size_t last)
 {
@@ -113,8 +113,8 @@ static void mark_attention(struct kwhy_tally *tally, size_t first, size_t last)
 }
 
 /*
- * Processes one kernel. The state of its stream holds the last product (KWHY_NONE: none), and the number of
- * elementwise kernels after it, with SOFTMAX_SEEN after a softmax.
+ * Processes one kernel. The state of its stream holds the last product (KWHY_NONE: none) and the number of
+ * elementwise kernels after that product, plus SOFTMAX_SEEN once a softmax has run.
  */
 static void follow(struct kwhy_tally *tally, struct kwhy_stream_state *state, size_t row, enum part part)
 {

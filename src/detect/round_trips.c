@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /*
- * Detectors of data that a device copies to the host and that comes back to it, or goes on to another
+ * Detectors of data that is copied from a device to the host and then back to the device or on to another
  * device. Copies "down" go to the host, copies "up" come from it.
  */
 
@@ -88,7 +88,7 @@ struct leg {
 	bool down;
 };
 
-/* A copy from the host, and the copy to the host on another device that brought its data. */
+/* A copy from the host to a device, and the copy that brought its data from another device to the host. */
 struct relay {
 	uint32_t down, up;
 };
@@ -156,9 +156,9 @@ static bool is_relay(const struct kwhy_detect_context *context, const struct leg
 }
 
 /*
- * Looks at each copy from the host together with the copy before it in the sorted array, which is the
- * latest earlier one of that size. The two are a relay if that earlier one is a copy to the host that ran
- * on another device and ended at most max_gap_us before.
+ * Looks at each copy from the host together with the copy before it in the sorted array, which is the latest
+ * earlier copy of the same size. The two are a relay if the earlier one went to the host, ran on another
+ * device and ended at most max_gap_us before the later one.
  */
 static void match_legs(const struct kwhy_detect_context *context, struct legs *legs)
 {
@@ -229,7 +229,7 @@ static enum kwhy_status report_by_device(const struct kwhy_detect_context *conte
 	return status;
 }
 
-/* Compares all devices at once, so it does so only when called for the first one. */
+/* Compares all devices in one call, so only the call for the first device does anything. */
 enum kwhy_status kwhy_detect_staged_peer_copies(const struct kwhy_detect_context *context)
 {
 	struct legs legs = {0};

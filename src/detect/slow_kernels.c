@@ -47,7 +47,7 @@ struct finder {
 	struct kwhy_slow_arrays arrays;
 	bool by_array;	   /* some kernel was judged by the size of an array that the program copies */
 	bool by_datasheet; /* some least time was computed from the peaks of the device's data sheet */
-	uint32_t first;	   /* name with the most lost time; 0: no kernel is slow */
+	uint32_t first;	   /* name with the most lost time; 0: no name has a slow kernel */
 };
 
 static double length_ns(const struct kwhy_activities *rows, size_t row)
@@ -120,9 +120,9 @@ static bool is_slow(const struct finder *finder, double least, double time)
 }
 
 /*
- * Marks an activity that at the device's peaks would take the share `ratio` of its time, and adds it to the
- * sums of a name. `range` is the host range of the activity's operator (KWHY_NONE: unknown). `work` is the
- * part of that operator's work that the activity does.
+ * Marks an activity that would take the share `ratio` of its time if it ran at the device's peaks, and adds
+ * it to the sums of a name. `range` is the host range of the activity's operator (KWHY_NONE: unknown). `work`
+ * is the part of the operator's work that the activity does.
  */
 static void mark(struct finder *finder, size_t row, double ratio, uint32_t range,
 	const struct kwhy_operator_work *work)
@@ -161,7 +161,7 @@ static void judge_kernel(struct finder *finder, size_t row, uint32_t range)
 }
 
 /*
- * Judges an activity that reads and writes at least this number of bytes; 0: unknown. Returns whether it is
+ * Judges an activity that reads and writes at least `bytes` bytes in all; 0: unknown. Returns whether it is
  * slow.
  */
 static bool judge_traffic(struct finder *finder, size_t row, double bytes)
@@ -177,7 +177,7 @@ static bool judge_traffic(struct finder *finder, size_t row, double bytes)
 	return true;
 }
 
-/* Judges a copy on the device, which reads and writes its bytes, or a memset, which writes them. */
+/* Judges a copy within the device, which reads and writes its bytes, or a memset, which writes them. */
 static void judge_bytes(struct finder *finder, size_t row)
 {
 	const struct kwhy_activities *rows = &finder->tally->context->recording->activities;

@@ -6,11 +6,11 @@
 #include "model/gpu_peaks.h"
 
 /*
- * Share of time in which memory or an arithmetic unit was active while a kernel ran, from counters of the
- * device (GPM gauges), for kernels whose work is unknown. `out` has one number for each name of the
- * recording. It comes from those intervals between readings that kernels of this name filled. In each of
- * them the share of its most active unit is taken; the number is the mean of these shares, weighted by the
- * intervals' lengths. NAN: there are fewer than two such intervals, or no gauges.
+ * For kernels whose work is unknown: the share of time in which memory or an arithmetic unit was active while
+ * they ran, from counters of the device (GPM gauges). `out` has one number for each name of the recording. Of
+ * the intervals between readings, those that kernels of this name filled are used. In each, the share of its
+ * most active unit is taken; the number is the mean of these shares, weighted by the lengths of the
+ * intervals. NAN: there are fewer than two such intervals, or no gauges.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_slow_by_counters(const struct kwhy_detect_context *context, double *out);
 
@@ -25,8 +25,8 @@ struct kwhy_slow_arrays {
 
 void kwhy_slow_arrays_find(const struct kwhy_detect_context *context, struct kwhy_slow_arrays *out);
 /*
- * Size in bytes of the largest of these arrays to which the kernel's grid fits: it has one thread for each
- * value of 4 or 8 bytes, rounded up to whole blocks; 0: there is none. The kernel is assumed to read or
+ * Size in bytes of the largest of these arrays to which the kernel's grid fits: the grid has one thread for
+ * each value of 4 or 8 bytes, rounded up to whole blocks. 0: there is none. The kernel is assumed to read or
  * write an array of that size.
  */
 uint64_t kwhy_slow_array_bytes(

@@ -16,8 +16,8 @@ static const enum kwhy_gauge gauges[] = {KWHY_GAUGE_DRAM_ACTIVE, KWHY_GAUGE_TENS
 enum { GAUGES = sizeof(gauges) / sizeof(gauges[0]), INTERVALS_MIN = 2 };
 
 /*
- * Least share of an interval that kernels of one name must fill. The gauges' readings are then divided by
- * the share that they filled.
+ * Share of an interval that kernels of one name must fill at least. The gauges' readings are then divided by
+ * the share that they really filled.
  */
 static const double FILLED = 0.9;
 
@@ -43,8 +43,8 @@ static const struct kwhy_gauge_series *find_series(
 }
 
 /*
- * Highest activity, as a share of time, of memory or an arithmetic unit at a reading of the memory gauge.
- * NAN: no arithmetic gauge was read at the same time.
+ * At a reading of the memory gauge: the share of time in which memory or an arithmetic unit was active,
+ * whichever is highest. NAN: no arithmetic gauge was read at the same time.
  */
 static double activity_at(struct counters *counters, size_t reading)
 {

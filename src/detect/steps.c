@@ -11,16 +11,16 @@
 
 /*
  * Detector of steps whose time is spent by the host: the device idles for most of a step while the host
- * launches work or runs the operators of the model. Steps are ranges of the program. The host's time for a
- * step hardly depends on how much work its launches do, so larger steps cost the host less for the same
- * work.
+ * launches work or runs the operators of the model. Steps are ranges of the program. How long the host takes
+ * for a step hardly depends on how much work each launch does, so fewer and larger steps cost less host time
+ * for the same work.
  */
 
 enum { STEPS_MIN = 4 };
 
 /*
- * Host time in ranges of an optimizer, as PyTorch names them, over host time in steps; 0: there are no such
- * ranges.
+ * Host time in ranges of an optimizer, as PyTorch names them, divided by host time in steps; 0: there are no
+ * such ranges.
  */
 static double optimizer_share(const struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
@@ -35,10 +35,7 @@ static double optimizer_share(const struct kwhy_ledger *ledger, const struct kwh
 	return steps_ns > 0 ? optimizer_ns / steps_ns : 0;
 }
 
-/*
- * Whether the host takes no longer if each launch does more work. For input, output and files it does take
- * longer.
- */
+/* Whether the host takes no longer if each launch does more work. Input, output and files take longer. */
 static bool is_shared(const struct kwhy_recording *recording, const struct kwhy_gap_cause *cause)
 {
 	uint32_t range;
@@ -109,7 +106,7 @@ static bool is_in_steps(const struct stepping *stepping, int64_t start_ns, int64
 	return low && end_ns <= stepping->items[low - 1].end_ns;
 }
 
-/* Counts the gaps in steps in which the host launched work, or ran the model. */
+/* Counts the gaps inside steps in which the host launched work or ran the model. */
 static void tally_gaps(struct kwhy_tally *tally, const struct stepping *stepping, struct kwhy_held *held)
 {
 	const struct kwhy_detect_context *context = tally->context;

@@ -223,16 +223,17 @@ struct kwhy_finding_terms kwhy_finding_terms_default(void)
 struct sums {
 	int64_t busy_ns, alone_ns; /* length of the union of the marked activities, and of the part of that
 				      union that no other activity hides */
-	int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT]; /* busy_ns divided by kind of activity; where activities
-						      overlap, the time belongs to the one that starts first
-						    */
+	int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT]; /* busy_ns divided among the kinds of activity; where
+						      activities overlap, the time belongs to the one that
+						      starts first */
 	int64_t idle_ns;
 	struct kwhy_energy_ci90 busy, idle;
 };
 
 /*
- * Computes, in one pass over the device's activities, the unions of the marked ones, of the kinds that hide
- * them, and of both. A marked activity adds its energy in proportion to the time that it adds to the union.
+ * Computes, in one pass over the device's activities, the union of the marked activities, the union of the
+ * kinds that hide them, and the union of both. A marked activity adds its energy in proportion to the time
+ * that it adds to the union of the marked ones.
  */
 static void sum_marked(const struct kwhy_tally *tally, unsigned covers, struct sums *sums)
 {
@@ -357,8 +358,8 @@ static int64_t known_nj(const struct kwhy_tally *tally, double nj, double limit_
 }
 
 /*
- * Largest time in ns that hiding can save: the time of the hiding kinds, less the part of it in which they
- * already hide marked activities.
+ * Largest time in ns that hiding can save: the time in which work of the hiding kinds runs, less the part of
+ * it that already hides marked activities.
  */
 static double space_ns(
 	const struct kwhy_tally *tally, const struct kwhy_finding_terms *verdict, const struct sums *sums)
@@ -475,8 +476,8 @@ void kwhy_saving_tell_lost(
 }
 
 /*
- * Adds to the assumption that the saving may be too large because activities were lost in recording:
- * without these, time may look idle, or work exposed.
+ * Adds to the assumption that the saving may be too large because the recording lost activities: time in
+ * which they ran may look idle, and work that they hid may look exposed.
  */
 static void tell_lost(const struct kwhy_detect_context *context, const struct kwhy_finding_terms *verdict,
 	const struct sums *sums, struct kwhy_saving *saving)

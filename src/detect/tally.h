@@ -8,8 +8,8 @@
 #include "model/host_wait.h"
 
 /*
- * An occurrence of a finding as a detector describes it; its sentence is written later. Indices that do not
- * apply are KWHY_NONE.
+ * An occurrence of a finding as a detector describes it. The sentence about it is written later. Indices that
+ * do not apply are KWHY_NONE.
  */
 struct kwhy_occurrence {
 	int64_t start_ns, end_ns;
@@ -19,8 +19,8 @@ struct kwhy_occurrence {
 	uint32_t wait;	    /* the API call that waited for the activity */
 	uint32_t range; /* host range of the operator that launched the activity; the sentence has its name
 			   and shape */
-	bool host; /* whether the host did something other than issue work; the sentence then names the host
-		      range of that time */
+	bool host; /* the host did something other than issue work; the sentence then names the host range of
+		      that time */
 };
 
 struct kwhy_occurrence kwhy_occurrence_at(int64_t start_ns, int64_t end_ns);
@@ -49,21 +49,21 @@ struct kwhy_tally {
 	size_t span_count, span_capacity;
 
 	struct kwhy_energy_source source;
-	struct kwhy_energy_ci90
-		gap_energy; /* energy of the gaps that were added, or of those parts of them that are waste */
-	int64_t gap_ns, gap_kept_ns; /* length of these gaps or parts, and how much of it would remain with
-					the cure */
+	struct kwhy_energy_ci90 gap_energy; /* energy of the gaps that were added or, of gaps that are waste
+					       in part, of that part */
+	int64_t gap_ns, gap_kept_ns; /* gap_ns: length of the gaps and parts in gap_energy; gap_kept_ns: how
+					much of it would remain with the cure */
 
 	/*
-	 * The time of the finding by category: of marked activities by their kind, of idle time by what the
-	 * host did then.
+	 * The time of the finding by category: marked activities by their kind, idle time by what the host
+	 * did meanwhile.
 	 */
 	int64_t category_ns[KWHY_CATEGORY_COUNT];
 	struct kwhy_host_wait host;
 	bool is_partly_exposed; /* no marked activity is exposed (not hidden by other work) for half of its
-				   time, so all that are exposed for any time are counted */
-	bool takes_host_first; /* if only a part of a gap is added, host time outside of calls is added to the
-				  categories first, then time in calls */
+				   time; all that are exposed for any time are then counted */
+	bool takes_host_first; /* if only a part of a gap is added, host time outside of calls is taken first,
+				  then time in calls */
 
 	struct kwhy_occurrence
 		*occurrences; /* min-heap by length that holds the longest occurrences so far */
@@ -81,10 +81,10 @@ void kwhy_tally_mark(struct kwhy_tally *tally, size_t row, double kept_ns);
  */
 void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns);
 /*
- * Counts as waste the idle time right after an activity that the host waited for. It counts at most for the
- * time for which `call` and `wait` blocked the host: without blocking, the host would issue the next work
- * earlier by that time. `wait` is KWHY_NONE or equals `call` if the issuing call itself blocked. Returns
- * the end of the counted idle time; if none counts, the end of the activity.
+ * Counts as waste the idle time right after an activity that the host waited for. It counts at most the time
+ * for which `call` and `wait` blocked the host, because without blocking the host would issue the next work
+ * earlier by that time. `wait` is KWHY_NONE or equals `call` if the issuing call itself blocked. Returns the
+ * end of the counted idle time or, if none counts, the end of the activity.
  */
 int64_t kwhy_tally_idle_after(struct kwhy_tally *tally, size_t row, uint32_t call, uint32_t wait);
 /*
@@ -96,9 +96,9 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 void kwhy_tally_add_occurrence(struct kwhy_tally *tally, struct kwhy_occurrence occurrence);
 
 /*
- * Marks every activity that `match` accepts. A marked activity counts, and is evidence, if for at least
- * half of its time no activity of the kinds in `covers` runs. If no activity meets that, each marked
- * activity counts that has any time in which none of these kinds runs.
+ * Marks every activity that `match` accepts. Of these it counts, and takes as evidence, each that for at
+ * least half of its time runs without an activity of the kinds in `covers`. If there is none, it counts each
+ * marked activity that runs for any time without these kinds.
  */
 typedef bool kwhy_tally_match(const struct kwhy_tally *tally, size_t row);
 void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tally_match *match);
@@ -117,17 +117,19 @@ struct kwhy_finding_terms {
 	/* allocated in the findings' arena; NULL: the cure that the detector's table states */
 	const char *cure;
 	const char *change; /* identifier of a change, as in struct kwhy_finding */
-	unsigned covers; /* bits of the kinds that hide a marked activity; no time is saved by removing marked
-			    work while it is hidden */
-	bool exposed_only; /* the cost, too, leaves out the time in which marked activities are hidden */
-	bool work_remains; /* the work is done in any case, so a second that is saved saves only idle power */
+	unsigned covers; /* bits of the kinds that hide a marked activity; removing marked work saves no time
+			    while it is hidden */
+	bool exposed_only; /* the cost does not include the time in which marked activities are hidden, either
+			    */
+	bool work_remains; /* the work is done in any case, so a second saved saves only the energy of a
+			      second at idle power */
 	unsigned hiding_kinds; /* bits of the kinds behind which marked activities could be hidden; if not 0,
-				  the saving is at most the time in which such work runs and hides no marked
-				  activity yet */
+				  the saving is at most the time in which such work runs and does not hide a
+				  marked activity yet */
 	double kept_share;     /* share of the cost that would remain with the cure */
-	double idle_energy_share; /* share of the idle energy that the cure saves */
-	bool frees_device; /* the saving is time in which the device is free for other work; the run is no
-			      shorter */
+	double idle_energy_share; /* share of the idle energy in the cost that the cure saves */
+	bool frees_device; /* the saving is time in which the device is free for other work, although the run
+			      is no shorter */
 };
 
 #define KWHY_KIND(kind) (1u << KWHY_ACTIVITY_##kind)
@@ -156,8 +158,8 @@ char *kwhy_tally_words(const struct kwhy_tally *tally, const char *format, ...)
 void kwhy_tally_add_place(const struct kwhy_tally *tally, struct kwhy_finding *finding);
 
 /*
- * Text "CURE: each gap closes to the smallest before queued work here, 1.2 us". If the recording has no
- * such smallest gap, the text says that the gaps vanish.
+ * Text "CURE: each gap closes to the smallest before queued work here, 1.2 us". If the recording has no gap
+ * before queued work, the text says that the gaps vanish.
  */
 char *kwhy_tally_floor_words(const struct kwhy_tally *tally, const char *cure);
 
@@ -168,8 +170,8 @@ static inline double kwhy_tally_threshold(const struct kwhy_tally *tally, const 
 }
 
 /*
- * Adds length_ns of the idle interval before activity `after` to the categories of what the host did in the
- * interval. Intervals must come in the order of time; kwhy_tally_divide_again() starts over.
+ * Divides length_ns of the idle interval before activity `after` among the categories, by what the host did
+ * in the interval. Intervals must come in the order of time; kwhy_tally_divide_again() starts over.
  * (tally_categories.c)
  */
 void kwhy_tally_divide_idle(
@@ -180,8 +182,8 @@ void kwhy_tally_count_kinds(
 	struct kwhy_tally *tally, const int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT], double share);
 
 /*
- * Sets the least time and the least energy that a finding must save to be kept, as shares of the window and
- * of the run's energy.
+ * Sets the time and the energy that a finding must save at least to be kept, as shares of the window and of
+ * the run's energy.
  */
 void kwhy_finding_set_least(const struct kwhy_detect_context *context, int64_t window_ns, double recorded_nj,
 	struct kwhy_finding *out);

@@ -39,8 +39,8 @@ static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activit
 }
 
 /*
- * Whether the work after the gap was already queued when the gap began. True only if the work before the
- * gap ran in the same stream.
+ * Whether the work after the gap was already queued when the gap began. This is known only if the work before
+ * the gap ran in the same stream; otherwise the result is false.
  */
 static bool is_queued(const struct kwhy_detect_view *view, const struct kwhy_gap *gap)
 {

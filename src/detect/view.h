@@ -24,8 +24,8 @@ struct kwhy_gap {
 
 struct kwhy_device_view {
 	size_t begin, end;	   /* the device's activities are [begin, end) of the recording */
-	int64_t first_ns, last_ns; /* the device's window: first start and last end of its activities; equal
-				      if it has none */
+	int64_t first_ns, last_ns; /* the device's window: first start and last end of its activities; both
+				      are equal if it has none */
 	struct kwhy_gap *gaps;	   /* idle gaps in the order of time */
 	size_t gap_count;
 	int64_t unrecorded_ns; /* unrecorded time and probing time in the window */
@@ -34,14 +34,14 @@ struct kwhy_device_view {
 };
 
 /*
- * Calls [begin, end) of one thread. During all of them the last device to which the thread issued work is
- * the same.
+ * Calls [begin, end) of one thread. `device` is the one to which the thread issued work last; it is the same
+ * during all of them.
  */
 struct kwhy_segment {
 	uint32_t device, begin, end;
 };
 
-/* Two numbers that a detector keeps for each stream. Their meaning is stated at each detector. */
+/* Two numbers that a detector keeps for each stream. Each detector that uses them says what they mean. */
 struct kwhy_stream_state {
 	uint32_t row, length;
 };
@@ -123,9 +123,9 @@ int64_t kwhy_detect_view_union_ns(const struct kwhy_detect_view *view, uint32_t 
 bool kwhy_detect_view_is_wait(const struct kwhy_detect_view *view, uint32_t call);
 
 /*
- * Iterates over the outermost calls that concern one device, segment by segment. If a call does not name a
- * device, it concerns the device of the thread's last work. Before the thread's first work, it concerns the
- * device of that first work; if the thread issues no work at all, the only device of its process.
+ * Iterates over the outermost calls that concern one device, segment by segment. A call that does not name a
+ * device concerns the device of the thread's last work. Before the thread's first work, it concerns the
+ * device of that first work. If the thread issues no work at all, it concerns the only device of its process.
  */
 struct kwhy_walk {
 	const struct kwhy_detect_view *view;
@@ -139,8 +139,8 @@ bool kwhy_walk_next(struct kwhy_walk *walk, uint32_t *out_call);
 
 /*
  * Function called for each outermost call that issued work to a device. `wait` is the call by which the
- * thread waited for the device before it issued anything else. It equals `call` if the call itself blocks;
- * KWHY_NONE: the thread did not wait.
+ * thread waited for the device before it issued anything else. It equals `call` if the call itself blocks,
+ * and is KWHY_NONE if the thread did not wait.
  */
 typedef void kwhy_issue_visit(
 	const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context);

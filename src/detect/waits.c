@@ -97,8 +97,8 @@ static void visit_wait_pattern(
 }
 
 /*
- * Counts, for each thread that uses a device, the calls that issue work (operations), and those of them
- * that it waited for. Segments of one thread are adjacent.
+ * Counts, for each thread that uses a device, the calls that issue work (operations), and those of them whose
+ * work the thread waited for. Segments of one thread are adjacent.
  */
 static void learn_wait_patterns(const struct kwhy_detect_view *view, uint32_t device)
 {
@@ -148,8 +148,8 @@ static uint64_t count_waits(struct kwhy_tally *tally)
 }
 
 /*
- * Counts the gaps before operations of threads that wait after most operations, if the thread waited in the
- * gap.
+ * For threads that wait after most of their operations: counts the gaps before operations in which the thread
+ * waited.
  */
 static void add_drained_gaps(struct kwhy_tally *tally)
 {

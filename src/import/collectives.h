@@ -8,9 +8,9 @@
 
 /*
  * Finds by name which kernels are collectives or point-to-point transfers, from the built-in table and then
- * the user's table (docs/formats/collectives.md). The last pattern that matches decides, so the user's
- * table overrides the built-in one. The struct does not change once made, so any number of threads may use
- * it. A match tries all patterns, so callers match each distinct name once, not the name of each activity.
+ * the user's table (docs/formats/collectives.md). The last pattern that matches decides, so the user's table
+ * overrides the built-in one. The struct does not change once made, so any number of threads may use it.
+ * Matching a name tries all patterns, so callers match each distinct name once, not once for each activity.
  */
 struct kwhy_collectives;
 

@@ -10,10 +10,10 @@
 #include <string.h>
 
 /*
- * Limits of a name, in bytes. libiberty's own limit, 1,024, is too small for names such as those of
- * CUTLASS, whose plain forms have some 10 KiB. A mangled name may refer to parts of itself, so every ten
- * bytes more may double its plain form. For a name of MANGLED_BYTES_MAX libiberty takes at most 4 MiB of
- * stack, and up to 64 bytes more for each pair of a template and a reference.
+ * Limits of a name, in bytes. libiberty's own limit, 1,024, is too small for names such as those of CUTLASS,
+ * whose demangled forms have some 10 KiB. A mangled name may refer to parts of itself, so every further ten
+ * bytes may double its demangled form. For a name of MANGLED_BYTES_MAX libiberty takes at most 4 MiB of
+ * stack, plus up to 64 bytes for each pair of a template and a reference.
  */
 enum {
 	MANGLED_BYTES_MAX = 16384,
@@ -22,7 +22,7 @@ enum {
 	STACK_BYTES = 32 << 20,
 };
 
-/* A name within these limits takes less than 1 MiB of stack and is demangled on the stack of the caller. */
+/* A name within these limits needs less than 1 MiB of stack, so it is demangled on the caller's stack. */
 enum { SHORT_BYTES_MAX = 1024, SHORT_PAIRS_MAX = 4096 };
 
 struct plain {

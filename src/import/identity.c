@@ -32,7 +32,7 @@ static uint32_t stated_rank(const struct kwhy_recording *recording, const struct
 
 /*
  * The kind of an activity and the direction of a copy, reduced to what CSV, the least detailed format, can
- * state: a copy of unknown direction counts as a copy on the device, a graph as a kernel.
+ * state: a copy of unknown direction counts as a copy within the device, a graph as a kernel.
  */
 static uint32_t kind_of(const struct kwhy_activities *rows, size_t row)
 {

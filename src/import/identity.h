@@ -6,9 +6,9 @@
 #include "model/recording.h"
 
 /*
- * Identifies a trace by its content, because a copy under another name, or compressed differently, would
- * otherwise be counted twice. The digest is the sum of one number for each row, so that the order of rows
- * does not matter. Two files with different rows have equal digests with a probability of 2^-64.
+ * Identifies a trace by its content, so that a copy under another name, or with another compression, is not
+ * counted twice. The digest is the sum of one number for each row, so the order of the rows does not matter.
+ * Two files with different rows have equal digests with a probability of 2^-64.
  */
 
 /* Hash of the values in the given order. */

@@ -30,7 +30,7 @@ static bool ends_in(const char *path, const char *suffix)
 }
 
 /*
- * Whether the name of the file is that of a recording of kwhy. It is asked if no reader recognises the
+ * Whether the file has the name of a recording of kwhy. The name is checked if no reader recognises the
  * file's content, because the start of a recording may be damaged.
  */
 static bool is_recording(const char *path)
@@ -84,8 +84,8 @@ static enum kwhy_status unknown(
 }
 
 /*
- * Refuses JSON of known kinds that are no traces: results of kwhy, power readings, and the trees of Triton
- * Proton, which have sums over kernels and no times.
+ * Refuses JSON that is known to be no trace: results of kwhy, power readings, and the trees of Triton Proton,
+ * which have sums over kernels without their times.
  */
 static enum kwhy_status refuse_results(
 	const char *path, const unsigned char *head, size_t length, struct kwhy_error *error)
@@ -93,7 +93,7 @@ static enum kwhy_status refuse_results(
 	const bool is_json = length && (*head == '{' || *head == '[');
 	enum kwhy_status status;
 
-	/* metadata of a trace may contain such names, so the readers of traces are asked as well */
+	/* metadata of a trace may contain these keys, too, so the file is also tested for being a trace */
 	if (is_json && memmem(head, length, "\"frame\"", 7) && memmem(head, length, "\"metrics\"", 9) &&
 		!kwhy_kineto_is_trace(path, head, length))
 		return kwhy_fail(error, KWHY_E_INPUT,
@@ -149,7 +149,7 @@ struct file {
 	const char *path;
 	struct kwhy_row_counts before;
 	uint64_t skipped_before;
-	bool is_incomplete; /* the file ends early or has gaps, or events of it were skipped because of
+	bool is_incomplete; /* the file ends early or has gaps, or unusable events were skipped because of
 			       --partial */
 };
 
@@ -268,7 +268,7 @@ bool kwhy_import_is_trace(const char *path)
 	return reader || is_recording(path);
 }
 
-/* Whether a file is a log of power readings. Results of kwhy may look like such a log, but are none. */
+/* Whether a file is a log of power readings. Results of kwhy, which may look like one, are not. */
 static bool is_power_log(const char *path)
 {
 	unsigned char head[KWHY_TRACE_HEAD_BYTES];

@@ -8,14 +8,14 @@
 #include "model/recording.h"
 
 struct kwhy_import_options {
-	bool partial; /* true: intact rows are read, the others are skipped and counted, and a note says so */
-	bool host_alone; /* whether a trace without any work of a device is accepted */
-	const char *
-		collectives_path; /* path of the user's table of collectives; NULL: only the built-in table */
+	bool partial;		      /* unusable rows are skipped, and a note states their number */
+	bool host_alone;	      /* whether a trace without any work of a device is accepted */
+	const char *collectives_path; /* path of the user's table of collectives; NULL: only the built-in
+					 table is used */
 	const char *power_zone; /* time zone for times that state none: "+02:00", "UTC" or "local"; NULL: not
 				   given */
-	const char *const *power_devices; /* each assigns a device of the traces to a GPU of the power files:
-					     "[RANK/]DEVICE=[HOST/]GPU" */
+	const char *const *power_devices; /* each item assigns a device of the traces to a GPU of the power
+					     files: "[RANK/]DEVICE=[HOST/]GPU" */
 	size_t power_device_count;
 	const char *const *power_paths; /* files of power readings that are read besides the traces */
 	size_t power_path_count;

@@ -36,9 +36,9 @@ struct kwhy_input {
 		z_stream gzip;
 		ZSTD_DStream *zstd;
 	};
-	bool member_open; /* a gzip member or zstd frame has begun and not ended */
-	struct kwhy_error
-		failure; /* the first failure, which later calls return again; status KWHY_OK: none */
+	bool member_open;	   /* a gzip member or zstd frame has begun and not ended */
+	struct kwhy_error failure; /* the first failure, which later calls return again; its status is KWHY_OK
+				      if there is none */
 };
 
 /*

@@ -14,8 +14,8 @@ enum { BUFFERS = 2, BUFFER_BYTES = 512 << 10 };
 struct buffer {
 	unsigned char *bytes;
 	size_t at, size;
-	bool ready, last; /* last: no buffer follows this one, and `status` says how the file ended; KWHY_OK:
-			     without an error */
+	bool ready, last; /* last: no buffer follows this one, and `status` says how the input ended (KWHY_OK:
+			     without an error) */
 	enum kwhy_status status;
 	struct kwhy_error error;
 };

@@ -5,8 +5,8 @@
 #include "import/input.h"
 
 /*
- * An input that a thread of its own decompresses, up to two buffers ahead of the reader, so that
- * decompression and reading overlap. Plain files are read without a thread, and so is every file if no thread
+ * An input that is decompressed by a thread of its own, up to two buffers ahead of the reader, so that
+ * decompressing and reading overlap. Plain files are read without a thread, and so is every file if no thread
  * can be created.
  */
 struct kwhy_ahead;

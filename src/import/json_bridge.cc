@@ -20,7 +20,7 @@ extern "C" void kwhy_json_index_free(struct kwhy_json_index *index)
 	delete index;
 }
 
-/* Converts error codes of simdjson; all codes that are not listed are failed allocations. */
+/* Converts simdjson's error codes. Codes that are not listed are treated as failed allocations. */
 static enum kwhy_json_index_result result_of(simdjson::error_code code)
 {
 	switch (code) {

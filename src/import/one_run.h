@@ -7,9 +7,9 @@
 
 /*
  * Checks that several traces are the ranks of one run. No trace may be given twice (copies:
- * import/identity.h), and the windows in which they have activities must overlap. A gap of up to
- * KWHY_ONE_RUN_SLACK_NS is accepted between traces of different machines, because their clocks differ;
- * recordings of one machine share a clock, so no gap is accepted.
+ * import/identity.h), and the windows in which the traces have activities must overlap. Between traces of
+ * different machines, whose clocks differ, a gap of up to KWHY_ONE_RUN_SLACK_NS is accepted. Recordings of
+ * one machine share a clock, so no gap is accepted between them.
  */
 #define KWHY_ONE_RUN_SLACK_NS INT64_C(10000000000)
 

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "model/recording.h"
 
-/* 2000-01-01 in Unix time; if a trace's time is earlier, it does not count from 1970. */
+/* 2000-01-01 in Unix time; a trace whose times are earlier does not count them from 1970. */
 #define KWHY_FIRST_UNIX_NS (INT64_C(946684800) * 1000000000)
 
 /* The clock of the trace that is being read. */

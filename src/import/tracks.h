@@ -26,7 +26,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_track_map_put(
 /*
  * Devices, processes, threads and streams of a trace while it is read. Each function finds the recording's
  * object with the given numbers, adds it if it is new, and gives its index. Two devices are the same if their
- * indices and ranks are equal and their machines are equal or unknown, so several traces may share a device.
+ * indices and ranks are equal and their machines are equal or unknown; so several traces may share a device.
  * A trace with more than KWHY_TRACKS_MAX objects of a kind is refused, so that a malicious file cannot
  * exhaust memory. Set recording, path and source, and the other fields to zero; end with kwhy_tracks_done().
  */

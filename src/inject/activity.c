@@ -22,8 +22,8 @@ static const struct {
 };
 
 /*
- * CUPTI calls this to get the time, on the thread that makes a CUDA call, at the call's start and end. This
- * is where the thread's stack can be taken.
+ * CUPTI calls this for the time, at the start and the end of each CUDA call and on the thread that makes the
+ * call. The thread's stack can therefore be taken here.
  */
 static uint64_t clock_of_records(void)
 {
@@ -35,8 +35,8 @@ static uint64_t clock_of_records(void)
 
 /*
  * Offset that converts CUPTI's time to CLOCK_MONOTONIC, for a CUPTI that cannot use our clock. CUPTI's clock
- * is read several times, each time between two readings of CLOCK_MONOTONIC; the pair that is closest together
- * decides.
+ * is read several times, each time between two readings of CLOCK_MONOTONIC. The reading whose two neighbours
+ * are closest together decides.
  */
 static int64_t offset_of(const struct kwhy_cupti *cupti)
 {
@@ -192,8 +192,8 @@ enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_activity *activit
 }
 
 /*
- * Calls are recorded only while kernels are, so that each recorded call that launches is followed by its
- * kernel.
+ * Calls are recorded only while kernels are recorded, so that each recorded call that launches is followed by
+ * its kernel.
  */
 void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_on)
 {

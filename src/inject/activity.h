@@ -20,8 +20,8 @@ struct kwhy_inject_activity {
 	bool clock_tells;  /* whether CUPTI reported at the start that it uses kwhy's clock; if it reports
 			      another clock later, another client has registered one */
 	bool runs;
-	unsigned kinds; /* bits of enum kwhy_inject_kind: the kinds that the options name and those that were
-			   added after the start */
+	unsigned kinds; /* the kinds that the options name and those that were added after the start, as bits
+			   of enum kwhy_inject_kind */
 	struct kwhy_inject_call_switch calls;
 };
 
@@ -41,8 +41,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_act
 void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_on);
 
 /*
- * Changes to the second way of selecting calls (inject/call_switch.h), for a CUPTI that has recorded no call
- * although calls were enabled one by one. Call it while collection is off.
+ * Changes to the second way of selecting calls (inject/call_switch.h), for a CUPTI that recorded no call
+ * although single calls were enabled. Call it while collection is off.
  */
 void kwhy_inject_activity_give_up_single_calls(struct kwhy_inject_activity *activity);
 

@@ -53,7 +53,7 @@ static __typeof__(cuptiActivityEnableRuntimeApi) *setter_of(
 						   : calls->cupti->cuptiActivityEnableDriverApi;
 }
 
-/* Enables or disables the calls of a domain that matter or, with `matter` false, those that do not. */
+/* Enables or disables single calls of a domain: those that matter or, with `matter` false, the others. */
 static void switch_each(const struct kwhy_inject_call_switch *calls, int domain, bool matter, bool is_on)
 {
 	__typeof__(cuptiActivityEnableRuntimeApi) *set = setter_of(calls, domain);

@@ -31,9 +31,9 @@ struct kwhy_inject_call_switch {
 	bool can_choose, is_alone;
 	struct {
 		uint32_t count; /* CUPTI's numbers of calls are 1 to count - 1 */
-		uint32_t stays; /* number of a rarely used call that is always enabled although it need not be
-				   recorded, so that the domain never has all its calls disabled; 0: there is
-				   no such call */
+		uint32_t stays; /* number of a rarely used call that need not be recorded but is always
+				   enabled, so that never all calls of the domain are disabled; 0: there is no
+				   such call */
 		bool matters[KWHY_INJECT_CALL_NUMBERS];
 	} domains[2]; /* index: CUPTI's number of the domain, minus 1 */
 };

@@ -9,8 +9,8 @@
 /* If the gap before the next window is shorter than this, collection stays on during the gap. */
 #define NOT_WORTH_NS (KWHY_INJECT_COLLECTION_LEAD_NS + 1000000)
 /*
- * After collection has been off for this time, the records of the last launches have arrived, unless their
- * work runs for longer.
+ * Time after which, with collection off, the records of the last launches have arrived, unless their work
+ * runs for longer.
  */
 #define RESTS_NS INT64_C(300000000)
 
@@ -76,7 +76,7 @@ static void claim(struct kwhy_inject_collection *collection, int64_t at_mono_ns)
 	collection->is_claimed = true;
 }
 
-/* Starts or ends a window if a change of plan or ranges at `at_mono_ns` requires it. */
+/* Starts or ends a window if the plan or the ranges require that at `at_mono_ns`. */
 static void settle(struct kwhy_inject_collection *collection, int64_t at_mono_ns)
 {
 	if (is_wanted(collection) && !collection->is_claimed) {
@@ -188,8 +188,8 @@ void kwhy_inject_collection_leave(struct kwhy_inject_collection *collection, int
 	if (is_switching)
 		return;
 	pthread_mutex_lock(&collection->lock);
-	if (collection->open_ranges) /* false if the range was opened before a fork, in the parent of this
-					process */
+	if (collection->open_ranges) /* 0 if the range was opened before a fork, in the parent of this process
+				      */
 		collection->open_ranges--;
 	settle(collection, now_mono_ns);
 	pthread_mutex_unlock(&collection->lock);

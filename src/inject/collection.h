@@ -21,8 +21,8 @@ enum { KWHY_INJECT_COLLECTION_ENDED = 1 << 12 };
 #define KWHY_INJECT_COLLECTION_LINGER_NS INT64_C(200000000)
 
 /*
- * An interval in which collection was on. All of its activity that was launched at `since_mono_ns` or later
- * has been collected; 0: all of its activity has been.
+ * An interval in which collection was on. Everything that was launched at `since_mono_ns` or later and ran in
+ * the interval has been collected; since_mono_ns 0: everything that ran in it has been.
  */
 struct kwhy_inject_window {
 	int64_t start_mono_ns, end_mono_ns, since_mono_ns;

@@ -16,7 +16,7 @@
 #define STACK_BYTES ((size_t)256 << 10)
 #define STACK_MAX_BYTES ((size_t)1 << 30)
 /*
- * If this many launches were recorded but no call, CUPTI is taken not to record calls. Fewer launches
+ * If this many launches but no call were recorded, CUPTI is assumed not to record calls. Fewer launches
  * without a call are normal, because kernels are switched on first and off last.
  */
 enum { LAUNCHES_WITHOUT_CALL = 16 };

@@ -35,8 +35,8 @@ void kwhy_inject_fact_clock(struct kwhy_block_writer *writer);
 void kwhy_inject_fact_note(struct kwhy_inject_labels *labels, const char *id, const char *text);
 
 /*
- * What the options restrict the collected activity to. If they set several restrictions, random windows are
- * returned if there are any, else a pattern of ranges, else bounds of time.
+ * By what the options restrict the collected activity. If they restrict it in several ways, the result is the
+ * first of these: random windows, a pattern of ranges, bounds of time.
  */
 enum kwhy_wire_choice kwhy_inject_choice(const struct kwhy_inject_options *options);
 
@@ -47,8 +47,8 @@ struct kwhy_inject_plan kwhy_inject_plan_of(
 	const struct kwhy_inject_options *options, const struct kwhy_clock_relation *relation);
 
 /*
- * Writes a record of the activity that the options exclude between start_mono_ns and end_mono_ns. Writes
- * nothing if they exclude none.
+ * Writes a record that states which activity between start_mono_ns and end_mono_ns the options exclude.
+ * Writes nothing if they exclude none.
  */
 void kwhy_inject_fact_selection(struct kwhy_inject_labels *labels, const struct kwhy_inject_options *options,
 	int64_t start_mono_ns, int64_t end_mono_ns);

@@ -18,7 +18,7 @@ enum kwhy_inject_kind {
 				    names them */
 	KWHY_INJECT_GRAPH = 128, /* launches of whole graphs instead of their kernels;
 				    KWHY_RECORD_GRAPHS=graph selects this, too */
-	KWHY_INJECT_LINE = 256,	 /* call stacks at some of the calls; recorded only if calls are recorded */
+	KWHY_INJECT_LINE = 256,	 /* call stacks at some of the calls; not recorded unless calls are */
 	KWHY_INJECT_USUAL = KWHY_INJECT_KERNEL | KWHY_INJECT_COPY | KWHY_INJECT_MEMSET | KWHY_INJECT_CALL |
 		KWHY_INJECT_OVERHEAD | KWHY_INJECT_RANGE | KWHY_INJECT_LINE
 };
@@ -39,7 +39,7 @@ struct kwhy_inject_options {
 	size_t buffer_count;  /* KWHY_RECORD_BUFFERS: number of CUPTI's buffers; default 32 */
 	/*
 	 * Earliest and latest time of windows, and the time from which random windows are drawn. All are in
-	 * Unix time, which all machines of a run share. 0: no bound, no origin.
+	 * Unix time, which all machines of a run share. 0: there is no such bound or origin.
 	 */
 	int64_t from_unix_ns, until_unix_ns,
 		origin_unix_ns; /* KWHY_RECORD_FROM, KWHY_RECORD_UNTIL, KWHY_RECORD_ORIGIN */

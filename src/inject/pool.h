@@ -11,8 +11,8 @@ enum { KWHY_INJECT_POOL_MAX = 256 };
 
 /*
  * Buffers that are lent to CUPTI. They are allocated and touched once. Any thread borrows and returns them
- * without a lock, and each is zeroed when borrowed. Like all memory of a recording, it is freed only when the
- * process ends.
+ * without a lock. Each buffer is zeroed when it is borrowed. Like all memory of a recording, they are freed
+ * only when the process ends.
  */
 struct kwhy_inject_pool {
 	uint8_t *memory;

@@ -174,7 +174,7 @@ bool kwhy_inject_is_full_now(int64_t now_mono_ns)
 	return true;
 }
 
-/* Time up to which the collected records are known to be complete. */
+/* Time up to which all records are known to have been collected. */
 static int64_t known_until(int64_t now_mono_ns, bool is_withheld)
 {
 	return is_withheld && session->last_buffer_mono_ns < now_mono_ns ? session->last_buffer_mono_ns
@@ -195,8 +195,8 @@ void kwhy_inject_write_probed(bool is_end)
 void kwhy_inject_write_end(int64_t now_mono_ns)
 {
 	/*
-	 * If CUPTI cannot report whose clock it uses, buffers that it does not return are taken as a sign
-	 * that another client has taken it over.
+	 * If CUPTI cannot report whose clock it uses, buffers that CUPTI does not return are taken as a sign
+	 * that another client has taken CUPTI over.
 	 */
 	const bool is_withheld = !session->activity.clock_tells &&
 		kwhy_inject_pool_withheld(&session->activity.pool) > 0;

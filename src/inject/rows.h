@@ -14,8 +14,8 @@ void kwhy_inject_write_stacks(void);
 void kwhy_inject_write_lost(void);
 
 /*
- * Writes the cost of the recording so far. The costs of switching collection are arguments because they are
- * read before, without the session's lock.
+ * Writes the cost of the recording so far. The costs of switching collection are arguments because they must
+ * be read before the session's lock is taken.
  */
 void kwhy_inject_write_costs(int64_t switch_ns, uint64_t switches);
 
@@ -29,14 +29,14 @@ void kwhy_inject_write_probed(bool is_end);
 void kwhy_inject_write_clock(int64_t now_mono_ns, int64_t switch_ns, uint64_t switches);
 
 /*
- * Writes the devices, once the process uses CUDA. Called without the session's lock: it calls the driver, and
- * the driver may be calling us concurrently.
+ * Writes the devices, once the process uses CUDA. It is called without the session's lock, because it calls
+ * the driver, which may be calling us concurrently.
  */
 void kwhy_inject_write_devices(void);
 
 /*
- * Writes the windows that ended at `ended_by_mono_ns` or earlier, as long as the file has space. Called
- * without the session's lock, because a thread that is switching collection may be waiting for it.
+ * Writes the windows that ended at `ended_by_mono_ns` or earlier, as long as the file has space. It is called
+ * without the session's lock, because a thread that is switching collection may be waiting for that lock.
  */
 void kwhy_inject_write_windows(int64_t ended_by_mono_ns);
 
@@ -44,8 +44,8 @@ void kwhy_inject_write_windows(int64_t ended_by_mono_ns);
 void kwhy_inject_write_gathered(void);
 
 /*
- * Whether collection must be stopped now, because the file has reached its size limit or a write has
- * failed. It is true only once.
+ * Whether collection must be stopped now, because the file has reached its size limit or a write has failed.
+ * Only one call returns true.
  */
 bool kwhy_inject_is_full_now(int64_t now_mono_ns);
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 /*
- * The number of the file's descriptor is at least DESCRIPTOR_MIN. Some programs expect low numbers for
- * their own descriptors, and close or reuse descriptors that they have not opened.
+ * The file's descriptor gets at least the number DESCRIPTOR_MIN. Some programs expect low numbers for their
+ * own descriptors, and close or reuse descriptors that they have not opened.
  */
 enum { FILES_OF_ONE_PID = 100, DESCRIPTOR_MIN = 500 };
 
@@ -275,8 +275,8 @@ static void register_handlers(void)
 }
 
 /*
- * Begins the recording. After a failure there is no second attempt; otherwise each call of
- * kwhy_inject_session_begin() would make one.
+ * Begins the recording. After a failure it is not tried again; otherwise each call of
+ * kwhy_inject_session_begin() would try.
  */
 static void begin(int64_t now_mono_ns)
 {

@@ -50,8 +50,7 @@ struct kwhy_inject_state {
 						    last switched on */
 	int64_t start_cost_ns, thread_cost_ns, buffers_cost_ns;
 	uint64_t ticks, buffers;
-	atomic_int_least64_t
-		ours_mono_ns; /* the last time at which CUPTI was seen to belong to kwhy's recording */
+	atomic_int_least64_t ours_mono_ns; /* the last time at which CUPTI was found to record for kwhy */
 	atomic_bool is_taken_over, is_ending;
 	pthread_t thread; /* the session's thread; valid if has_thread */
 	atomic_bool has_thread;

@@ -218,8 +218,8 @@ static uint32_t call_of(struct kwhy_inject_translate *translate, const struct kw
 	if (translate->cupti->cuptiGetCallbackName(domain, call->id, &long_name) || !long_name)
 		return 0;
 	kwhy_inject_call_name(long_name, name);
-	if (!kwhy_inject_call_matters(name)) /* a CUPTI that cannot select calls reports all of them; every
-						CUPTI does while the selection is being changed */
+	if (!kwhy_inject_call_matters(name)) /* a CUPTI that cannot select calls reports all of them, and
+						every CUPTI does so while the selection is being changed */
 		return 0;
 	known->state = 1;
 	known->number = kwhy_inject_label(translate->labels, name);

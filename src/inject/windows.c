@@ -6,7 +6,7 @@
 #include <math.h>
 
 /*
- * Number of windows drawn before the origin, so that times shortly after it are covered with the same
+ * Number of windows drawn before the origin, so that times shortly after the origin are covered with the same
  * probability as later times.
  */
 enum { WINDOWS_BEFORE = 32 };

@@ -8,7 +8,7 @@
 
 #define NO_RANK UINT32_MAX
 
-/* Number of bytes of the character of UTF-8 that begins so. */
+/* Number of bytes of the UTF-8 character whose first byte is *text. */
 static size_t character_bytes(const char *text)
 {
 	const unsigned char first = (unsigned char)*text;
@@ -314,7 +314,10 @@ static uint64_t pop(struct kwhy_bpe_scratch *scratch)
 	return least;
 }
 
-/* Finds the rank of a token and the one after it anew, and lets them be merged if they may be. */
+/*
+ * Looks up the rank of the pair that a token and the next one form, and adds the pair to the heap if it may
+ * be merged.
+ */
 static void rank_pair(const struct kwhy_bpe *bpe, struct kwhy_bpe_scratch *scratch, size_t at, size_t count)
 {
 	const size_t after = scratch->next[at];

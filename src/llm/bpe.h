@@ -8,12 +8,12 @@
 #include <stdbool.h>
 
 /*
- * Tokens of a word while they are merged: a list in which each has the places of the one before and the one
- * after it, and a heap of pairs, so that a word of n bytes takes n log n steps.
+ * The tokens of a word while they are merged: a doubly linked list of tokens and a heap of adjacent pairs, so
+ * that the time for a word of n bytes is proportional to n log n.
  */
 struct kwhy_bpe_scratch {
-	uint32_t *numbers; /* of the tokens; this and the following have `capacity` items */
-	uint32_t *ranks;   /* of the merge with the token after it */
+	uint32_t *numbers; /* ids of the tokens; this and the following arrays have `capacity` items */
+	uint32_t *ranks;   /* rank of the merge of each token with the next one */
 	uint32_t *next, *previous;
 	uint64_t *pairs; /* [3 * capacity] heap: the rank, and in the lower 32 bits the place of the left
 			    token */

@@ -20,7 +20,7 @@ struct kwhy_llm_message {
 
 /* A prompt, a conversation of several turns, or a request of a log that states only lengths. */
 struct kwhy_llm_dialog {
-	struct kwhy_llm_message *messages; /* the last one is the user's */
+	struct kwhy_llm_message *messages; /* the last message is from the user */
 	size_t message_count;		   /* 0: the prompt is made up and has `words` words */
 	size_t turns;			   /* number of messages of the user; at least 1 */
 	uint64_t words;

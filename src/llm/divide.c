@@ -16,7 +16,9 @@ struct divider {
 	int64_t *parts_nj;
 };
 
-/* What the fitted power says of a share's work of the kinds from `first` to before `end`. */
+/*
+ * Energy, J, that the fitted coefficients give for a share's work of the kinds from `first` to before `end`.
+ */
 static double joules_of(
 	const struct divider *divider, const struct kwhy_llm_share *share, size_t first, size_t end)
 {

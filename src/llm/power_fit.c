@@ -26,12 +26,12 @@ struct fitter {
 	size_t count;
 	struct kwhy_least_squares fit;
 	/*
-	 * columns of the covariances: the free ones, and those that are held at 0 only because coefficients
-	 * are not negative. The latter are uncertain as well.
+	 * The columns that have covariances: the free ones, and those whose coefficients are 0 only because
+	 * coefficients must not be negative. The latter are uncertain as well.
 	 */
 	bool is_used[COLUMNS];
 	double freedom; /* number of rows minus number of used columns */
-	/* covariances of the coefficients, by residuals alike and by the robust estimate */
+	/* covariances of the coefficients, by the two estimates of struct kwhy_llm_power_fit */
 	double alike[COLUMNS][COLUMNS], robust[COLUMNS][COLUMNS];
 	double by_load[COLUMNS][COLUMNS]; /* covariances by the loads' differences from the model */
 	double inflation; /* factor by which the correlation of the residuals increases variances */
@@ -176,8 +176,8 @@ static void choose_used(struct fitter *fitter)
 }
 
 /*
- * Sets residuals, each divided by 1 less its row's leverage, and replaces the rows' used values by those
- * times the inverse of the normal equations: the influence of a unit of residual on the coefficients.
+ * Sets residuals, each divided by 1 - the leverage of its row. Writes the influence of each row: the change
+ * of each used coefficient for a unit of the row's residual.
  */
 static void find_influence(
 	struct fitter *fitter, size_t size, const double *lower, const double *scale, double *influence)
@@ -201,7 +201,7 @@ static void find_influence(
 	}
 }
 
-/* Variance of the residuals as the fit left them. */
+/* Variance of the residuals before their division by 1 - leverage. */
 static double variance_of_residuals(const struct fitter *fitter)
 {
 	double squares = 0;
@@ -216,7 +216,7 @@ static double variance_of_residuals(const struct fitter *fitter)
 	return squares / fitter->freedom;
 }
 
-/* Inverse of the normal equations, whose rows' influences are given. */
+/* Element (a, b) of the inverse of the normal equations, computed from the rows' influences. */
 static double inverse_of(
 	const struct fitter *fitter, size_t size, const double *influence, size_t a, size_t b)
 {
@@ -227,7 +227,10 @@ static double inverse_of(
 	return sum;
 }
 
-/* Robust covariance of two coefficients by the influences; `a` and `b` are indices among the used ones. */
+/*
+ * Robust covariance of two coefficients, computed from the rows' influences. `a` and `b` are indices among
+ * the used coefficients.
+ */
 static double covariance_of(
 	const struct fitter *fitter, size_t size, const double *influence, size_t a, size_t b)
 {
@@ -351,9 +354,9 @@ static double variance_of(const struct fitter *fitter, const double amount[COLUM
 }
 
 /*
- * The sum of all coefficients, each multiplied by its `amount`, divided by `by`. If a coefficient with an
- * amount is constrained to 0, the sum is unknown. `absorbed` true: it is known nevertheless, because the
- * other coefficients then include this one.
+ * The sum of all coefficients, each multiplied by its `amount`, divided by `by`. The sum is unknown if a
+ * coefficient with an amount is constrained to 0, except with `absorbed`: the other coefficients then include
+ * that one.
  */
 static struct kwhy_llm_coefficient combine(
 	const struct fitter *fitter, const double amount[COLUMNS], double by, double net_j, bool absorbed)
@@ -377,7 +380,10 @@ static struct kwhy_llm_coefficient combine(
 	return sum;
 }
 
-/* J of each unit of the first of some kinds of work, with the run's amounts of the others. */
+/*
+ * Joules per unit of the first of these kinds of work, including the other kinds in the ratio of their
+ * amounts in the run.
+ */
 static struct kwhy_llm_coefficient combine_kinds(const struct fitter *fitter,
 	const struct kwhy_llm_power_fit *run, const enum kwhy_llm_work *kinds, size_t count, double net_j)
 {

@@ -28,7 +28,7 @@ static size_t fitting_word(const size_t costs[KWHY_LLM_WORDS], size_t drawn, uin
 	return drawn;
 }
 
-/* Adds common words: without `costs` `count` words, with `costs` words of `count` tokens in total. */
+/* Adds common words: `count` words or, with `costs`, words with `count` tokens in total. */
 static void add_words(
 	struct kwhy_text *out, uint64_t state, uint64_t count, const struct kwhy_llm_word_costs *costs)
 {

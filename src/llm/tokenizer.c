@@ -16,8 +16,8 @@
 #define GPT2_WORDS "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
 
 /*
- * When a space (or U+2581) is added before a text. After a special token, the rest of the text counts as a
- * text of its own.
+ * Cases in which a space (or U+2581) is added before a text. The text after a special token counts as a text
+ * of its own.
  */
 enum prefix { PREFIX_NEVER, PREFIX_IF_MISSING, PREFIX_IF_MISSING_AT_START, PREFIX_ALWAYS };
 
@@ -30,8 +30,8 @@ struct kwhy_llm_tokenizer {
 	struct special {
 		char *text;
 		uint32_t number;
-		const char
-			*next; /* where it is next in the text; the text's end: nowhere; NULL: not searched */
+		const char *next; /* its first place in the rest of the text; the text's end: it does not
+				     occur; NULL: not searched yet */
 	} * specials;
 	size_t special_count;
 	const char *path; /* valid while the file is read */
@@ -310,8 +310,8 @@ static enum kwhy_status take_text(
 }
 
 /*
- * The first special token from `text` on, of those at the same place the longest; NULL: there is none. Each
- * is only searched for again where the text that was searched for it ends.
+ * The first special token from `text` on; if several begin there, the longest of them; NULL: there is none. A
+ * special token is searched for again only after its last found place has been passed.
  */
 static const struct special *find_special(
 	struct kwhy_llm_tokenizer *tokenizer, const char *text, const char *end)

@@ -91,14 +91,19 @@ static enum kwhy_status split_part(const struct kwhy_word_split *split, size_t a
 		return take(context, text, length, error);
 	while (!status && from < length) {
 		const size_t *ends = split->pcre2.get_ovector_pointer(split->match);
-		/* the first match checks all of the text; another check for each would take its length
-		 * squared */
+		/*
+		 * The first match checks that all of the text is UTF-8. With a check at every match, the time
+		 * would grow with the square of the length.
+		 */
 		const uint32_t checked = from || at ? OPTION_NO_UTF_CHECK : 0;
 		int found = split->pcre2.match(split->patterns[at], (const uint8_t *)text, length, from,
 			OPTION_NOT_EMPTY | checked, split->match, NULL);
 		size_t start = found >= 0 ? ends[0] : length, end = found >= 0 ? ends[1] : length;
 
-		/* old versions of PCRE2 let an expression state that its match began before or after it */
+		/*
+		 * in old versions of PCRE2, an expression can set the start of a match before `from` or after
+		 * the match's end
+		 */
 		if (found < NO_MATCH || start < from || end <= from || end < start)
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"a text cannot be split into tokens: it is not UTF-8, or too long (PCRE2: "

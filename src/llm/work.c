@@ -147,7 +147,7 @@ static void spread_output(struct spreader *spreader, size_t request)
 {
 	const struct kwhy_llm_record *record = &spreader->metered->records[request];
 	struct kwhy_llm_pace pace;
-	double context = prompt_of(spreader, record); /* of the next token */
+	double context = prompt_of(spreader, record); /* number of tokens in the context of the next token */
 
 	kwhy_llm_pace_init(&pace, record);
 	for (size_t i = 0; i < record->piece_count; i++) {

@@ -45,8 +45,9 @@ struct kwhy_llm_metered {
 	const struct kwhy_llm_record *records;
 	size_t record_count;
 	/*
-	 * The coefficients are fitted to intervals inside this window, where the load is steady: where it
-	 * starts and ends, steps shared by fewer and fewer requests are known least. Both 0: to all.
+	 * The steady window, in which the load is constant. Coefficients are fitted to the intervals inside
+	 * it, because the number of requests that share a step is uncertain while a load starts or ends. Both
+	 * 0: they are fitted to all intervals.
 	 */
 	int64_t steady_start_ns, steady_end_ns;
 };

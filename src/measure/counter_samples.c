@@ -84,7 +84,7 @@ static size_t list_news(
 }
 
 /*
- * Drops wrong readings. If the counter fell at its last readings, these are left out, too, because it is not
+ * Drops wrong readings. If the counter fell at its last readings, these are dropped, too, because it is not
  * known yet whether they are wrong.
  */
 static enum kwhy_status keep_right(const struct kwhy_readings *counter,

@@ -5,8 +5,8 @@
 #include "measure/window.h"
 
 /*
- * Median time in nanoseconds between consecutive readings, over the first KWHY_PERIOD_OF readings; 0: there
- * are fewer than two.
+ * kwhy_period_typical(): median time in nanoseconds between consecutive readings, over the first
+ * KWHY_PERIOD_OF readings; 0: there are fewer than two.
  */
 enum { KWHY_PERIOD_OF = 65 };
 int64_t kwhy_period_typical(const int64_t *time_ns, size_t count);
@@ -18,8 +18,8 @@ struct kwhy_counter_samples {
 	bool *broken;	/* the counter was reset, so its rise since the previous update is unknown */
 	size_t count;
 	int64_t period_ns;
-	int64_t still_ns; /* last time at which the counter was read with an unchanged value; 0: there is no
-			     such reading */
+	int64_t still_ns; /* time of the last reading that repeats the value of the reading before it; 0:
+			     there is none */
 	uint64_t wraps, resets, unordered;
 	uint64_t misread; /* number of readings left out because they contradict the readings around them */
 };
@@ -32,13 +32,13 @@ void kwhy_counter_samples_done(struct kwhy_counter_samples *counter_samples);
 
 /*
  * A reading of a power meter, and a model of the power up to the next reading: first_w for first_s, then
- * second_w, which reproduces both readings.
+ * second_w for the rest. A meter would give both readings at this power.
  */
 struct kwhy_sample {
 	int64_t time_ns; /* time stamp, corrected where it was late */
 	double watts;
-	double joules; /* energy from the first reading to the moment whose power this reading shows; that
-			  moment is earlier than the reading by the meter's delay */
+	double joules; /* energy from the first reading to the moment whose power this reading shows, which is
+			  earlier than the reading by the meter's delay */
 	double first_w, second_w;
 	double first_s;
 	uint32_t gaps; /* number of intervals before this reading that were so long that the power in them is
@@ -58,8 +58,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_samples_make(const struct kwhy_readings *pow
 void kwhy_samples_done(struct kwhy_samples *samples);
 
 /*
- * Reading that the meter would give at a time, and the energy used up to the moment whose power it shows.
- * Before the first and after the last sample the nearest power is assumed to continue.
+ * Reading that the meter would give at a time, and the energy used up to the moment whose power that reading
+ * shows. Before the first and after the last sample the power is assumed to be that of the nearest sample.
  */
 struct kwhy_sample_at {
 	double watts, joules;

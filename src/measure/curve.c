@@ -13,8 +13,8 @@
 #define STUCK_PERIODS 5
 #define STUCK_NS INT64_C(30000000000)
 /*
- * If the last update comes this long after the last sample, no more samples are expected: the driver's ring
- * buffer holds 2.4 s and is read before it wraps.
+ * If a counter update comes at least this long after the last sample, no further samples are expected: the
+ * driver's ring buffer holds 2.4 s and is read before it wraps.
  */
 #define ENDED_NS INT64_C(3000000000)
 /*
@@ -24,24 +24,24 @@
 #define STILL_NS INT64_C(1000000000)
 #define STILL_J 1
 /*
- * An update corrects the sum of the samples only if it is at most this far from the nearest sample, in
- * periods of the samples.
+ * An update corrects the sum of the samples only if the nearest sample is at most this far away, in periods
+ * of the samples.
  */
 #define MARGIN_PERIODS 3
 /*
- * Range of plausible ratios of the counter's energy to the samples' energy. If a ratio is outside of this
- * range, the samples' energy replaces the counter's rise between two readings, and samples before and after
- * all updates are not scaled.
+ * Range of plausible ratios of the counter's energy to the samples' energy. If the ratio between two updates
+ * is outside of this range, the samples' energy replaces the counter's rise. If the ratio over all updates
+ * is, samples before and after all updates are not scaled.
  */
 #define GAIN_MIN 0.6
 #define GAIN_MAX 1.6
 
 /*
- * State of the construction of a curve. A meter that lags by a first-order low-pass (time constant tau) after
- * a delay d shows m(t) for the power p(t), with p(t) = m(t + d) + tau m'(t + d). The energy up to t is
- * therefore the integral of m up to t + d plus tau times m(t + d). At an update the counter gives this
- * integral. Between updates the samples give the course of the power, scaled so that its integral is the
- * counter's rise; without samples the mean power around an update is used.
+ * State of the construction of a curve. A meter with a first-order low-pass (time constant tau) after a delay
+ * d shows m(t) for the power p(t), with p(t) = m(t + d) + tau m'(t + d). The energy up to t is therefore the
+ * integral of m up to t + d, plus tau times m(t + d). At an update, the counter gives this energy. Between
+ * updates, the samples give the course of the power, scaled so that its integral is the counter's rise.
+ * Without samples, the mean power around an update is used.
  */
 struct builder {
 	struct kwhy_counter_samples counter_samples;
@@ -103,9 +103,9 @@ static double sampled_rise(const struct builder *builder, int64_t from_ns, int64
 }
 
 /*
- * Fills in the energy across a reset from the samples, or from the powers before and after it. The samples
- * are also used where the counter's rise is implausible, for example after a first reading, whose value may
- * be old.
+ * Fills in the energy across a reset of the counter from the samples, or from the powers before and after the
+ * reset. Does the same where the counter's rise is implausible, for example after a first reading, whose
+ * value may be old.
  */
 static void bridge_resets(struct builder *builder)
 {
@@ -146,8 +146,7 @@ static bool is_still(const struct builder *builder)
 }
 
 /*
- * Removes the last readings of a counter that has stopped, since such a reading repeats the old value with a
- * new time.
+ * Removes the last readings of a counter that has stopped, since these repeat the old value with new times.
  */
 static void leave_out_still(struct builder *builder)
 {
@@ -250,8 +249,8 @@ static double ratio_of(const struct builder *builder)
 }
 
 /*
- * Factor for the samples before the first and after the last update: the ratio of counted to sampled energy
- * between them.
+ * Factor for the samples before the first and after the last update: the counter's energy between these
+ * updates divided by that of the samples.
  */
 static double gain_outside(const struct builder *builder)
 {
@@ -290,7 +289,7 @@ static void add_after(struct builder *builder)
 static void build_counted(struct builder *builder)
 {
 	size_t count = builder->counter_samples.count;
-	bool sampled; /* whether samples cover the time up to this update */
+	bool sampled; /* samples cover the time up to this update */
 
 	bridge_resets(builder);
 	add_before(builder);
@@ -389,8 +388,8 @@ static bool is_dense(const struct builder *builder)
 }
 
 /*
- * Removes updates before the first or after the last sample, unless no more samples are expected. The times
- * of these updates are uncertain.
+ * Removes updates before the first or after the last sample, unless no more samples are expected, because the
+ * times of these updates are uncertain.
  */
 static void leave_out_unsampled(struct builder *builder)
 {
@@ -428,8 +427,8 @@ static enum kwhy_status build(struct builder *builder, const struct kwhy_reading
 		leave_out_still(builder);
 	}
 	if (builder->counter_samples.count >= 2 && !builder->shaped)
-		builder->curve->response.average_window_s =
-			0; /* the trailing means are not used, so their window must not be corrected for */
+		builder->curve->response.average_window_s = 0; /* the trailing means are not used, so the
+								  length of their window does not matter */
 	if (!reserve(builder->curve, builder->counter_samples.count + builder->samples.count + 2,
 		    builder->counter_samples.count))
 		return kwhy_fail_memory(error, "the energy curve of a device");

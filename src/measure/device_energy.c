@@ -21,8 +21,8 @@
 enum { LOOKS_MEANT = 64 };
 
 /*
- * The windows of one name. The measurements of the idle level are numbered; first_look and last_look are
- * the numbers of the last one before the first window and before the last window.
+ * The windows of one name. The measurements of the idle level are numbered. first_look: number of the last
+ * one before the first window; last_look: number of the last one before the last window.
  */
 struct window {
 	uint32_t name;
@@ -38,8 +38,8 @@ struct kwhy_device_energy {
 	uint32_t gpu_count, window;
 	size_t meters[KWHY_DEVICE_ENERGY_GPUS_MAX];    /* meter of each GPU; KWHY_ALL_GPUS: no meter */
 	char missing[KWHY_DEVICE_ENERGY_REASON_BYTES]; /* why a GPU has no meter; "": every GPU has one */
-	const char *lacking; /* why some window has no energy although every GPU has a meter; NULL: all
-				windows have energy */
+	const char *lacking; /* why some window has no energy although every GPU has a meter; NULL: there is
+				no such window */
 };
 
 static const struct kwhy_joules unknown = {NAN, NAN, NAN};
@@ -82,8 +82,8 @@ static bool meters_a_gpu(const struct kwhy_session *session)
 }
 
 /*
- * Finds the meters of the GPUs. The session's reason may be about another vendor's meters, so it is reported
- * only if none of the GPUs has a meter.
+ * Finds the meters of the GPUs. The session's reason for missing meters may be about another vendor's, so it
+ * is reported only if no GPU has a meter.
  */
 static void find_meters(struct kwhy_device_energy *energy, struct kwhy_gpu *const *gpus)
 {
@@ -227,7 +227,7 @@ static const char *lacking_in(const struct kwhy_device_energy *energy, size_t re
 	return NULL;
 }
 
-/* Returns why some window has no energy; measurements of the idle level are not considered. */
+/* Returns why some window has no energy. Missing measurements of the idle level do not count. */
 static const char *find_lacking(const struct kwhy_device_energy *energy)
 {
 	const size_t count = *energy->missing ? 0 : kwhy_results_region_count(energy->results);
@@ -353,8 +353,8 @@ static void add_gpus(const struct kwhy_device_energy *energy, size_t region, uin
 }
 
 /*
- * Lists the mean powers of the measurements of the idle level around the windows of a name; unknown powers
- * are left out.
+ * Lists the mean powers of the GPUs `from` to `to` - 1 in the measurements of the idle level around the
+ * windows of a name. Unknown powers are left out.
  */
 static size_t levels_of(const struct kwhy_device_energy *energy, const char *name, uint32_t from, uint32_t to,
 	struct kwhy_joules levels_w[LOOKS_MEANT])

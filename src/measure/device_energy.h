@@ -7,8 +7,8 @@
 
 /*
  * Energy of named windows of a benchmark, for the GPUs that it uses and for the host. A missing meter is no
- * error: all figures are then unknown, with the reason. Windows do not overlap; energies of windows with the
- * same name add up. Use from one thread.
+ * error: all figures are then unknown, and the reason is given. Windows do not overlap. The energies of
+ * windows with the same name are added up. Use from one thread.
  */
 struct kwhy_device_energy;
 
@@ -43,14 +43,14 @@ const char *kwhy_device_energy_missing(const struct kwhy_device_energy *energy);
 /*
  * Waits while nothing runs and measures the idle level, which net energy excludes. Idle levels drift by watts
  * with the temperature. The level for a window is therefore the mean of all measurements from the last one
- * before it to the first one after it.
+ * before the window to the first one after it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_idle(
 	struct kwhy_device_energy *energy, double seconds, struct kwhy_error *error);
 
 /*
- * Energy above the idle level: gross energy less the mean of levels_w times `seconds`. The interval includes
- * the uncertainty of gross energy and of the levels, and half of the range of the levels. Pure.
+ * Energy above the idle level: gross energy minus the mean of levels_w times `seconds`. The interval includes
+ * the uncertainties of the gross energy and of the levels, and half of the range of the levels. Pure.
  */
 struct kwhy_joules kwhy_joules_above(
 	struct kwhy_joules gross, double seconds, const struct kwhy_joules *levels_w, size_t count);
@@ -59,8 +59,8 @@ struct kwhy_joules kwhy_joules_above(
 struct kwhy_joules kwhy_joules_times(const struct kwhy_joules *joules, double factor);
 
 /*
- * Begin and end a window. All work that was queued before must have finished. Beginning first measures the
- * idle level if its last measurement is more than 5 s old.
+ * Begin and end a window. All work that was queued before must have finished. The begin measures the idle
+ * level first if the last measurement of it is more than 5 s old.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_begin(
 	struct kwhy_device_energy *energy, const char *name, struct kwhy_error *error);
@@ -78,8 +78,8 @@ void kwhy_device_energy_of(const struct kwhy_device_energy *energy, const char *
 	struct kwhy_window_joules *out);
 
 /*
- * Energy of the windows of a name on one GPU, by its index among the opened ones; known if that GPU has a
- * meter.
+ * Energy of the windows of a name on one GPU, whose index counts the opened GPUs. It is known if that GPU has
+ * a meter.
  */
 void kwhy_device_energy_of_one(const struct kwhy_device_energy *energy, const char *name, uint32_t gpu,
 	struct kwhy_window_joules *out);

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * OPEN_MAX: largest number of regions open at a time in all threads. UNITS_MAX: largest number of units of
- * work. Further regions and units are not forwarded.
+ * OPEN_MAX: largest number of regions that are open at a time in all threads. UNITS_MAX: largest number of
+ * units of work. What exceeds these numbers is not forwarded.
  */
 enum { OPEN_MAX = 4096, UNITS_MAX = 64, UNIT_BYTES = 64 };
 
@@ -132,8 +132,8 @@ void kwhy_forward_flush(struct kwhy_forward *forward)
 	for (size_t i = 0; i < forward->work_count; i++)
 		kwhy_text_addf(&lines, "%s %.17g\n", forward->work[i].unit, forward->work[i].amount);
 	/*
-	 * The lines are written by a single call, so that those of several processes do not mix. If it fails,
-	 * the work is added to the next lines.
+	 * The lines are written by a single call, so that they do not mix with lines of other processes. If
+	 * the call fails, the work is added to the next lines.
 	 */
 	if (!lines.length || write(forward->work_file, lines.data, lines.length) == (ssize_t)lines.length)
 		forward->work_count = 0;

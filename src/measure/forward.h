@@ -6,9 +6,9 @@
 
 /*
  * Passes what a program reports to a session on to the tools that watch the program. Under `kwhy record`,
- * regions become ranges of the recording, through the library that CUDA_INJECTION64_PATH names. Under `kwhy
- * record` and `kwhy stat`, work becomes lines of the file that KWHY_WORK_FILE names. Use from one thread at a
- * time.
+ * regions become ranges of the recording; the library that CUDA_INJECTION64_PATH names records them. Under
+ * `kwhy record` and `kwhy stat`, work becomes lines of the file that KWHY_WORK_FILE names. Use from one
+ * thread at a time.
  */
 struct kwhy_forward;
 
@@ -19,8 +19,8 @@ struct kwhy_forward;
 struct kwhy_forward *kwhy_forward_open(void);
 
 /*
- * Passes on an event of the collector. Events of one thread must be in order. `name` is that of the event's
- * region or unit.
+ * Passes on an event of the collector. Events of one thread must be in order. `name` is the name of the
+ * event's region or unit.
  */
 void kwhy_forward_event(struct kwhy_forward *forward, const struct kwhy_event *event, const char *name);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A meter without readings for this time is expected to give no more. */
+/* If a meter has given no readings for this time, no more are expected. */
 #define AFTER_NS INT64_C(45000000000)
 
 enum { READINGS_MAX = 1 << 20, READ_AT_ONCE = 256 };
@@ -158,10 +158,9 @@ const struct kwhy_metered *kwhy_history_metered(const struct kwhy_history *histo
 }
 
 /*
- * Response of an item's meters: that of its power meter or, without one, that of its counter. If the
- * counter's time stamps are less certain than this response says, the uncertainty of the counter's time
- * stamps replaces that of the response. Errors of these time stamps are uniformly distributed within +-
- * unsure_ns, so their standard deviation is unsure_ns / sqrt(3).
+ * Response of the item's power meter or, without one, of its counter. If the counter's time stamps are less
+ * certain than this response states, their real uncertainty is put in. Errors of these time stamps are
+ * uniformly distributed within +- unsure_ns, so their standard deviation is unsure_ns / sqrt(3).
  */
 static struct kwhy_response response_of(const struct kwhy_history *history,
 	const struct kwhy_metered *metered, const struct kwhy_profile *profile)

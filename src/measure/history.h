@@ -13,16 +13,16 @@
 struct kwhy_history;
 
 /*
- * Makes a history that keeps at most `readings_most` readings of each source; beyond that, the oldest half
- * is dropped. 0 stands for 2^20, about six hours of readings that are 20 ms apart.
+ * Makes a history that keeps at most `readings_most` readings of each source; if there are more, it drops the
+ * oldest half. 0 stands for 2^20, about six hours of readings that are 20 ms apart.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_history_new(const struct kwhy_sensors *sensors, size_t readings_most,
 	struct kwhy_history **out, struct kwhy_error *error);
 void kwhy_history_free(struct kwhy_history *history);
 
 /*
- * Moves new readings from the channels to the history. Call it before a channel is full, else readings are
- * lost.
+ * Moves new readings from the channels to the history. Must be called before a channel is full; otherwise
+ * readings are lost.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_history_drain(struct kwhy_history *history, struct kwhy_error *error);
 
@@ -47,7 +47,8 @@ enum kwhy_metered_kind { KWHY_METERED_DEVICE, KWHY_METERED_HOST, KWHY_METERED_WA
 /* An item whose energy is metered: a device, a domain of the host, or the load of a wall meter. */
 struct kwhy_metered {
 	enum kwhy_metered_kind kind;
-	uint32_t device;       /* index of the device of a KWHY_METERED_DEVICE; else KWHY_SENSOR_NO_DEVICE */
+	uint32_t device;       /* index of the device, if the kind is KWHY_METERED_DEVICE; otherwise
+				  KWHY_SENSOR_NO_DEVICE */
 	char name[64];	       /* "gpu 0", "rapl.package-0", "hwmon CPU Power Socket 0", "meter" */
 	size_t counter, power; /* indexes of its sources; KWHY_HISTORY_NO_SOURCE: it has no such source */
 };
@@ -66,8 +67,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_history_curve(const struct kwhy_history *his
 bool kwhy_history_is_lost(const struct kwhy_history *history, size_t metered);
 
 /*
- * Whether more readings of an item are to be expected, if its curve is known up to `last_ns`. False if the
- * item is a device that fell off the bus, if last_ns is 45 s ago or more, or if it is 0 (no readings yet).
+ * Whether more readings of an item are to be expected if its curve is known up to `last_ns`. False if the
+ * item is a device that fell off the bus, if last_ns is at least 45 s ago, or if last_ns is 0 (there are no
+ * readings yet).
  */
 bool kwhy_history_goes_on(
 	const struct kwhy_history *history, size_t metered, int64_t last_ns, int64_t now_ns);

@@ -29,8 +29,8 @@ static size_t list_devices(const struct kwhy_sensors *sensors, struct kwhy_meter
 }
 
 /*
- * Names a host item: by the system's name for a board's sensor where it has one, else "rapl.package-0" for
- * "rapl.package-0_uj".
+ * Names a host item. A board's sensor is named by the system's name for it, if it has one. Other meters lose
+ * their unit: "rapl.package-0" for "rapl.package-0_uj".
  */
 static void name_host(struct kwhy_metered *item, const struct kwhy_source_channel *source)
 {
@@ -47,8 +47,8 @@ static void name_host(struct kwhy_metered *item, const struct kwhy_source_channe
 }
 
 /*
- * Whether `row` is another meter of the same energy with lower priority than `than`: it has the same owner,
- * the same name up to its '.', and a higher rank.
+ * Whether `row` is another meter of the same energy as `than`, and only second choice: it has the same owner,
+ * the same name up to the '.', and a higher rank.
  */
 static bool is_lesser(const struct kwhy_meter_row *row, const struct kwhy_meter_row *than)
 {
@@ -56,7 +56,7 @@ static bool is_lesser(const struct kwhy_meter_row *row, const struct kwhy_meter_
 		!strncmp(row->name, than->name, strcspn(row->name, ".") + 1);
 }
 
-/* Returns the item whose energy this source measures, too, with lower priority; NULL: there is none. */
+/* Returns the item whose energy this source measures, too, as a second choice; NULL: there is none. */
 static struct kwhy_metered *same_domain(
 	struct kwhy_metered *items, size_t count, const struct kwhy_sensors *sensors, size_t s)
 {

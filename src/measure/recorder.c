@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of events of a ring that only ends of regions may use. */
+/* Number of events of a ring that are reserved for ends of regions. */
 #define RESERVE_EVENTS 512
 
 enum ring_state { RING_FREE, RING_USED, RING_LEFT /* its thread has ended */ };
@@ -19,11 +19,11 @@ struct ring {
 	uint16_t thread;
 	uint64_t mask;
 	struct kwhy_event *events;
-	/* These fields have a cache line of their own, which only the writer uses. */
+	/* From here on a cache line of its own, which only the writer uses. */
 	_Alignas(64) _Atomic uint64_t written;
 	uint64_t taken_seen; /* value of `taken` when the writer last read it */
 	_Atomic uint64_t dropped;
-	uint32_t skipped_open; /* number of dropped beginnings whose ends have not come yet, in total and by
+	uint32_t skipped_open; /* number of dropped beginnings whose ends have not come yet: in total, and by
 				  name */
 	uint32_t *skipped;
 	_Alignas(64) _Atomic uint64_t taken;
@@ -236,8 +236,8 @@ struct collected {
 static enum kwhy_status collect(struct ring *ring, struct collected *to, struct kwhy_error *error)
 {
 	/*
-	 * The state is read before `written`: if the state says that the thread has ended, `written` then
-	 * counts all of its events.
+	 * The state is read before `written`: if the state shows that the thread has ended, `written` then
+	 * counts all events of the thread.
 	 */
 	uint32_t state = atomic_load_explicit(&ring->state, memory_order_acquire);
 	uint64_t taken = atomic_load_explicit(&ring->taken, memory_order_relaxed);

@@ -5,9 +5,9 @@
 #include "measure/regions.h"
 
 /*
- * Lock-free recording of events by threads. Each thread has a ring, made at its first event; only that thread
- * writes to it and only one collector reads it. When a ring is full, new events of work are dropped, and
- * beginnings of regions together with their ends. Dropped events are counted.
+ * Lock-free recording of events by threads. Each thread has a ring, which is made at the thread's first
+ * event. Only that thread writes to the ring, and only one collector reads it. When a ring is full, new
+ * events of work are dropped, and so are beginnings of regions with their ends. Dropped events are counted.
  */
 struct kwhy_recorder;
 
@@ -23,7 +23,7 @@ void kwhy_recorder_end(struct kwhy_recorder *recorder, uint32_t name);
 void kwhy_recorder_work(struct kwhy_recorder *recorder, uint32_t unit, double amount);
 
 /*
- * Called by the collector: appends new events to an array that grows up to `most` events; any others stay in
+ * Called by the collector: appends new events to an array that grows up to `most` events; the rest stay in
  * their rings. Events of one thread are in order of time, those of several threads are not. *out_full: a ring
  * was at least half full.
  */

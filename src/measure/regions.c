@@ -7,7 +7,7 @@
 #include <string.h>
 
 /*
- * A region that a thread has begun and not ended. If it was begun several times, there is one entry for
+ * A region that a thread has begun and not ended. A region that was begun several times has one entry for
  * each beginning.
  */
 struct open {
@@ -160,9 +160,9 @@ static enum kwhy_status note_open(
 }
 
 /*
- * Removes the newest open region with the event's name that the event's thread began. If there is none,
- * removes the newest one of any thread, because a region may end on another thread than the one that began
- * it.
+ * Removes the newest open region that has the event's name and was begun by the event's thread. If there is
+ * none, removes the newest one with this name of any thread, because a region may end on another thread than
+ * the one that began it.
  */
 static void note_closed(struct kwhy_regions *regions, const struct kwhy_event *event)
 {
@@ -203,7 +203,9 @@ static enum kwhy_status add_work(
 	return status;
 }
 
-/* Whether an earlier open region has the same name and thread. If so, work counts only once for the two. */
+/*
+ * Whether an earlier open region has the same name and thread. Work then counts only once for both of them.
+ */
 static bool is_repeated(const struct kwhy_regions *regions, size_t at)
 {
 	for (size_t i = 0; i < at; i++)

@@ -5,8 +5,8 @@
 #include "measure/window.h"
 
 /*
- * Energy and time of regions: applies the regions' beginnings and ends, in order of time, to the energy
- * curves. Pure.
+ * Energy and time of regions, computed from the energy curves and the regions' beginnings and ends in order
+ * of time. Pure.
  */
 
 enum kwhy_event_kind { KWHY_EVENT_BEGIN, KWHY_EVENT_END, KWHY_EVENT_WORK, KWHY_EVENT_KIND_COUNT };
@@ -19,7 +19,7 @@ struct kwhy_event {
 	double amount;	 /* amount of work */
 };
 
-/* Takes the place of a thread's number in an event that concerns all threads. */
+/* Stands for all threads in place of a thread's number. */
 #define KWHY_EVENT_EVERY_THREAD UINT16_MAX
 
 struct kwhy_region_work {
@@ -48,14 +48,18 @@ KWHY_MUST_USE enum kwhy_status kwhy_regions_copy(
 
 /*
  * Applies events in order of time, then adds up time and energy to until_ns, which is after the last event.
- * curves[meter_count] must be known up to until_ns; if one is not, the energy on that meter is unknown. An
- * event whose time has already been added up counts as if it came at the end of that time.
+ * curves[meter_count] must be known up to until_ns; the energy on a meter whose curve is not is unknown. If
+ * an event comes too late, because its time has already been added up, it counts as if it came at the end of
+ * that time.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_regions_fold(struct kwhy_regions *regions,
 	const struct kwhy_event *events, size_t count, struct kwhy_curve *const *curves, int64_t until_ns,
 	struct kwhy_error *error);
 
-/* Region with a name, which must be below kwhy_regions_count(). `used` is false for names without events. */
+/*
+ * kwhy_regions_get(): region with a name, which must be below kwhy_regions_count(). `used` is false for names
+ * without events.
+ */
 size_t kwhy_regions_count(const struct kwhy_regions *regions);
 const struct kwhy_region *kwhy_regions_get(const struct kwhy_regions *regions, size_t name);
 

@@ -69,8 +69,8 @@ static struct kwhy_region_energy energy_of(
 }
 
 /*
- * Adds the energy on one meter to a sum. If it is unmeasured, so is the sum. The errors of different meters
- * are independent.
+ * Adds the energy on one meter to a sum. The sum becomes unmeasured if that energy is. The errors of
+ * different meters are independent.
  */
 static void add_up(struct kwhy_region_energy *sum, const struct kwhy_region_energy *one)
 {
@@ -111,8 +111,8 @@ static struct kwhy_region_energy none(void)
 }
 
 /*
- * Sum over all meters of a kind; a single one is copied. A sum has no peak power, as the meters' peaks are at
- * different times.
+ * Sum over all meters of a kind; if there is only one, a copy of it. A sum has no peak power, as the meters'
+ * peaks are at different times.
  */
 static struct kwhy_region_energy sum_of(
 	const struct kwhy_results *results, const struct kwhy_region_energy *energies, int32_t kind)
@@ -289,7 +289,7 @@ size_t kwhy_results_region_find(const struct kwhy_results *results, const char *
 	return SIZE_MAX;
 }
 
-/* Fills as much of a caller's struct as its size states, so that older and newer callers both work. */
+/* Copies to a caller's struct as many bytes as its size states, so that older and newer callers both work. */
 static int give(void *out, size_t out_size, const void *from, size_t from_size)
 {
 	size_t bytes = out_size < from_size ? out_size : from_size;

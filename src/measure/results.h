@@ -33,10 +33,11 @@ struct kwhy_results {
 	size_t absence_count;
 	double enough_ratio;
 	uint64_t lost_events, lost_readings, failed_readings;
-	int64_t sampler_cpu_ns, sampler_running_ns; /* CPU time that the sampler has used since the meters
-						       were opened, and wall time since then */
-	double session_cpu_s, session_busy_s; /* CPU seconds of the sampler, and busy seconds of all CPUs,
-						 since the session began; NAN: unknown */
+	int64_t sampler_cpu_ns, sampler_running_ns; /* CPU time of the sampler since the meters were opened,
+						       and elapsed time since then */
+	double session_cpu_s,
+		session_busy_s; /* CPU seconds of the sampler, and seconds for which CPUs were busy, all CPUs
+				   added up, since the session began; NAN: unknown */
 	struct kwhy_text json;
 };
 
@@ -50,7 +51,7 @@ struct kwhy_results_request {
 	double enough_ratio;
 };
 
-/* Makes the results except for the losses, the sampler's cost and the JSON. */
+/* Makes the results, without the losses, the sampler's cost and the JSON. */
 KWHY_MUST_USE enum kwhy_status kwhy_results_make(
 	const struct kwhy_results_request *request, struct kwhy_results **out, struct kwhy_error *error);
 

@@ -11,12 +11,12 @@
  * depends on the power at its start.
  */
 #define STRETCH_CONSTANTS 2
-/* A level counts as steady if it changes by at most this share of the step between the two levels. */
+/* A level counts as steady if its change is at most this share of the step between the two levels. */
 #define STEADY_RATIO 0.25
 
 /*
- * Corrects late time stamps. The ring's samples are evenly spaced, but about every fifth stamp is 6-10 ms
- * late (H200). A late stamp between two regular ones is moved to the middle of the two.
+ * Corrects late time stamps. The ring's samples are evenly spaced, but about every fifth of their time stamps
+ * is 6-10 ms late (H200). A late one between two regular ones is moved to the middle between these.
  */
 static void correct_late(struct kwhy_samples *samples)
 {
@@ -41,8 +41,8 @@ static double stretch_s(const struct kwhy_sample *item)
 }
 
 /*
- * Mean power in an interval by the trapezoidal rule with the low-pass undone. It is unbiased for a change of
- * power at any time in the interval, but not exact.
+ * Mean power in an interval by the trapezoidal rule, with the low-pass undone. If the power changes at an
+ * unknown time in the interval, this is unbiased but not exact.
  */
 static double mean_level_w(const struct kwhy_sample *item, double constant_s)
 {
@@ -81,8 +81,9 @@ static bool levels_around(const struct kwhy_samples *samples, const double *leve
 }
 
 /*
- * Fits a single step to an interval in which the power changed between two steady levels. The low-passed
- * readings depend more on the end of the interval than on its start, so the constant level is not the mean.
+ * Fits a single step to an interval in which the power changed between two steady levels. Low-passed readings
+ * depend more on the end of the interval than on its start, so the mean power of the interval is not its
+ * constant level.
  */
 static bool fit_step(struct kwhy_samples *samples, const double *levels_w, size_t i)
 {
@@ -101,8 +102,8 @@ static bool fit_step(struct kwhy_samples *samples, const double *levels_w, size_
 }
 
 /*
- * Uses the constant levels in the intervals before and after a step. Where the power is steady they are more
- * accurate than the trapezoidal rule, which is affected by the meter's lag.
+ * Uses the constant levels in the intervals before and after a step. Where the power is steady, they are more
+ * accurate than the trapezoidal rule, whose result depends on the meter's lag.
  */
 static void fit_beside(struct kwhy_samples *samples, const double *levels_w, size_t i)
 {

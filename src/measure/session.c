@@ -17,7 +17,9 @@
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-enum { EVENTS_PER_THREAD = 1 << 17 }; /* 3 MiB, whose pages are allocated when they are used */
+enum {
+	EVENTS_PER_THREAD = 1 << 17
+}; /* makes 3 MiB for each thread; the system gives a page only when it is used */
 
 #define COLLECT_NS (50 * MS)
 #define COLLECT_BUSY_NS (5 * MS)
@@ -307,8 +309,8 @@ int kwhy_session_open(const struct kwhy_session_options *given, struct kwhy_sess
 }
 
 /*
- * Stops the threads and frees the memory. In a child after fork() the threads are the parent's, so only
- * memory is freed that they do not use.
+ * Stops the threads and frees the memory. In a child after fork() the threads are the parent's; only the
+ * memory that they do not use is then freed.
  */
 static void stop_threads(struct kwhy_session *session)
 {

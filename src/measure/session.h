@@ -23,9 +23,10 @@ struct kwhy_session {
 	struct kwhy_sampler *sampler;
 	double enough_ratio;
 	int64_t period_most_ns; /* period of the slowest meter, at most 1 s */
-	int64_t begun_cpu_ns;	/* CPU time of the sampler at the time from which energy counts */
-	double begun_busy_s;	/* busy time of all CPUs at that time; NAN: unknown, or the session replays a
-				   file */
+	int64_t begun_cpu_ns; /* CPU time of the sampler at the start of the session, from which energy counts
+			       */
+	double begun_busy_s;  /* busy time of all CPUs at the start of the session; NAN: unknown, or the
+				 session replays a file */
 
 	pthread_mutex_t names_lock;
 	struct kwhy_names names;
@@ -71,7 +72,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_session_collect(
 	struct kwhy_session *session, bool *out_busy, struct kwhy_error *error);
 /* Adds up all time that the meters have reported, and drops the readings and events of that time. */
 KWHY_MUST_USE enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_error *error);
-/* Adds up the time to end_ns in a copy of the regions, for results. */
+/* Returns a copy of the regions that contains all events and energies up to end_ns. */
 KWHY_MUST_USE enum kwhy_status kwhy_session_fold_rest(
 	struct kwhy_session *session, int64_t end_ns, struct kwhy_regions **out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_session_make_curves(
@@ -79,8 +80,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_session_make_curves(
 void kwhy_session_free_curves(struct kwhy_session *session);
 bool kwhy_session_meter_is_lost(const struct kwhy_session *session, size_t meter);
 /*
- * Time up to which all active meters have reported, at most now_ns. Meters without readings in the last 45
- * s are ignored. With `counted`, it is also at most the time of the last counter update; some counters are
+ * Time up to which all active meters have reported, at most now_ns. Meters without readings in the last 45 s
+ * are ignored. With `counted`, the time is also at most that of the last counter update; some counters are
  * read only every twenty seconds.
  */
 int64_t kwhy_session_known_until(const struct kwhy_session *session, int64_t now_ns, bool counted);

@@ -6,10 +6,10 @@
 
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
-/* New readings change a curve only within this time before its end. */
+/* New readings change a curve only in this time before its end. */
 #define SETTLED_NS (250 * MS)
 /*
- * Readings are kept for this long before the time up to which energy was added up. That is enough for two
+ * Readings are kept for this long before the time up to which energy has been added up. This covers two
  * updates of a counter that is read every twenty seconds.
  */
 #define KEPT_NS (45 * SECOND)
@@ -23,7 +23,7 @@ static int compare_events(const void *left, const void *right)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-/* Sorts events by time, unless they already are in order, as those of a single thread are. */
+/* Sorts events by time. Those of a single thread are in order already; then nothing is done. */
 static void sort_events(struct kwhy_event *events, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -107,7 +107,7 @@ enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_err
 {
 	int64_t now_ns = kwhy_clock_mono_ns(), until_ns;
 	enum kwhy_status status = kwhy_session_make_curves(session, error);
-	bool crowded; /* the event buffer is too full to wait for updates of the counters */
+	bool crowded; /* the event buffer is too full to wait for counter updates */
 	size_t count;
 
 	session->last_fold_ns = now_ns;

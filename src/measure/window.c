@@ -8,14 +8,14 @@
 #define QUANTILE_95 1.96
 #define EDGES_WORSE 1.5
 /*
- * Counter updates at least this many seconds apart show whether counter and samples have different gains. In
- * shorter intervals a difference may come from the errors of the updates' time stamps alone.
+ * If counter updates are at least this many seconds apart, they show whether counter and samples have
+ * different gains. In shorter intervals, errors of the updates' time stamps alone may explain a difference.
  */
 #define APART_S 1
 #define APART_SPREADS 3
 /*
- * Standard uncertainty of the energy at one edge of a window, as a share of the energy that full power gives
- * in one interval between readings; from simulated steps.
+ * Standard uncertainty of the energy at one edge of a window, as a share of the energy at full power in one
+ * interval between readings; found with simulated steps.
  */
 #define EDGE_STRETCHES 0.35
 /*
@@ -41,7 +41,7 @@
 #define HIDDEN_HIGH_RATIO 5.0
 /*
  * The runs of one region resemble each other, so the errors at their edges are partly correlated. The
- * variance that fully correlated errors would have, times this ratio, is added.
+ * variance that the errors would have if they were fully correlated is multiplied by this ratio and added.
  */
 #define ALIKE_RATIO 0.5
 
@@ -119,8 +119,8 @@ static struct cell cell_of(const struct kwhy_curve *curve, size_t i)
 }
 
 /*
- * Least energy that the first part of an interval, of relative length `share`, can have used if its power
- * stays between low_w and high_w.
+ * Least energy that can have been used in the first part of an interval, a share `share` of its length, if
+ * the power stays between low_w and high_w.
  */
 static double least_j(double share, double length_s, double mean_w, double low_w, double high_w)
 {
@@ -134,9 +134,9 @@ static double most_j(double share, double length_s, double mean_w, double low_w,
 
 /*
  * Energy from the start of the curve to a time. The power often changes where a window begins or ends. If it
- * steps at that time from the level before the interval to the level after it, the energy of the interval
- * gives the energy up to that time exactly; at constant power the curve is a straight line. The result is
- * limited to what powers between low_w and high_w allow.
+ * steps at that time, from the level before the interval to the level after it, the energy of the interval
+ * gives the energy up to that time exactly. If the power is constant, the curve is a straight line. The
+ * result is limited to what powers between low_w and high_w allow.
  */
 static double used_up_to(const struct kwhy_curve *curve, int64_t time_ns)
 {
@@ -175,8 +175,8 @@ void kwhy_window_sum_init(struct kwhy_window_sum *sum)
 }
 
 /*
- * Standard uncertainty of the energy in an interval that windows cover in part, if this energy is uniform
- * between the least and the most that is possible.
+ * Standard uncertainty of the energy in an interval of which windows cover a part. The energy of that part is
+ * taken to be uniformly distributed between the least and the most that is possible.
  */
 static double cell_sd_j(const struct kwhy_window_sum *sum)
 {
@@ -226,8 +226,8 @@ static void begin_cell(struct kwhy_window_sum *sum, size_t i)
 }
 
 /*
- * Widens the bounds for a window about as short as the interval between readings, which may have powers that
- * no reading shows.
+ * Widens the bounds if the window is about as short as the interval between readings, because it may then
+ * have had powers that no reading shows.
  */
 static void hide_levels(struct kwhy_window_sum *sum, double window_s)
 {
@@ -289,9 +289,9 @@ static size_t ticks_before(const struct kwhy_curve *curve, int64_t time_ns)
 }
 
 /*
- * Variance of a window's energy that comes from the times of counter updates, which are known only to a
- * millisecond or two. This error occurs at both ends of the window. If no update lies inside the window,
- * the window has only its share, by length, of the error between the two updates around it.
+ * Variance of a window's energy due to the times of counter updates, which are known only to a millisecond or
+ * two. This error occurs at both ends of the window. If no update lies inside the window, the window has a
+ * part of the error between the two updates around it, in proportion to its length.
  */
 static double update_variance_j2(
 	const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns, double joules)
@@ -306,9 +306,9 @@ static double update_variance_j2(
 }
 
 /*
- * Adds the uncertainty in an interval between two counter updates. The samples may deviate from the counter
- * in parts of the interval, but not in the whole. The covered part therefore has the same absolute error as
- * the rest, and the smaller of the two parts determines that error.
+ * Adds the uncertainty in an interval between two counter updates. In parts of the interval the samples may
+ * deviate from the counter, but in sum they agree. The errors of the covered part and of the rest are
+ * therefore equal and opposite, and the smaller of these two parts determines them.
  */
 static void flush_gap(struct kwhy_window_sum *sum)
 {
@@ -343,7 +343,7 @@ static void begin_gap(struct kwhy_window_sum *sum, size_t i)
 
 /*
  * Adds the uncertainty of the part of the window between counter updates `next` - 1 and `next`. Before the
- * first and after the last update there are only samples.
+ * first and after the last update, there are only samples.
  */
 static void cover_gap(struct kwhy_window_sum *sum, size_t next, int64_t start_ns, int64_t end_ns)
 {
@@ -422,10 +422,10 @@ void kwhy_window_sum_add(struct kwhy_window_sum *sum, int64_t start_ns, int64_t 
 }
 
 /*
- * Number of repetitions after which the half-width is within the limit; 0: no number suffices. Errors that
- * are proportional to the energy do not shrink with repetition, so they reduce the limit for the errors at
- * edges. The edges of a longer window may be worse than those seen (EDGES_WORSE). A window not much longer
- * than an interval between readings does not show how high the power went (EDGE_STRETCHES).
+ * Number of repetitions in one window after which the half-width is within the limit; 0: no number suffices.
+ * Errors in proportion to the energy do not shrink with repetition, so they leave less of the limit to the
+ * errors at edges. The edges of a longer window may be worse than those seen (EDGES_WORSE). A window not much
+ * longer than an interval between readings does not show how high the power went (EDGE_STRETCHES).
  */
 static uint64_t repetitions(const struct kwhy_window_sum *sum, double edges_j, double enough_ratio)
 {
@@ -494,9 +494,9 @@ void kwhy_window_energy(const struct kwhy_curve *curve, int64_t start_ns, int64_
 int64_t kwhy_window_ready_ns(int64_t end_ns, const struct kwhy_readings *counter,
 	const struct kwhy_readings *power, const struct kwhy_response *response)
 {
-	const int64_t slack_ns = 10000000; /* allowance for late time stamps and polls */
+	const int64_t slack_ns = 10000000; /* allowance for late time stamps and late reads */
 	const int64_t update_most_ns =
-		150000000; /* the driver updates a counter with a longer period only when it is read */
+		150000000; /* if the period is longer, the driver updates the counter only when it is read */
 	int64_t update_ns = counter ? counter->period_ns : 0, sample_ns = power ? 2 * power->period_ns : 0;
 	double lag_s = response->delay_s + response->average_window_s / 2;
 

@@ -50,7 +50,7 @@ enum kwhy_energy_state {
 	KWHY_ENERGY_FORGOTTEN	 /* the window begins before the first reading that is kept */
 };
 
-/* Returns why a window has no energy, in words; NULL: it has. is_lost: the device fell off the bus. */
+/* Returns why a window has no energy, in words; NULL: it has energy. is_lost: the device fell off the bus. */
 const char *kwhy_energy_missing(enum kwhy_energy_state state, bool is_lost);
 
 /*
@@ -66,7 +66,7 @@ struct kwhy_energy {
 			  highest mean power between two updates */
 	bool enough;   /* half of the interval's width is at most the limit that the caller gave */
 	/*
-	 * Number of back-to-back repetitions in one window with which `enough` would be true; 1: it is true
+	 * Number of repetitions, back to back in one window, with which `enough` would be true; 1: it is true
 	 * already; 0: unknown, or no number suffices.
 	 */
 	uint64_t repetitions_needed;
@@ -76,9 +76,9 @@ struct kwhy_curve;
 
 /*
  * Makes a curve. `counter` and `power` may each be NULL. With fewer than two readings the curve is empty, and
- * every window is KWHY_ENERGY_NOT_METERED. Wraps of a counter are undone where `wrap` is known. Any other
- * fall is a reset, across which the energy is taken from the power samples, or from the powers before and
- * after.
+ * every window is KWHY_ENERGY_NOT_METERED. Wraps of a counter are undone if `wrap` is known. Any other fall
+ * of a counter is a reset; across it, the energy is taken from the power samples, or from the powers before
+ * and after.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_curve_new(const struct kwhy_readings *counter,
 	const struct kwhy_readings *power, const struct kwhy_response *response, struct kwhy_curve **out,
@@ -121,7 +121,7 @@ void kwhy_window_energy(const struct kwhy_curve *curve, int64_t start_ns, int64_
 
 /*
  * Time by which the meters have normally reported everything that a window ending at end_ns needs. Ask for
- * its energy after this time and after kwhy_sampler_flush(). `counter` and `power` may both be NULL.
+ * the window's energy after this time and after kwhy_sampler_flush(). `counter` and `power` may both be NULL.
  */
 int64_t kwhy_window_ready_ns(int64_t end_ns, const struct kwhy_readings *counter,
 	const struct kwhy_readings *power, const struct kwhy_response *response);
@@ -135,18 +135,18 @@ struct kwhy_window_sum {
 	/* curve for the next window, set by the caller before each kwhy_window_sum_add() */
 	const struct kwhy_curve *curve;
 	double joules, seconds, peak_w;
-	double variance_j2; /* variance of errors that are taken as independent: those at edges of windows and
-			       at counter updates */
+	double variance_j2; /* variance of the errors that are taken as independent: those at edges of windows
+			       and at counter updates */
 	double alike_j;	 /* standard uncertainty of the errors at edges of windows, if they are taken as fully
 			    correlated */
-	double hidden_j; /* standard uncertainty from windows too short for the meter to resolve */
+	double hidden_j; /* standard uncertainty from windows that are too short for the meter to resolve */
 	double drift_j, ratio_j; /* standard uncertainties that add up linearly: drift_j from the meter's lag,
 				    ratio_j from errors proportional to the energy */
-	int64_t cell_start_ns, cell_end_ns; /* the interval between two knots that is being added up; the
-					       cell_ fields below belong to it */
+	int64_t cell_start_ns, cell_end_ns; /* the interval between two knots that is being added up, to which
+					       the cell_ fields below belong */
 	double cell_covered_s, cell_low_w, cell_high_w, cell_mean_w;
-	int64_t gap_start_ns; /* start of the interval between two counter updates that is being added up; the
-				 gap_ fields below belong to it */
+	int64_t gap_start_ns; /* start of the interval between two counter updates that is being added up, to
+				 which the gap_ fields below belong */
 	double gap_j, gap_covered_j, gap_ratio;
 	bool cell_hides; /* the interval has windows that are too short for the meter to resolve */
 	uint64_t cell_edges, windows;

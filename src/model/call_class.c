@@ -6,9 +6,9 @@
 
 /*
  * Classes of API calls by name. The prefix (such as cuda, cu or hip) is removed first; then the first rule
- * whose pattern matches applies, where a star matches any text. The names are from the references of the
- * CUDA runtime and driver, the HIP runtime, MUSA, Unified Runtime (ur) and its predecessor (pi), Level Zero
- * (ze) and OpenCL (cl).
+ * whose pattern matches the rest of the name applies. A star in a pattern matches any text. The names are
+ * from the references of the CUDA runtime and driver, the HIP runtime, MUSA, Unified Runtime (ur) and its
+ * predecessor (pi), Level Zero (ze) and OpenCL (cl).
  */
 struct rule {
 	const char *pattern;
@@ -77,8 +77,8 @@ static bool matches(const char *pattern, const char *text)
 }
 
 /*
- * Returns the name without its prefix. In libraries with short prefixes a capital letter must follow the
- * prefix.
+ * Returns the name without its prefix; NULL: it has none. Some short prefixes, such as "cl", count only
+ * before a capital letter.
  */
 static const char *after_prefix(const char *name)
 {

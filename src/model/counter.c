@@ -62,10 +62,9 @@ static double rate_of(const struct kwhy_counter_readings *readings, size_t from,
 }
 
 /*
- * Whether the counter continued after a dip from `before` to `back`, and was not reset. Two rates are
- * compared, as ratios, with the rate before the fall: the rate from `before` to `back`, and the rate from
- * the last low reading to `back`. The counter continued if the first of them is closer, or if one of the
- * rates is unknown.
+ * Whether the fall was a dip, after which the counter continued at `back`, and not a reset. Two rates are
+ * compared, as ratios, with the rate before the fall: the rate from `before` to `back`, and the rate from the
+ * last low reading to `back`. It was a dip if the first of these is closer, or if a rate is unknown.
  */
 static bool is_on_course(
 	const struct kwhy_counter_readings *readings, size_t before, size_t back, const uint8_t *verdict)
@@ -95,9 +94,9 @@ static size_t find_return(const struct kwhy_counter_readings *readings, size_t b
 }
 
 /*
- * Lists a peak before the fall: the last readings not yet judged wrong that are above the value to which
- * the counter fell. Returns their number; 0: there are more than KWHY_COUNTER_WRONG_MAX, or no lower
- * reading precedes them.
+ * Lists a peak before the fall: the last readings before it that are higher than the reading at `fall`,
+ * except those already judged wrong. Returns their number; 0: there are more than KWHY_COUNTER_WRONG_MAX, or
+ * no lower reading precedes them.
  */
 static size_t list_peak(const struct kwhy_counter_readings *readings, size_t before, size_t fall,
 	const uint8_t *verdict, size_t out_peak[KWHY_COUNTER_WRONG_MAX])
@@ -168,8 +167,8 @@ void kwhy_counter_judge(const struct kwhy_counter_readings *readings, uint8_t *o
 double kwhy_counter_most_w(enum kwhy_meter meter)
 {
 	/*
-	 * Twice the largest powers of hardware of 2026: 1,400 W for a GPU module with its CPU, 500 W for a
-	 * package, 100 W for its memory. A sensor on a board may measure a whole machine.
+	 * Twice the highest powers of hardware of 2026, which are 1,400 W for a GPU module with its CPU, 500
+	 * W for a package, and 100 W for its memory. A sensor on a board may measure a whole machine.
 	 */
 	switch (kwhy_meter_row(meter)->owner) {
 	case KWHY_METER_OWNER_GPU:

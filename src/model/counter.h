@@ -30,8 +30,9 @@ struct kwhy_counter_span {
 };
 
 /*
- * Writes the rise of the counter, which is never negative, to *out_counts; if the rise is unknown,
- * *out_counts is untouched. A wrap counts as a reset if its rise would need more power than most_w.
+ * Writes the rise of the counter, which is never negative, to *out_counts. If the rise is unknown,
+ * *out_counts is unchanged. A fall counts as a reset, and not as a wrap, if the rise by a wrap would need
+ * more power than most_w.
  */
 enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, int64_t *out_counts);
 
@@ -69,10 +70,10 @@ void kwhy_counter_judge(const struct kwhy_counter_readings *readings, uint8_t *o
 double kwhy_counter_most_w(enum kwhy_meter meter);
 
 /*
- * How a counter changed between readings i - 1 and i, as kwhy_counter_rise() says with
- * kwhy_counter_most_w() as limit. A rise counts as a jump if its power is above this limit both in this
- * interval and in the mean of this interval with the one before it and the one after it: a late time stamp
- * makes one interval too short and the next one too long, which is no jump.
+ * How a counter changed between readings i - 1 and i: kwhy_counter_rise() with kwhy_counter_most_w() as the
+ * limit. A rise counts as a jump only if the power is above this limit both in this interval and on average
+ * over this interval, the one before it and the one after it. A late time stamp is thus no jump, though it
+ * makes one interval too short and the next one too long.
  */
 enum kwhy_counter_step kwhy_counter_step(
 	const struct kwhy_power_series *series, size_t i, int64_t *out_counts);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Checks of this machine's settings, with what could be improved. */
+/* Verdict of a check of this machine's settings. */
 
 enum kwhy_doctor_verdict {
 	KWHY_DOCTOR_GOOD,
@@ -29,10 +29,9 @@ struct kwhy_doctor_check {
 	const char *effect; /* cost of a setting that is not good */
 	const char *source; /* reference for the effect */
 	const char *cure;   /* set only if the verdict is advice, else NULL */
-	bool installation;  /* the check is about kwhy's own parts and what they need, not about a setting of
-			       the machine */
-	bool minor; /* the setting is good because it was never changed; reports show its line only with
-		       --verbose */
+	bool installation;  /* the check is of kwhy's own parts and what they need, not of a setting of the
+			       machine */
+	bool minor;	    /* the setting is good by default; reports show the check only with --verbose */
 };
 
 struct kwhy_doctor_gpu {

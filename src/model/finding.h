@@ -19,8 +19,8 @@ struct kwhy_evidence {
 };
 
 /*
- * What the cure would save. If the change that is the cure could be simulated, figures and bound are those
- * of a plan with this change alone. Energies are KWHY_UNKNOWN_NJ if unknown.
+ * What the cure would save. If the cure is a change that could be simulated, figures and bound are those of a
+ * plan with this change alone. Energies are KWHY_UNKNOWN_NJ if unknown.
  */
 struct kwhy_saving {
 	int64_t time_ns;
@@ -30,7 +30,7 @@ struct kwhy_saving {
 	bool frees_device; /* time_ns becomes free on the device for other work; the run is not shorter */
 };
 
-/* Source position at which the program does what a finding counts. */
+/* Source position of the part of the program that causes the waste. */
 struct kwhy_finding_place {
 	const char *words; /* "backward (train.py:18)"; NULL: unknown */
 	const char *file;  /* path as recorded; NULL: unknown */

@@ -31,7 +31,7 @@ static const struct kwhy_gpu_generation generations[GENERATIONS] = {
 };
 
 /*
- * Parts of device names that state a generation which the compute capability does not show. The first match
+ * Parts of device names that show a generation where the compute capability does not. The first match
  * applies.
  */
 static const struct {

@@ -19,8 +19,8 @@ struct kwhy_gpu_peaks {
 
 /*
  * Returns the rates that `kwhy bench ops` measured, if the profile has a rate of memory and one of
- * arithmetic. Else returns those of the data sheet for the device's name, with the memory's rate from the
- * recording if it is stated. `profile` may be NULL.
+ * arithmetic. Otherwise returns those of the data sheet for the device's name; the memory's rate is then that
+ * of the recording, if it states one. `profile` may be NULL.
  */
 struct kwhy_gpu_peaks kwhy_gpu_peaks_of(const struct kwhy_device *device, const struct kwhy_profile *profile);
 

@@ -19,7 +19,10 @@ enum kwhy_held_cause {
 	KWHY_HELD_CAUSE_COUNT
 };
 
-/* Part of kwhy_host_ranges_finish(): searches the names of all host ranges for what indicates a cause. */
+/*
+ * Part of kwhy_host_ranges_finish(): searches each name of a host range once for the parts that indicate a
+ * cause, and stores the result in `marks`.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_held_mark_names(
 	struct kwhy_recording *recording, struct kwhy_error *error);
 

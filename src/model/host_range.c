@@ -30,7 +30,8 @@ static enum kwhy_status grow(struct kwhy_host_ranges *rows, struct kwhy_error *e
 	KWHY_HOST_RANGE_COLUMNS(X)
 #undef X
 	if (!status)
-		rows->capacity = least; /* columns of large items grow in smaller steps */
+		rows->capacity = least; /* the smallest capacity of any column: columns of larger items are
+					   given fewer spare rows */
 	return status;
 }
 
@@ -53,8 +54,8 @@ enum kwhy_status kwhy_recording_add_host_range(
 }
 
 /*
- * Largest nesting depth of API calls that is searched; driver calls, for example, are nested in runtime
- * calls, and these in calls of a library.
+ * Largest number of API calls around one call that are searched. Calls nest: driver calls lie in runtime
+ * calls, for example, and these in calls of a library.
  */
 enum { CALL_DEPTH_MAX = 16 };
 

@@ -69,8 +69,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_host_range(
 
 /*
  * Part of kwhy_recording_finish(), after the calls have been sorted and indexed. Sets the starts of frames,
- * adds the recording's own ranges, drops system calls inside of API calls, sorts, and links parents. Refuses
- * ranges that end before they start and times beyond a quarter of what an int64 holds.
+ * adds the ranges of struct kwhy_range that have a thread, drops system calls inside of API calls, sorts, and
+ * links parents. Refuses ranges that end before they start and times beyond a quarter of what an int64 holds.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_host_ranges_finish(
 	struct kwhy_recording *recording, struct kwhy_error *error);

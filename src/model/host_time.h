@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 /*
- * Which range the host was in while a device was idle: the innermost range of the thread that issued the
- * activity after the gap, until the call that issued it returns; from then on KWHY_HOST_LAUNCHED. There is
- * one exception. If that thread is in no range, or in one that only names a part of the program, and the
- * thread that issued the work before the gap is still in an operator, the range is this operator.
+ * Which range the host was in while a device was idle. This is the innermost range of the thread that issued
+ * the activity after the gap, until the call that issued it returns; from then on it is KWHY_HOST_LAUNCHED.
+ * There is one exception. If that thread is in no range, or in one that only names a part of the program, and
+ * the thread that issued the work before the gap is still in an operator, the range is this operator.
  */
 
 /* Special values for the row of a host range. */
@@ -54,8 +54,9 @@ void kwhy_host_time_divide(struct kwhy_host_time *time, const struct kwhy_host_s
 /* The innermost row of the thread at a time, by binary search; KWHY_NONE: no row is open. */
 uint32_t kwhy_host_range_at(const struct kwhy_recording *recording, uint32_t thread, int64_t time_ns);
 /*
- * Find the innermost row that encloses the start of a call, and the start of the call that launched an
- * activity. KWHY_NONE: no row encloses it, or there is no call.
+ * kwhy_host_range_of_call(): the innermost row that encloses the start of a call.
+ * kwhy_host_range_of_launch(): the same for the call that launched an activity. KWHY_NONE: no row encloses
+ * it, or there is no call.
  */
 uint32_t kwhy_host_range_of_call(const struct kwhy_recording *recording, uint32_t call);
 uint32_t kwhy_host_range_of_launch(const struct kwhy_recording *recording, size_t activity);
@@ -63,13 +64,14 @@ uint32_t kwhy_host_range_of_launch(const struct kwhy_recording *recording, size_
 uint32_t kwhy_host_range_over(
 	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns);
 /*
- * The range that gives the source position of a range. It is the first one, from that range outwards, whose
- * file is not a library's; else the first one with a file; KWHY_NONE: no range has a file.
+ * The row that gives the source position of `row`: the innermost one of `row` and the rows around it whose
+ * file is not a library's. If there is none, the innermost one with a file; KWHY_NONE: no row has a file.
  */
 uint32_t kwhy_host_range_source(const struct kwhy_recording *recording, uint32_t row);
 
 /*
- * Whether a source file, by its path, belongs to Python, a Python package or a library, and not to the user.
+ * Whether a source file, judged by its path, belongs to Python, a Python package or a library, and not to the
+ * user's program.
  */
 bool kwhy_source_is_library(const char *path, size_t length);
 

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 /*
- * What the host did while a device was idle. At each time of a gap, this is the state of the thread that
- * issued the activity after the gap, which follows from the thread's outermost call whose class is not
- * OTHER. If no call is known to have issued that activity, the states of all threads of the processes that
- * use the device are taken, and the first of these in the order below applies.
+ * What the host did while a device was idle. At each time of a gap it is the state of the thread that issued
+ * the activity after the gap. The class of the thread's outermost call gives the state, where calls of class
+ * OTHER are skipped. If it is unknown which thread issued that activity, all threads of the processes that
+ * use the device count, and of their states the first in the order below applies.
  */
 enum kwhy_host_state {
 	KWHY_HOST_LAUNCH, /* inside launch calls */

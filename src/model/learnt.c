@@ -101,9 +101,9 @@ enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, 
 }
 
 /*
- * Whether an account's power is learnt: it is if the readings decided it. If the account is in a group, the
- * readings decided only the sum of the group; the account's power is then learnt if it is known well and is
- * not from another recording.
+ * Whether an account's power is learnt: if the readings decided it, or, for an account in a group (of which
+ * the readings decide only the sum), if the power is known well and does not itself come from another
+ * recording.
  */
 static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account)
 {
@@ -120,9 +120,9 @@ static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const stru
 
 /*
  * Writes the power of an account; false: it is not significantly above the idle level. The uncertainty
- * written is that of the power class (accounts that share one power). The power of a single account is less
- * certain, because of temperature and other work on the device; ledgers that use the learnt power add this
- * part themselves.
+ * written is that of the power class (accounts that share one power). The power of one account in the class
+ * is less certain, because of temperature and other work on the device; a ledger that uses the learnt power
+ * adds this part itself.
  */
 static bool learn(struct kwhy_learnt_power *out, const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_account *account)

@@ -41,7 +41,7 @@ const char *kwhy_category_name(enum kwhy_category category);
 enum kwhy_category kwhy_category_of_kind(uint32_t kind);
 /* category of idle time in this enum kwhy_host_state (host_wait.h) */
 enum kwhy_category kwhy_category_of_wait(uint32_t state);
-/* true: KWHY_CATEGORY_SYNC to KWHY_CATEGORY_OUTSIDE */
+/* true for KWHY_CATEGORY_SYNC to KWHY_CATEGORY_OUTSIDE, in the order of the enum */
 bool kwhy_category_is_idle(enum kwhy_category category);
 
 struct kwhy_copy_sum {
@@ -96,7 +96,10 @@ struct kwhy_device_time {
 	double mean_concurrency; /* sum of the activities' durations divided by busy_ns; NAN: the device was
 				    never busy */
 
-	/* Utilisations in the recorded part of the span; NAN: unknown. */
+	/*
+	 * Utilisations in the recorded part of the span; NAN: unknown. busy_ratio: share of the time in which
+	 * anything ran.
+	 */
 	double busy_ratio;
 	double sm_weighted_ratio; /* resident blocks divided by the blocks that the device can hold, as the
 				     mean over the span; kernels of unknown grid count as 0 blocks */
@@ -155,10 +158,10 @@ struct kwhy_account {
 	bool is_probing_idle;	 /* the account has the time of category probing in which nothing ran */
 	bool is_clean; /* the account is the part of category outside in which the device had no context and
 			  drew its clean idle power */
-	/* Whether the mean power certainly exceeds a limit: the lower end of its interval is above it. */
-	bool above_samples; /* the limit is the highest power sample; this may happen, as samples are averaged
-			       by the meter */
-	bool above_limit;   /* the limit is the enforced power limit; short activities may exceed it */
+	/* Whether the lower end of the mean power's 90 % interval is above a limit. */
+	bool above_samples; /* the limit is the highest power sample; a mean power may exceed it, because the
+			       meter averages its samples */
+	bool above_limit;   /* the limit is the enforced power limit, which short activities may exceed */
 	/*
 	 * Estimates for the whole run if only random windows of it were recorded. has_whole false: the other
 	 * fields are not set.
@@ -197,8 +200,8 @@ struct kwhy_clean_stretch {
 enum { KWHY_CLEAN_STRETCHES_MAX = 2 }; /* one before the first activity, one after the last */
 
 /*
- * Time before the first or after the last activity in which the device drew more than idle: more than right
- * after its work, when its power is taken as the idle level with a context.
+ * Time before the first or after the last activity in which the device drew more than its context idle power.
+ * That power is taken from the time right after the device's work.
  */
 struct kwhy_elevated_idle {
 	int64_t start_ns, end_ns;
@@ -208,11 +211,12 @@ struct kwhy_elevated_idle {
 /* Which part of a device's run was recorded, and how well the recorded windows represent the whole run. */
 struct kwhy_coverage_sum {
 	uint32_t choice;			/* enum kwhy_choice: how the user chose what was recorded */
-	int64_t start_ns, end_ns;		/* interval that the ledger covers */
+	int64_t start_ns, end_ns;		/* the interval that the ledger covers */
 	int64_t known_ns;			/* recorded part of the interval */
-	int64_t select_start_ns, select_end_ns; /* interval in which the user's choice decided what was
+	int64_t select_start_ns, select_end_ns; /* the interval in which the user's choice decided what was
 						   recorded; both 0: nothing was left out */
-	size_t drawn_count; /* number of windows in that interval; drawn_ns is the sum of their lengths */
+	size_t drawn_count; /* number of windows in the interval from select_start_ns to select_end_ns;
+			       drawn_ns is the sum of their lengths */
 	int64_t drawn_ns;
 	double share_error_ratio; /* largest whole_error_ratio of an account; NAN: it cannot be computed from
 				     the windows */
@@ -268,8 +272,8 @@ struct kwhy_device_energy {
 	int64_t edge_nj;    /* estimated energy of the run's unmetered time, which is not part of measured_nj:
 			       the sum, over the accounts, of an account's unmetered time times its mean power */
 	int64_t edge_ns;    /* length of the run's unmetered time; 0 also if the device has no readings */
-	int64_t between_nj; /* metered energy of unrecorded time between the run's first start and last end */
-	int64_t between_ns; /* length of that unrecorded time; 0: no reading lies in it */
+	int64_t between_nj; /* metered energy in unrecorded time between the run's first start and last end */
+	int64_t between_ns; /* length of the metered part of that unrecorded time; 0: no reading lies in it */
 	double clean_idle_w, context_idle_w; /* idle levels that the ledger uses; NAN: unknown */
 	bool clean_idle_measured, /* clean_idle_w was measured in this recording, in time without a context;
 				     false: it is from a profile */
@@ -298,8 +302,9 @@ struct kwhy_energy_curve {
 };
 
 /*
- * Modelled power of a device over time. power_mw[i] is the mean over the recorded part of [time_ns[i],
- * time_ns[i + 1]); -1: no part of it was recorded. time_ns[count - 1] is the end of the curve.
+ * Modelled power of a device over time. power_mw[i] is the mean over the recorded part of the interval from
+ * time_ns[i] to time_ns[i + 1]; -1: no part of the interval was recorded. time_ns[count - 1] is the end of
+ * the curve.
  */
 struct kwhy_power_curve {
 	int64_t *time_ns;
@@ -308,8 +313,8 @@ struct kwhy_power_curve {
 };
 
 /*
- * Whether a window is one of the random windows. False: it lies after them, in the part of the run that was
- * recorded completely.
+ * Whether a window is one of the random windows. False: it lies after all of them, in the part of the run
+ * that was recorded completely.
  */
 static inline bool kwhy_window_is_drawn(
 	const struct kwhy_coverage_sum *coverage, const struct kwhy_covered_window *window)
@@ -396,13 +401,13 @@ struct kwhy_range_sum {
 	uint32_t name;
 	uint32_t kind;
 	uint64_t count;
-	int64_t host_ns;	 /* sum of lengths */
-	int64_t start_ns;	 /* start of the first range */
-	uint64_t activity_count; /* number of activities launched inside; if `linked` is false, 0 means
-				    unknown */
+	int64_t host_ns;	 /* sum of the ranges' lengths */
+	int64_t start_ns;	 /* start of the first of the ranges */
+	uint64_t activity_count; /* number of activities launched inside the ranges; if `linked` is false, 0
+				    means unknown */
 	bool linked;		 /* true: the recording links activities to calls */
-	int64_t device_ns;	 /* sum of the durations of the activities launched inside */
-	int64_t busy_ns;   /* time within the windows in which a device was active, summed over all devices of
+	int64_t device_ns;	 /* sum of the durations of the activities launched inside the ranges */
+	int64_t busy_ns;   /* time in which a device was active during the windows, summed over all devices of
 			      the process */
 	int64_t energy_nj; /* energy of the activities launched inside; KWHY_UNKNOWN_NJ: unknown */
 	int64_t window_energy_nj; /* energy of the devices in the windows, idle included; KWHY_UNKNOWN_NJ:
@@ -468,10 +473,10 @@ struct kwhy_host_energy {
 };
 
 /*
- * What the recording itself took of a run, as processor time or as time that the program waited. The first
- * kinds are those of enum kwhy_cost_kind, with the same numbers. The energy of processor time is modelled
- * if RAPL's energy and the busy time of all CPUs are known: it is the packages' energy times the share that
- * the processor time has of the busy time. The energy of waiting is unknown.
+ * What recording a run cost, as processor time or as time that the program waited. The first kinds are those
+ * of enum kwhy_cost_kind, with the same numbers. The energy of processor time is modelled if RAPL's energy
+ * and the busy time of all CPUs are known: it is the packages' energy times the processor time divided by
+ * that busy time. The energy of waiting is unknown.
  */
 enum kwhy_overhead_kind {
 	KWHY_OVERHEAD_PROFILER = KWHY_COST_KIND_COUNT, /* time taken from threads of the program, as the

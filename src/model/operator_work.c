@@ -110,7 +110,10 @@ static const char *const each[] = {"add", "sub", "rsub", "mul", "div", "neg", "e
 
 static const struct rule rule_of_each = {.sort = SORT_EACH};
 
-/* Whether `name` is `plain`, or `plain` with a "_" for the form that writes to its first input. */
+/*
+ * Whether `name` is `plain`, or `plain` followed by "_", which marks operators that write their result to
+ * their first input.
+ */
 static bool is_named(const char *name, const char *plain)
 {
 	size_t length = strlen(plain);
@@ -163,9 +166,7 @@ static bool read_sizes(const char **at, struct input *input)
 	return **at == ']';
 }
 
-/*
- * Reads the sizes of all inputs, such as "[[32, 3, 224, 224], [], [64]]", up to the ';' that ends the part.
- */
+/* Reads the sizes of all inputs, such as "[[32, 3, 224, 224], [], [64]]", up to the ';' after them. */
 static bool read_dims(const char *part, struct call *call)
 {
 	if (*part != '[')

@@ -89,7 +89,7 @@ struct kwhy_pair_config {
 	enum kwhy_pair_clock clock;
 	uint32_t source, target; /* indexes into `gpus` of struct kwhy_pairs */
 	uint64_t bytes;
-	struct kwhy_pair_sample *samples; /* capacity KWHY_PAIR_SAMPLES_MAX; NULL: no samples */
+	struct kwhy_pair_sample *samples; /* memory for KWHY_PAIR_SAMPLES_MAX samples; NULL: no samples */
 	size_t sample_count;
 	struct kwhy_transfer_summary summary;
 	double mean_s, deviation_s;		    /* NAN: too few samples */
@@ -229,8 +229,8 @@ enum kwhy_pair_pin {
 };
 
 /*
- * Times of a transfer for each choice of CPUs for that host thread: medians in seconds, with 95 %
- * intervals.
+ * Times of a transfer for each choice of CPUs for the host thread (enum kwhy_pair_pin): medians in seconds,
+ * with 95 % intervals.
  */
 struct kwhy_pair_pinning {
 	enum kwhy_pair_engine engine;
@@ -385,7 +385,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_pinning(
 
 /*
  * Time with the host thread on the CPUs of `pin`, divided by the time with the thread on the source's NUMA
- * node. The interval is computed from the ends of both intervals.
+ * node. The interval is computed from the ends of the two times' intervals.
  */
 struct kwhy_pair_figure kwhy_pair_pinning_ratio(const struct kwhy_pair_pinning *row, enum kwhy_pair_pin pin);
 
@@ -396,8 +396,8 @@ struct kwhy_pair_figure kwhy_pair_pinning_ratio(const struct kwhy_pair_pinning *
 struct kwhy_pair_figure kwhy_pair_energy_per_byte(const struct kwhy_pair_energy *energy, bool net);
 
 /*
- * All transfers of one engine by one clock, without other load, and the model that is fitted to those of
- * each pair (`links`).
+ * All transfers of one engine that were measured by one clock and without other load. `links` has the model
+ * fitted to each pair of GPUs.
  */
 struct kwhy_pair_series {
 	const struct kwhy_pairs *pairs;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reasons stated for kernels of which kwhy probe has seen no launch, so that it recorded no reason. */
+/* Reasons stated for kernels for which kwhy probe recorded none, because it saw no launch of them. */
 #define OF_GRAPH "it is launched by a graph whose kernels could not be read"
 #define NOT_SEEN                                                                                          \
 	"no launch of it was followed: it is launched from the device or by a call that is not, by more " \
@@ -23,7 +23,7 @@ struct adding {
 	struct kwhy_error *error;
 };
 
-/* The key of an account. `name` is the number of the kernel's name, in the recording or in `probing`. */
+/* The key of an account. `name` is the id of the kernel's name, in the recording or in `probing`. */
 struct shape {
 	uint32_t name, blocks;
 	uint16_t threads_per_block;

@@ -56,8 +56,8 @@ struct kwhy_projected_change {
 	uint64_t places; /* number of launches, copies or waits of the program that the change affects */
 	const char *assumption;	      /* the assumption in words, with its figures */
 	struct kwhy_projection after; /* projection with this change and all before it */
-	int64_t saved_ns, saved_nj; /* saving of this change in addition to that of the changes before it; may
-				       be below 0; saved_nj KWHY_UNKNOWN_NJ: unknown */
+	int64_t saved_ns, saved_nj;   /* what this change saves in addition to the changes before it; may be
+					 below 0; saved_nj KWHY_UNKNOWN_NJ: unknown */
 };
 
 /* A change that was considered and left out. */
@@ -104,8 +104,8 @@ static inline const struct kwhy_projection *kwhy_plan_after(const struct kwhy_pl
 }
 
 /*
- * What the saving of all changes means. If the saving of one change is a bound, that of all is, too. No
- * plan mixes upper and lower bounds.
+ * The meaning of the saving of all changes. It is a bound if the saving of one of the changes is one. No plan
+ * mixes upper and lower bounds.
  */
 static inline enum kwhy_bound kwhy_plan_bound(const struct kwhy_plan *plan)
 {

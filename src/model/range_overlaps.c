@@ -28,7 +28,7 @@ struct lists {
 struct walk {
 	uint64_t open[WORDS];
 	size_t counts[KWHY_RANGE_OVERLAPS_MAX];
-	/* [sum] bits of the sums that had an open range when one of this sum's ranges began */
+	/* [sum] bits of the sums that had an open range when a range of this sum began */
 	uint64_t (*seen)[WORDS];
 };
 
@@ -189,7 +189,7 @@ static void walk_groups(struct lists *lists, struct kwhy_range_overlaps *out)
 	}
 }
 
-/* Makes the bits symmetric, since a walk sets a bit only for the range that begins later. */
+/* Makes the bits symmetric, since a walk sets a bit only for the sum whose range begins later. */
 static void tell_both(uint64_t (*bits)[WORDS], size_t count)
 {
 	for (size_t a = 0; a < count; a++)

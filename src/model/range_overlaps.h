@@ -5,21 +5,21 @@
 #include "model/ledger.h"
 
 /*
- * Which of the first KWHY_RANGE_OVERLAPS_MAX sums overlap, where a sum is over all ranges of one name and
- * kind. Two sums overlap if ranges of them cover the same time on the same devices, so that adding the sums
- * would count that time twice. A sum's own bit means that two of its own ranges overlap, nested or on
- * several threads.
+ * Which range sums (one for each name and kind of ranges) overlap; only the first KWHY_RANGE_OVERLAPS_MAX are
+ * compared. Two sums overlap if a range of one and a range of the other cover the same time on the same
+ * device, so that adding the sums would count that time twice. A sum's own bit means that two of its own
+ * ranges overlap, nested or on several threads.
  *
- * A range covers the devices of its process, or all devices if its thread is unknown; processes that use a
- * common device form one group. `beside` has the sums with ranges at the same time on any devices, such as
- * those of the ranks of a run: the joules of sums on different devices add up, but their times do not.
+ * A range covers the devices of its process, or all devices if its thread is unknown. Processes that use a
+ * common device form one group. `beside` compares times only, whatever the devices. Sums that run at the same
+ * time on different devices, as those of two ranks may, have joules that add up, but times that do not.
  */
 enum { KWHY_RANGE_OVERLAPS_MAX = 256, KWHY_RANGE_OVERLAPS_WORDS = KWHY_RANGE_OVERLAPS_MAX / 64 };
 
 struct kwhy_range_overlaps {
 	size_t count; /* number of sums compared */
 	uint64_t bits[KWHY_RANGE_OVERLAPS_MAX][KWHY_RANGE_OVERLAPS_WORDS];
-	/* for each sum, bits of the sums that run at the same time on any devices */
+	/* bits of the sums with a range at the same time as a range of this sum, on any device */
 	uint64_t beside[KWHY_RANGE_OVERLAPS_MAX][KWHY_RANGE_OVERLAPS_WORDS];
 	int64_t union_ns[KWHY_RANGE_OVERLAPS_MAX]; /* time in which at least one of the sum's ranges runs */
 };

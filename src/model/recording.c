@@ -104,7 +104,10 @@ struct kwhy_activity kwhy_activity_unknown(void)
 	};
 }
 
-/* Defines the _add function of a table: it reserves a row, copies the item, and returns its index. */
+/*
+ * Defines the _add function of a table: it reserves a row, copies the item into it, and writes its index to
+ * *out_index.
+ */
 #define DEFINE_ADD(table, item, what)                                                                        \
 	enum kwhy_status kwhy_recording_add_##item(struct kwhy_recording *recording,                         \
 		const struct kwhy_##item *item, uint32_t *out_index, struct kwhy_error *error)               \
@@ -171,7 +174,8 @@ static enum kwhy_status grow_activities(struct kwhy_activities *table, size_t ne
 	KWHY_ACTIVITY_COLUMNS(X)
 #undef X
 	if (!status)
-		table->capacity = least; /* columns of large items grow in smaller steps */
+		table->capacity = least; /* the smallest capacity of any column: columns of larger items are
+					    given fewer spare rows */
 	return status;
 }
 
@@ -209,7 +213,7 @@ static enum kwhy_status grow_calls(struct kwhy_calls *table, size_t need, struct
 	KWHY_CALL_COLUMNS(X)
 #undef X
 	if (!status)
-		table->capacity = least; /* columns of large items grow in smaller steps */
+		table->capacity = least; /* the smallest capacity of any column, as for activities */
 	return status;
 }
 
@@ -217,7 +221,7 @@ void kwhy_recording_reserve(struct kwhy_recording *recording, const struct kwhy_
 {
 	struct kwhy_activities *activities = &recording->activities;
 	struct kwhy_calls *calls = &recording->calls;
-	struct kwhy_error error; /* of no interest: adding rows fails if memory is really exhausted */
+	struct kwhy_error error; /* ignored: adding rows reports it if memory is really exhausted */
 
 	if (activities->count + rows->activities > activities->capacity)
 		(void)!grow_activities(activities, activities->count + rows->activities, &error);

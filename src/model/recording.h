@@ -187,7 +187,10 @@ struct kwhy_power_source {
 	int64_t wrap;	  /* highest value of a counter before it wraps; 0: never wraps, or not reported */
 };
 
-/* Readings of one meter, after kwhy_recording_finish() in rising order of time. Counters contain wraps. */
+/*
+ * Readings of one meter, after kwhy_recording_finish() in rising order of time. Counters are as read, so they
+ * fall at a wrap.
+ */
 struct kwhy_power_series {
 	uint32_t meter, device, domain, machine; /* as in struct kwhy_power_source */
 	int64_t wrap;
@@ -212,7 +215,7 @@ struct kwhy_coverage {
 };
 
 /*
- * How the user chose which part of a run to record. The numbers are those of the file format
+ * How the user chose which part of a run to record. The values are those of the file format
  * (recording/wire.h).
  */
 enum kwhy_choice {
@@ -226,8 +229,8 @@ enum kwhy_choice {
 const char *kwhy_choice_name(enum kwhy_choice choice); /* "all", "time", "range", "duty" */
 
 /*
- * The interval in which only the windows of the user's choice were recorded. The meters were read in all of
- * it. device KWHY_NONE: the choice holds for all devices.
+ * The interval in which only the windows of the user's choice were recorded. The meters were read during the
+ * whole interval. device KWHY_NONE: the choice holds for all devices.
  */
 struct kwhy_selection {
 	uint32_t device;
@@ -239,7 +242,7 @@ struct kwhy_selection {
 };
 
 /*
- * What the recording itself cost over the whole run. The numbers are those of the file format
+ * What the recording itself cost over the whole run. The values are those of the file format
  * (recording/wire.h).
  */
 enum kwhy_cost_kind {
@@ -384,7 +387,7 @@ static inline bool kwhy_lost_work(const struct kwhy_lost *lost)
 }
 
 struct kwhy_recording {
-	struct kwhy_arena arena; /* strings of the tables below */
+	struct kwhy_arena arena; /* memory of the strings in the tables below */
 	struct kwhy_names names;
 
 	int64_t origin_unix_ns;

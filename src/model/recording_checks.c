@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Overlaps of two activities of a stream up to this length come from errors of the profiler's clock, or
- * from times in whole microseconds. In 31 public traces of PyTorch with 90,000 activities no activity ends
- * after the next one of its stream ends; the longest overlap is 3.7 us.
+ * Overlaps of two activities of a stream up to this length come from errors of the profiler's clock, or from
+ * times in whole microseconds. In 31 public traces of PyTorch with 90,000 activities, no activity ends after
+ * the next one of its stream ends; the longest overlap is 3.7 us.
  */
 enum { CLOCK_ERROR_NS = 2000 };
 
@@ -146,8 +146,8 @@ static void mark(struct launches *launches)
 }
 
 /*
- * Counts the launch at `row` with the calls inside it: a call of the driver inside one of the runtime is the
- * same launch. Returns the row after them.
+ * Counts the launch at `row`, and skips the calls inside it: a driver call inside a runtime call is the same
+ * launch. Returns the row after them.
  */
 static size_t count_one(struct launches *launches, size_t row, size_t end)
 {

@@ -10,10 +10,10 @@
  */
 
 /*
- * Cuts activities that end after the next activity of their stream ends: such an activity then ends where
- * the next one starts, because a stream runs its activities in order. Shorter overlaps stay: with
- * programmatic dependent launch, a kernel begins before the previous one has ended. The activities are
- * sorted.
+ * Cuts activities that end after the next activity of their stream ends. Such an activity then ends where the
+ * next one starts, because a stream runs its activities in order. Activities that only overlap the start of
+ * the next one stay as they are: with programmatic dependent launch, a kernel begins before the previous one
+ * has ended. The activities must be sorted.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_cut_impossible(
 	struct kwhy_recording *recording, struct kwhy_error *error);

@@ -112,7 +112,7 @@ static int compare_activities(const void *context, uint32_t a, uint32_t b)
 		order = three_way(rows->stream[a], rows->stream[b]);
 	if (order || rows->name[a] == rows->name[b])
 		return order;
-	/* compares the names' texts, since their numbers depend on the order of the file */
+	/* compares the texts of the names, since the ids of names depend on the order of the file */
 	return strcmp(kwhy_names_get(&recording->names, rows->name[a]),
 		kwhy_names_get(&recording->names, rows->name[b]));
 }
@@ -351,8 +351,7 @@ static enum kwhy_status classify_calls(struct kwhy_recording *recording, struct 
 	for (size_t name = 0; name < recording->names.count; name++)
 		class_of_name[name] = (unsigned char)kwhy_call_class_of(recording->names.strings[name]);
 	for (size_t i = 0; i < rows->count; i++)
-		if (rows->class[i] ==
-			KWHY_CALL_OTHER) /* calls of any other class had that class stated by the trace */
+		if (rows->class[i] == KWHY_CALL_OTHER) /* any other class was stated by the trace */
 			rows->class[i] = class_of_name[rows->name[i]];
 	free(class_of_name);
 	return KWHY_OK;
@@ -462,8 +461,8 @@ static void set_window(struct kwhy_recording *recording)
 enum { STAGED_BYTES = 65536 };
 
 /*
- * Whether the call that issued a copy of pageable memory blocked. It did not block if it returned before
- * the copy began, and need not have if it copied at most STAGED_BYTES to the device.
+ * Whether the call that issued a copy of pageable memory blocked. False if it returned before the copy began.
+ * False also if it copied at most STAGED_BYTES to the device, since such a call need not block.
  */
 static bool blocked(const struct kwhy_recording *recording, size_t row)
 {

@@ -27,7 +27,10 @@
 #define STILL_NS INT64_C(300000000)
 #define STILL_STEPS 5
 
-/* Fewest readings and shortest time for which a meter that shows too little throughout is called dead. */
+/*
+ * A meter is called dead only if it has at least DEAD_READINGS readings over at least DEAD_NS and shows too
+ * little in all of them.
+ */
 #define DEAD_READINGS 10
 #define DEAD_NS INT64_C(1000000000)
 
@@ -98,7 +101,7 @@ static const char *whose(char out[WHOSE_BYTES], const struct checked *checked)
 	return out;
 }
 
-/* Removes the marked readings; returns their number. */
+/* Removes the marked readings and returns their number. */
 static size_t leave_out(struct checked *checked)
 {
 	struct kwhy_power_series *series = checked->series;
@@ -274,9 +277,9 @@ static bool can_change(const struct checked *checked, size_t from, size_t to)
 }
 
 /*
- * Marks dips and peaks of trailing means, of at most WRONG_MEANS_MAX readings: at the two ends of a dip or
- * peak the readings change faster than a mean can, but the change from the reading before it to the reading
- * after it is possible. Returns the number of impossible changes that no dip or peak explains.
+ * Marks dips and peaks of trailing means, of at most WRONG_MEANS_MAX readings. At both ends of a dip or peak
+ * the readings change faster than a mean can, but the reading after it is one that can follow the reading
+ * before it. Returns the number of impossible changes that no dip or peak explains.
  */
 static size_t mark_wrong_means(struct checked *checked)
 {

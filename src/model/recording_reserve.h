@@ -10,9 +10,9 @@ struct kwhy_recording_rows {
 };
 
 /*
- * Reserves memory for that many more rows, so that adding them neither copies the rows before them nor clears
- * memory for the copies. The system gives no memory for rows that do not come. If memory is too short,
- * nothing is reserved, and adding rows makes room as usual.
+ * Reserves memory for these numbers of further rows, so that no table is moved while they are added. Rows
+ * that are never added take no physical memory. If memory is too short, nothing is reserved, and the tables
+ * grow as usual when rows are added.
  */
 void kwhy_recording_reserve(struct kwhy_recording *recording, const struct kwhy_recording_rows *rows);
 

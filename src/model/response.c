@@ -27,7 +27,7 @@ static const struct kwhy_response responses[KWHY_METER_RESPONSE_COUNT] = {
 		.power_ratio = 0.012,
 		.power_alone_ratio = 0.02,
 		.is_measured = true},
-	/* Not measured. The true delay and low-pass may be from 0 to about twice these values. */
+	/* Not measured. The true delay and low-pass may be anything from 0 to about twice these values. */
 	[KWHY_METER_RESPONSE_AMD] = {.delay_s = 5e-3,
 		.delay_sd_s = 5e-3,
 		.time_constant_s = 10e-3,

@@ -25,8 +25,8 @@ struct kwhy_response {
 
 /*
  * The response of a meter. NVML's meters respond as measured on one H200 with driver 580.159.04. AMD's have
- * not been measured; their delay and low-pass are assumed to be from 0 to about twice the values given. All
- * others are assumed to respond without delay, with the uncertainty of one update.
+ * not been measured: the true delay and low-pass may be anything from 0 to about twice the values given. All
+ * others are assumed to respond without delay; the uncertainty of their time is that of one update.
  */
 struct kwhy_response kwhy_response_of(enum kwhy_meter meter);
 

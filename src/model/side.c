@@ -55,7 +55,7 @@ void kwhy_side_add_account(
 	sums->own_idle_ns += (double)account->time_ns;
 }
 
-/* Mean power of a device in the idle time between the start of its first work and the end of its last. */
+/* Mean power of a device in the idle time between its first start and its last end. */
 struct idle_level {
 	double power_w, half_ci90_w; /* NAN: unknown */
 };
@@ -63,7 +63,7 @@ struct idle_level {
 static struct idle_level idle_level_of(
 	const struct kwhy_side_sums *sums, const struct kwhy_side_device *device)
 {
-	/* if there was little idle time, the meter cannot show its power */
+	/* with little idle time, the meter cannot show the power in it */
 	if (sums->own_idle_nj > 0 && sums->own_idle_ns > 0 &&
 		sums->own_idle_ns >= IDLE_MIN_RATIO * (double)device->span_ns)
 		return (struct idle_level){
@@ -77,7 +77,9 @@ static void add_idle(struct kwhy_side_sums *sums, const struct kwhy_side_device 
 	struct idle_level idle = idle_level_of(sums, device);
 	double span_ns = (double)device->span_ns, run_ns = (double)device->last_ns - (double)device->first_ns;
 
-	/* A run counts as metered if readings cover at least half of it; modelled energy needs no meter. */
+	/*
+	 * A run counts as metered if readings cover at least half of its time, or if its energy is modelled.
+	 */
 	sums->is_unseen |= !device->modelled && !(2 * device->unseen_ns <= run_ns);
 	sums->idle_nj += idle.power_w * span_ns;
 	sums->idle_half_ci90_nj += idle.half_ci90_w * span_ns;

@@ -98,7 +98,7 @@ struct kwhy_stat_metric {
 	const char *name, *pattern;
 	struct kwhy_stat_point *points; /* malloc'ed */
 	size_t count, capacity;
-	/* number of matches that contain no number, and of points beyond KWHY_STAT_POINTS_MAX */
+	/* unreadable: matches that contain no number; dropped: points beyond KWHY_STAT_POINTS_MAX */
 	uint64_t unreadable, dropped;
 };
 
@@ -118,12 +118,12 @@ struct kwhy_stat_cost {
 			*/
 	double all_s, all_cpu_s; /* elapsed time and CPU time of the sampler, from when it first looks for the
 				    meters' updates to the end */
-	uint64_t reads, missed;	 /* number of read tasks done, and of deadlines missed */
+	uint64_t reads, missed;	 /* reads: read tasks done; missed: deadlines missed */
 	double longest_read_s;
 	double drift_ratio; /* drift of Unix time against the monotonic clock, as a ratio; NAN: less than 10 s
 			       were measured */
 	double step_s;	    /* largest step of Unix time */
-	uint64_t lost, failures; /* number of readings that were overwritten before they were taken, and of
+	uint64_t lost, failures; /* lost: readings that were overwritten before they were taken; failures:
 				    readings that a meter refused */
 };
 
@@ -198,8 +198,8 @@ struct kwhy_stat_energy kwhy_stat_net(
 
 /*
  * Joules of the sampler's thread during the runs, modelled as the energy of the CPU packages times the
- * thread's share of all busy CPU time. The energy is that above idle if idle was measured; else it is
- * gross, which overestimates the result. NAN: a package's energy or the busy time is unknown, or no energy
+ * thread's share of the busy time of all CPUs. The energy is that above idle if idle was measured. Otherwise
+ * it is gross, and the result is too high. NAN: a package's energy or the busy time is unknown, or no energy
  * lies above idle.
  */
 double kwhy_stat_cost_j(const struct kwhy_stat *stat);

@@ -179,12 +179,12 @@ struct kwhy_transfer_compression {
  * Twice the largest measured size: the method is never faster. 0: not measured.
  */
 struct kwhy_transfer_crossover {
-	uint64_t put_packed_bytes; /* total size of the pieces from which on a copy of the packed pieces to
-				      the device is faster than a kernel that reads them over the link */
-	uint64_t get_packed_bytes; /* total size of the pieces from which on a copy of the packed pieces to
-				      the host is faster than a kernel that writes them over the link */
-	uint64_t batch_bytes; /* bytes of one piece from which a batch of copies is faster than a kernel that
-				 accesses each piece */
+	uint64_t put_packed_bytes; /* smallest total size of the pieces at which copying them packed to the
+				      device is faster than a kernel that reads them over the link */
+	uint64_t get_packed_bytes; /* smallest total size of the pieces at which copying them packed to the
+				      host is faster than a kernel that writes them over the link */
+	uint64_t batch_bytes; /* smallest size of one piece at which a batch of copies is faster than a kernel
+				 that accesses each piece */
 };
 
 /* A strategy that could not be measured here, or did not finish. */

@@ -5,9 +5,9 @@
 #include "replay/pattern.h"
 
 /*
- * State that the steps of kwhy_replay_pattern_new() share. Here a row is an index in the recorded activities,
- * a call is an index in the recorded calls, an op is a call of the replay, and a work is a piece of device
- * work of the replay. Times are those of the latest simulation of the graph.
+ * State that the steps of kwhy_replay_pattern_new() share. In these comments a row is an index in the
+ * recorded activities, a call is an index in the recorded calls, an op is a call of the replay, and a work is
+ * a piece of device work of the replay. Times are those of the latest simulation of the graph.
  */
 struct kwhy_replay_builder {
 	const struct kwhy_whatif *whatif;
@@ -32,12 +32,13 @@ struct kwhy_replay_builder {
 	uint32_t *row_of;    /* [works] row of the work; KWHY_NONE: a packing kernel, which has no row */
 	size_t row_capacity; /* number of entries allocated for row_of */
 	/*
-	 * [3 * streams] stream of the replay for each group of a recorded stream's work; KWHY_NONE: it is not
-	 * made yet
+	 * [3 * streams] stream of the replay for each group of a recorded stream's work; KWHY_NONE: not made
+	 * yet
 	 */
 	uint32_t *replay_stream_of;
 	/*
-	 * [streams] one bit for each enum kwhy_replay_group whose work the changes moved to a separate stream
+	 * [streams] bits of the groups (enum kwhy_replay_group) whose work the changes moved to separate
+	 * streams
 	 */
 	uint8_t *apart;
 };
@@ -51,8 +52,8 @@ enum kwhy_replay_group { KWHY_REPLAY_MAIN, KWHY_REPLAY_SENDS, KWHY_REPLAY_COLLEC
 /* Whether a row is work of the replayed device that no change dropped. */
 bool kwhy_replay_is_played(const struct kwhy_replay_builder *builder, uint32_t row);
 /*
- * The row itself or, if a change dropped it, the closest earlier row of its stream that is not dropped;
- * KWHY_NONE: all earlier rows are dropped.
+ * The row itself or, if a change dropped it, the closest earlier row of its stream that no change dropped;
+ * KWHY_NONE: there is none.
  */
 uint32_t kwhy_replay_left_of(const struct kwhy_replay_builder *builder, uint32_t row);
 
@@ -70,8 +71,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_list_rows(
 KWHY_MUST_USE enum kwhy_status kwhy_replay_read_threads(
 	struct kwhy_replay_builder *builder, struct kwhy_error *error);
 /*
- * Appends the work of one row to the replayed stream of `replay_stream_row`, which is the row itself or the
- * first row of its graph.
+ * Appends the work of one row to a stream of the replay: that of the work of `replay_stream_row`, which is
+ * the row itself or the first row of its graph.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_add_row(struct kwhy_replay_builder *builder, uint32_t row,
 	uint32_t replay_stream_row, struct kwhy_error *error);

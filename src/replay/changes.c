@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * A change that merges several pieces of work first edits the piece that remains, to which it gives the
- * time of all pieces, and then drops the others. In the journal of edits each dropped row therefore comes
- * after the row into which it was merged.
+ * To merge several pieces of work, a change first edits the piece that remains, which gets the time of all
+ * pieces, and then drops the others. In the journal of edits each dropped row therefore comes after the row
+ * into which it was merged.
  */
 
 /* State of one change. */
@@ -25,7 +25,10 @@ static bool is_changed(const struct merge *merge, uint32_t row)
 	return merge->whatif->graph->nodes[row].flags & KWHY_NODE_CHANGED;
 }
 
-/* The next row that the change edited, from entry *edit of the journal on; KWHY_NONE: no more rows. */
+/*
+ * Gets the next row that the change edited, from entry *edit of the journal on, and moves *edit past it;
+ * KWHY_NONE: there are no more rows.
+ */
 static uint32_t next_row(const struct merge *merge, size_t *edit)
 {
 	const struct kwhy_whatif_graph *graph = merge->whatif->graph;
@@ -93,7 +96,7 @@ static void fuse(const struct merge *merge, uint32_t first, uint32_t row)
 		blocks[first] = blocks[row];
 }
 
-/* Multiplies bytes and blocks of the rows that remain, each of which now does the work of `number` steps. */
+/* Multiplies bytes and blocks of the rows that remain: each of them now does the work of `number` steps. */
 static void grow(const struct merge *merge)
 {
 	struct kwhy_replay_changes *changes = merge->changes;
@@ -163,7 +166,7 @@ enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif,
 		if (!status && effect.places)
 			follow(&merge, change_requests[i].change->id);
 	}
-	/* the last change may have been refused, after which the times of the graph are invalid */
+	/* If the last change was refused, the times of the graph are invalid until it is simulated again. */
 	if (!status)
 		status = kwhy_whatif_play(whatif->graph, error);
 	if (status)

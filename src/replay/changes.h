@@ -12,8 +12,8 @@ enum kwhy_replay_became {
 };
 
 /*
- * Effects of the changes on work other than the times in the graph: the size of packed copies, the blocks of
- * merged kernels, and the copies whose host memory becomes page-locked.
+ * What the changes do to work beyond its times in the graph: the size of packed copies, the blocks of merged
+ * kernels, and which copies use page-locked host memory.
  */
 struct kwhy_replay_changes {
 	uint64_t *bytes;  /* [activities] bytes of each copy after the changes */

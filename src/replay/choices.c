@@ -7,9 +7,9 @@
 #define ALIKE_RATIO 1.25
 
 /*
- * Distance of two grids: the sum of the absolute differences of the logarithms of their thread counts and of
- * their kernel lengths. All lengths above KWHY_PROXY_LONG_NS count as equal, because power does not depend on
- * them.
+ * Distance of two grids: the difference of the logarithms of their thread counts plus that of the logarithms
+ * of their kernel lengths, both as absolute values. All lengths above KWHY_PROXY_LONG_NS count as equal,
+ * because power does not depend on them.
  */
 static double distance(const struct kwhy_proxy_grid *a, const struct kwhy_proxy_grid *b)
 {

@@ -10,17 +10,17 @@
  */
 
 /*
- * Selects the grids whose proxy kernels are to be measured: those of the accounts with the most energy
- * above the idle level, each with at least 5 % of that energy of all accounts together. Of grids with
- * similar numbers of threads and kernel lengths, only one is selected. `grids` are those of the pattern on
- * this GPU. Returns the number of grids written to out[KWHY_REPLAY_GRIDS_MEASURED].
+ * Selects the grids whose proxy kernels are to be measured. They belong to the accounts with the most energy
+ * above the idle level; each of these accounts has at least 5 % of the energy above idle of all accounts. Of
+ * grids with similar numbers of threads and kernel lengths, only one is selected. `grids` are those of the
+ * pattern on this GPU. Returns the number of grids written to out[KWHY_REPLAY_GRIDS_MEASURED].
  */
 size_t kwhy_replay_grids_that_matter(const struct kwhy_replay_pattern *pattern,
 	const struct kwhy_proxy_grid *grids, double idle_w, uint32_t *out);
 
 /*
- * The first of `grids` whose number of threads and kernel length are similar to those of the grid; NULL: no
- * grid is similar.
+ * The first of `grids` whose number of threads and kernel length are similar to those of `grid`; NULL: there
+ * is none.
  */
 const struct kwhy_proxy_grid *kwhy_replay_alike(
 	const struct kwhy_proxy_grid *grids, size_t count, const struct kwhy_proxy_grid *grid);
@@ -33,22 +33,22 @@ void kwhy_replay_spread_powers(
 	struct kwhy_proxy_grid *grids, size_t grid_count, const uint32_t *measured, size_t measured_count);
 
 /*
- * The proxy kernel that draws wanted_w according to the grid's measured powers. It is of the class with the
- * lowest power that is at least wanted_w, and runs on a part of the multiprocessors if that power is higher.
- * If every class draws less, it is of the class with the highest power, on all multiprocessors; if powers are
- * unknown, of the waiting class.
+ * The proxy kernel that draws wanted_w, by the grid's measured powers. Of the classes that draw at least
+ * wanted_w on all multiprocessors, the one with the lowest power is taken, and runs only on the part of the
+ * multiprocessors that draws wanted_w. If every class draws less than wanted_w, the class with the highest
+ * power runs on all multiprocessors. If powers are unknown, the waiting class is taken.
  */
 struct kwhy_proxy_choice kwhy_replay_choose(const struct kwhy_proxy_grid *grid, double wanted_w);
 
 /*
- * A limit of the power that proxy kernels can draw: all kernels wait (lowest power), or all are of the class
- * with the highest power.
+ * Limits of the power that proxy kernels can draw: the lowest, at which all kernels wait, and the highest, at
+ * which all are of the class with the highest power.
  */
 enum kwhy_replay_bound { KWHY_REPLAY_NO_BOUND, KWHY_REPLAY_ALL_WAIT, KWHY_REPLAY_ALL_WORK };
 
 /*
- * Whether the proxy kernels of all accounts are at that limit, so that no other factor on their wanted power
- * changes the energy. Pure.
+ * Whether the proxy kernels of all accounts are at the limit `bound`, so that another factor on their wanted
+ * power would not change the energy. Pure.
  */
 bool kwhy_replay_is_at(enum kwhy_replay_bound bound, const struct kwhy_replay_pattern *pattern,
 	const struct kwhy_proxy_grid *grids, const struct kwhy_proxy_choice *choices);

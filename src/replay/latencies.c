@@ -143,8 +143,8 @@ double kwhy_replay_late_of_waits_ns(const struct kwhy_replay_latencies *latencie
 }
 
 /*
- * Latency in ns of issuing a kind of work and waiting for it: the round-trip latency without a kernel's own
- * start and end, or without the recorded length of a copy.
+ * Latency in ns of issuing a kind of work and waiting for it. It is the round-trip latency without the time
+ * of the work itself: for a kernel its own start and end, for a copy its recorded length.
  */
 static double both_ns(const struct kwhy_replay_latencies *latencies, const struct kwhy_proxies *proxies,
 	const struct kwhy_replay_pattern *pattern, const struct kwhy_replay_work *work)

@@ -42,14 +42,14 @@ struct kwhy_replay_latencies {
 	double copy_ns[2][2];
 	struct kwhy_replay_call_times calls[KWHY_REPLAY_CALL_COUNT];
 	/*
-	 * Time in ns by which waits of a replay return later than the recorded ones. Later runs shorten
-	 * their waits by it.
+	 * Time in ns by which waits of a replay return later than in the recording. Later runs shorten their
+	 * waits by this time.
 	 */
 	double late_ns;
 };
 
 /*
- * Whether a queued copy has ended when its call returns, so that no wait is needed. On CUDA this is so for
+ * Whether a queued copy has ended when its call returns, so that no wait is needed. On CUDA this holds for
  * copies from the device to pageable memory (CUDA Driver API, API synchronization behavior).
  */
 static inline bool kwhy_replay_ends_with_call(
@@ -60,8 +60,8 @@ static inline bool kwhy_replay_ends_with_call(
 }
 
 /*
- * Latency of a round trip in two parts: from the call to the start of the work, and from its end to the
- * return of the wait.
+ * Latency of a round trip in two parts: issue_ns from the call to the start of the work, return_ns from the
+ * end of the work to the return of the wait.
  */
 struct kwhy_replay_overhead {
 	double issue_ns, return_ns;
@@ -78,8 +78,8 @@ double kwhy_replay_added_ns(
 	const struct kwhy_replay_latencies *latencies, enum kwhy_replay_call kind, uint32_t pieces);
 
 /*
- * The part of late_ns, in ns, that the latency of a round trip can explain. The rest is specific to the
- * pattern. Pure.
+ * The part of late_ns, in ns, that the latency of a round trip can explain; the rest belongs to the pattern.
+ * Pure.
  */
 double kwhy_replay_late_of_waits_ns(const struct kwhy_replay_latencies *latencies);
 
@@ -88,7 +88,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_latencies_measure(
 
 /*
  * Latency of one piece of work of a pattern, in two parts. A round trip measures only their sum, which is
- * divided in the proportion of the recorded latencies, or evenly if these are unknown. Pure.
+ * divided in proportion to the recorded latencies, or evenly if these are unknown. Pure.
  */
 struct kwhy_replay_overhead kwhy_replay_overhead_of(const struct kwhy_replay_latencies *latencies,
 	const struct kwhy_proxies *proxies, const struct kwhy_replay_pattern *pattern,

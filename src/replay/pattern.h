@@ -7,9 +7,9 @@
 #include "replay/changes.h"
 
 /*
- * The calls of a recording that a replay makes again for one device. For each host thread, it has the calls
- * with the pauses between them; for each call, the work that the call issues or waits for. It is made from
- * the recording's graph as it was simulated last, with or without changes. Pure.
+ * The calls of a recording that a replay makes again for one device. For each host thread it has the calls
+ * and the pauses between them; for each call it has the work that the call issues or waits for. It is made
+ * from the recording's graph as last simulated, with or without changes. Pure.
  */
 
 enum kwhy_replay_kind { KWHY_REPLAY_KERNEL, KWHY_REPLAY_COPY, KWHY_REPLAY_FILL };
@@ -25,8 +25,8 @@ struct kwhy_replay_work {
 	int64_t issue_ns;
 	uint64_t bytes; /* size of a copy or fill, bytes */
 	/*
-	 * index of a stream of the replay; it has the work of a recorded stream, or a group of that work
-	 * which a change moved out
+	 * index of a stream of the replay, which stands for a recorded stream or for a group of its work that
+	 * a change moved out
 	 */
 	uint32_t replay_stream;
 	uint32_t grid;	  /* for a kernel: index in the pattern's grids */
@@ -45,8 +45,8 @@ struct kwhy_replay_work {
 
 enum kwhy_replay_wait {
 	KWHY_REPLAY_WAIT_NONE,
-	KWHY_REPLAY_WAIT_REPLAY_STREAM, /* waits until all work of that work's stream has run */
-	KWHY_REPLAY_WAIT_WORK		/* waits until that work has run */
+	KWHY_REPLAY_WAIT_REPLAY_STREAM, /* waits until all work in the stream of the work `wait` has run */
+	KWHY_REPLAY_WAIT_WORK		/* waits until the work `wait` has run */
 };
 
 /* A call of a host thread. */
@@ -56,8 +56,8 @@ struct kwhy_replay_op {
 	/* time from the end of the work that the call waits for to the return of the call */
 	int64_t return_ns;
 	/*
-	 * start of the call in the simulated graph, relative to the start of the pattern's first call; the
-	 * ops of all threads are ordered by it
+	 * start of the call in the simulated graph, after the start of the pattern's first call; the ops of
+	 * all threads are ordered by it
 	 */
 	int64_t start_ns;
 	uint32_t work, work_count;
@@ -92,8 +92,8 @@ struct kwhy_replay_account {
 };
 
 /*
- * A graph that all launches of the same sequence of work share. It consists of the work of the first launch;
- * each length is the mean over all launches.
+ * A graph that all launches of the same sequence of work share. It has the work of the first launch; each
+ * length is the mean over all launches.
  */
 struct kwhy_replay_graph {
 	uint32_t work, work_count, launches;
@@ -122,7 +122,7 @@ struct kwhy_replay_pattern {
 	uint32_t device;	 /* number of the replayed device in the recording */
 	/* time from the first start to the last end of the pattern's work in the simulated graph */
 	int64_t span_ns;
-	/* recorded gap between two kernels if the second one was queued before the first one ended */
+	/* recorded gap between two kernels of which the second was queued before the first one ended */
 	int64_t queued_ns;
 	/*
 	 * recorded latencies. issue_ns: from the call to the start of a kernel in an idle stream. return_ns:
@@ -131,7 +131,7 @@ struct kwhy_replay_pattern {
 	int64_t issue_ns, return_ns;
 	struct kwhy_replay_thread *threads;
 	struct kwhy_replay_op *ops;
-	struct kwhy_replay_work *works; /* the work of all ops; that of one op is adjacent */
+	struct kwhy_replay_work *works; /* the work of all ops; the work of one op is contiguous */
 	struct kwhy_replay_replay_stream *replay_streams;
 	struct kwhy_replay_grid *grids;
 	struct kwhy_replay_account *accounts;

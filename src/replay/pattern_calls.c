@@ -109,8 +109,8 @@ static bool is_left(const struct kwhy_replay_builder *builder, size_t call)
 }
 
 /*
- * The call of another thread that must end before this call begins, because that thread handed work to this
- * thread; KWHY_NONE: there is none.
+ * The call of another thread that handed work to this thread and must therefore end before this call begins;
+ * KWHY_NONE: there is none.
  */
 static uint32_t handed_by(const struct kwhy_replay_builder *builder, size_t call)
 {
@@ -167,7 +167,10 @@ static bool launches_graph(const struct kwhy_replay_builder *builder, uint32_t c
 	return issued(builder, call) > 1 && (builder->changes->captured || strstr(name, "GraphLaunch"));
 }
 
-/* Adds the rows that a call issues. All work of a graph goes to the stream of the graph's first work. */
+/*
+ * Adds the rows that a call issues. If the call launches a graph, all its work goes to the stream of the
+ * first.
+ */
 static enum kwhy_status add_rows(
 	struct kwhy_replay_builder *builder, size_t bucket, bool is_graph, struct kwhy_error *error)
 {
@@ -229,8 +232,8 @@ static bool is_called(struct kwhy_replay_builder *builder, size_t call)
 }
 
 /*
- * Pause in ns from the end of the thread's last replayed call (ended_ns) to the start of the call, without
- * the time for which the call waited for another thread.
+ * Pause in ns from the end of the thread's last replayed call (ended_ns) to the start of `call`, without the
+ * time for which the thread waited for another thread.
  */
 static int64_t gap_before(const struct kwhy_replay_builder *builder, size_t call, int64_t ended_ns)
 {
@@ -271,8 +274,8 @@ static enum kwhy_status read_thread(
 }
 
 /*
- * Reads work whose call is unknown. An additional thread of the replay issues each piece when it began in the
- * recording.
+ * Reads work whose call is unknown. An additional thread of the replay issues each piece at the time at which
+ * it began in the recording.
  */
 static enum kwhy_status read_uncalled(struct kwhy_replay_builder *builder, struct kwhy_error *error)
 {

@@ -13,7 +13,7 @@ struct sharing {
 };
 
 /*
- * Writes the key of a graph launch. Launches with equal keys share a graph; the lengths of their work may
+ * Writes the key of a graph launch. Launches with equal keys share a graph, even if the lengths of their work
  * differ.
  */
 static void write_key(struct sharing *sharing, const struct kwhy_replay_op *op)

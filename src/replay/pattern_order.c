@@ -34,8 +34,8 @@ static void mark(struct kwhy_replay_pattern *pattern, uint32_t work)
 }
 
 /*
- * Replaces op->after_op, which is the index of a recorded call, by the op of that call. If that op does not
- * begin before this op, this op cannot wait for it, and the lost order is counted in `orders`.
+ * Replaces op->after_op, the index of a recorded call, by the op of that call. If that op does not begin
+ * before `op`, `op` cannot wait for it, and the lost order is counted in `orders`.
  */
 static void order_op(struct ordering *ordering, struct kwhy_replay_op *op)
 {
@@ -51,9 +51,9 @@ static void order_op(struct ordering *ordering, struct kwhy_replay_op *op)
 }
 
 /*
- * The work for which work of `replay_stream` must wait because of a link to the row `from`. It is the work of
- * that row or, if the row is dropped, of the closest earlier row that is not. KWHY_NONE: there is none, it is
- * in the same stream, or it has not been issued.
+ * The work that work in `replay_stream` must wait for because of a link to the row `from`. It is the work of
+ * that row or, if the row is dropped, of the closest earlier row that is not. KWHY_NONE: there is no such
+ * work, it is in the same stream, or it has not been issued.
  */
 static uint32_t followed_work(const struct ordering *ordering, uint32_t from, uint32_t replay_stream)
 {
@@ -121,8 +121,8 @@ static void issue_all(struct ordering *ordering, const struct kwhy_replay_op *op
 }
 
 /*
- * Whether a work is the last one in its stream so far, so that waiting for the whole stream is the same as
- * waiting for this work. A packing kernel after the work does not count.
+ * Whether `work` is the last one in its stream so far, so that waiting for the whole stream is the same as
+ * waiting for it. A packing kernel after it does not count.
  */
 static bool is_last_of_replay_stream(const struct ordering *ordering, uint32_t work)
 {

@@ -21,7 +21,10 @@ static enum kwhy_replay_group natural_group(const struct kwhy_replay_builder *bu
 	return KWHY_REPLAY_MAIN;
 }
 
-/* The group in whose stream a row is replayed. */
+/*
+ * The group of the recorded stream's work to which a row belongs; it decides in which stream the row is
+ * replayed.
+ */
 static enum kwhy_replay_group group_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
 	enum kwhy_replay_group group = natural_group(builder, row);
@@ -30,9 +33,9 @@ static enum kwhy_replay_group group_of(const struct kwhy_replay_builder *builder
 }
 
 /*
- * Notes that a row does not follow the row before it in its recorded stream, because a change moved one of
- * the two. The group of the moved row then gets a stream of its own. If neither row belongs to a group that
- * can be moved, the lost order is counted.
+ * Handles a row that does not follow the row before it in its recorded stream, because a change moved one of
+ * the two. The group of the moved row gets a stream of its own. If neither row belongs to a group that can be
+ * moved, the lost order is counted.
  */
 static void part(struct kwhy_replay_builder *builder, uint32_t before, uint32_t row)
 {
@@ -94,7 +97,7 @@ static uint64_t threads_of(const struct kwhy_replay_grid *grid)
 	return (uint64_t)grid->blocks * grid->threads_per_block;
 }
 
-/* The grid in the table with the closest number of threads. It is used if the table is full. */
+/* Of the grids in the table, the one with the closest number of threads; used if the table is full. */
 static uint32_t nearest_grid(const struct kwhy_replay_pattern *pattern, const struct kwhy_replay_grid *wanted)
 {
 	uint64_t least = UINT64_MAX;

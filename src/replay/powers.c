@@ -58,9 +58,9 @@ static enum kwhy_status run_burn(
 }
 
 /*
- * Computes the power of a grid's kernels: idle power plus the net energy of a launch divided by the recorded
- * length of its kernel. The energy includes what a launch draws before and after its kernel; the length does
- * not include the time between kernels.
+ * Computes the power of a grid's kernels: idle power plus the net energy of a launch divided by the length of
+ * its kernel as a recording shows it. The energy includes what a launch draws before and after its kernel;
+ * the length does not include the time between kernels.
  */
 static void read_power(
 	struct kwhy_proxies *proxies, const struct kwhy_device_energy *energy, const struct burn *burn)

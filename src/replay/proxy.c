@@ -8,17 +8,17 @@
 enum {
 	SERIES = 48, /* number of launches in a series; a gate blocks them until all are queued */
 	REPEATS = 3,
-	/* shortest wait that kernels keep exactly, in ticks of the multiprocessor's clock */
+	/* shortest wait that kernels keep exactly, in cycles of the multiprocessor's clock */
 	SMALL_TICKS = 200,
 	LARGE_TICKS = 100000,
 	LARGE_SERIES = 8,
-	/* in ns: length of the kernels with which over_ns of working kernels is measured */
+	/* in ns: length of the kernels by which over_ns of working kernels is measured */
 	WORK_NS = 10000,
 	WORK_SERIES = 16,
 	WARM_NS = 30000000,
 	/*
-	 * Length in ns of the kernels that test the device's clock. The clock's steps are fine if kernels of
-	 * 1.5 times this length take FINE_NS / 2 longer, to within FINE_NS / 10.
+	 * Length in ns of the kernels that test the device's clock. The steps of the clock are fine enough if
+	 * kernels of 1.5 times this length take longer by FINE_NS / 2, to within FINE_NS / 10.
 	 */
 	FINE_NS = 1000,
 	MEMORY_BYTES = 256 << 20
@@ -60,9 +60,10 @@ static enum kwhy_status shoot(
 }
 
 /*
- * Number of ticks for which a kernel waits or works. late_ns is taken as the duration of one loop
- * iteration. If the kernel's overhead exceeds the wanted length by less than half an iteration, the result
- * is one tick: with one iteration the kernel comes closer to the wanted length than with none.
+ * Number of ticks for which a kernel waits or works. wait_ns is the wanted length less the kernel's overhead
+ * and one loop iteration, whose duration is taken to be late_ns. If wait_ns is negative by less than half an
+ * iteration, the result is one tick: with one iteration the kernel comes closer to the wanted length than
+ * with none.
  */
 static uint64_t ticks_of(const struct kwhy_proxies *proxies, double wait_ns, double late_ns, bool by_time)
 {

@@ -43,15 +43,15 @@ struct kwhy_proxy_grid {
 	uint32_t blocks, threads_per_block;
 	bool is_capped;
 	/*
-	 * mean length of the recorded kernels of the accounts whose longest kernel has this grid;
+	 * mean length of the recorded kernels whose account has this as the grid of its longest kernel;
 	 * KWHY_PROXY_LONG_NS if there are none
 	 */
 	double length_ns;
 	/* time in ns from the start of a queued kernel of no duration to the start of the next kernel */
 	double period_ns;
 	/*
-	 * time in ns by which kernels of each class end late, because they read the clock only between loop
-	 * iterations
+	 * time in ns by which kernels of each class end late, because a kernel reads the clock only between
+	 * loop iterations
 	 */
 	double over_ns[KWHY_PROXY_CLASS_COUNT];
 	double power_w[KWHY_PROXY_CLASS_COUNT]; /* gross power of kernels of length_ns while they run; NAN:
@@ -79,13 +79,13 @@ struct kwhy_proxies {
 			     it */
 	double ticks_per_ns;
 	/*
-	 * whether the device's clock, whose rate does not change with load, has steps that are fine enough
-	 * for short kernels
+	 * whether the steps of the device's clock, whose rate does not change with load, are fine enough for
+	 * short kernels
 	 */
 	bool has_fine_clock;
 	/*
-	 * period_ns of the grid with one small block: time from the start of a kernel of no duration with
-	 * this grid to the start of the next queued one
+	 * period_ns of the grid with one small block: time from the start of a kernel of no duration to the
+	 * start of the next queued one
 	 */
 	double one_period_ns;
 	double idle_w; /* idle power of this GPU when powers were measured; NAN: not measured */
@@ -110,8 +110,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_proxies_wait_once(
 	const struct kwhy_proxies *proxies, uint64_t ticks, struct kwhy_error *error);
 
 /*
- * A launch of a proxy kernel that takes length_ns and is followed by the next queued kernel after
- * queued_ns. If the grid's shortest kernel is longer than length_ns, the kernel takes as long as that one.
+ * A launch of a proxy kernel that takes length_ns and is followed by the next queued kernel after queued_ns.
+ * If the shortest kernel of the grid takes longer than length_ns, the launch takes that time.
  */
 struct kwhy_proxy_launch {
 	struct kwhy_gpu_stream *stream;

@@ -11,7 +11,7 @@
 
 #define IDLE_S 2.0
 #define NET_KNOWN_RATIO 0.25
-/* in s: approximate limit of the total time of a replay's runs, if the request states no number of runs */
+/* in s: approximate limit of the total time of a replay's runs, unless the request states a number of runs */
 #define RUNS_S 60.0
 #define WARM_MAX_S 10.0
 
@@ -51,8 +51,8 @@ static enum kwhy_status choose(struct kwhy_replay_case *replay_case, struct kwhy
 }
 
 /*
- * Chooses proxy kernels for each account. Their wanted power above this GPU's idle level is the power of the
- * account above the recording's idle level, times the work factor.
+ * Chooses proxy kernels for each account. The power wanted of them above this GPU's idle level is the
+ * account's power above the recording's idle level, times the work factor.
  */
 void kwhy_replay_choose_all(struct kwhy_replay_case *replay_case)
 {
@@ -201,7 +201,7 @@ static enum kwhy_status run_all(struct kwhy_replay_case *replay_case, struct kwh
 	return status;
 }
 
-/* Stores the reason why the GPU's energy is unknown, whether meters could not be opened or failed later. */
+/* Stores why the GPU's energy is unknown: either its meters could not be opened, or they failed later. */
 static void learn_missing(struct kwhy_replay_job *job)
 {
 	const char *missing = kwhy_device_energy_missing(job->energy);
@@ -232,8 +232,8 @@ static enum kwhy_status read_energy(struct kwhy_replay_case *replay_case, struct
 }
 
 /*
- * Collects the results of a part of the replay (as recorded or changed), even if it ended early. In that case
- * it returns the reason for the early end, even if something else fails here.
+ * Collects the results of a part of the replay (as recorded or changed), even if the part ended early. In
+ * that case it returns the reason for the early end, even if something fails here.
  */
 static enum kwhy_status sum_up(
 	struct kwhy_replay_case *replay_case, enum kwhy_status ended, struct kwhy_error *error)
@@ -375,8 +375,8 @@ static enum kwhy_status open_meters(struct kwhy_replay_job *job, struct kwhy_err
 }
 
 /*
- * Reads the recorded energy and idle level of the replayed device. The energy is not known separately if
- * other devices worked, too.
+ * Reads the recorded energy and idle level of the replayed device. If other devices worked, too, the energy
+ * of this device alone is not known.
  */
 static void read_recording(struct kwhy_replay_job *job)
 {

@@ -9,8 +9,8 @@
 
 /*
  * `kwhy replay` makes the calls of a recording again on this GPU, with proxy kernels in place of the recorded
- * ones: first as recorded, then with the requested changes. The error of the first replay indicates the error
- * of the second.
+ * ones: first as recorded, then with the requested changes. The error of the first replay shows what error to
+ * expect of the second.
  */
 struct kwhy_replay_request {
 	enum kwhy_gpu_backend backend;
@@ -90,18 +90,18 @@ struct kwhy_replay {
 	 */
 	double recorded_idle_half_ci90_j;
 	/*
-	 * Duration of the first run of the unchanged replay, divided by the recording's duration, less one;
+	 * Duration of the first run of the unchanged replay, divided by the recording's duration, minus 1;
 	 * NAN: time was not calibrated.
 	 */
 	double first_off_ratio;
 	/*
-	 * correction of waits: the time by which waits returned later than in the recording; it is
-	 * subtracted in later runs; NAN: time was not calibrated
+	 * correction of waits: the time by which waits returned later than in the recording, which later runs
+	 * subtract; NAN: time was not calibrated
 	 */
 	double wait_late_ns;
 	/*
-	 * Energy above idle of the first window, divided by that of the recording, less one; NAN: energy
-	 * was not calibrated.
+	 * Energy above idle of the first window, divided by that of the recording, minus 1; NAN: energy was
+	 * not calibrated.
 	 */
 	double first_net_off_ratio;
 	double work_factor; /* calibrated factor by which the recorded power above idle is multiplied to get
@@ -142,7 +142,7 @@ double kwhy_replay_projected_net_j(const struct kwhy_replay *replay);
 bool kwhy_replay_net_is_known(const struct kwhy_replay *replay);
 
 /*
- * Replayed energy above idle (is_j), divided by the energy that it should be (should_j), less one; NAN: the
+ * Replayed energy above idle (is_j), divided by the energy that it should be (should_j), minus 1; NAN: the
  * recording's energy above idle is not known well enough.
  */
 double kwhy_replay_net_off_ratio(const struct kwhy_replay *replay, double is_j, double should_j);

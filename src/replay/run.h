@@ -22,9 +22,9 @@ struct kwhy_replay_runner {
 	const struct kwhy_proxy_choice *choices;
 	const struct kwhy_replay_latencies *latencies;
 	/*
-	 * True: calls that issue work and do not wait take the time that they take on this machine, plus the
-	 * time that recording adds to them. Calls of a kind that was not recorded, and all other calls, take
-	 * at least as long as recorded or projected.
+	 * True: calls that issue work and do not wait take as long as they do on this machine, plus the time
+	 * that recording adds to them. All other calls, and calls of a kind that was not recorded, take at
+	 * least as long as recorded or projected.
 	 */
 	bool is_timed;
 };
@@ -44,8 +44,8 @@ struct kwhy_replay_span {
 	/* time from the first start to the last end of the run's work, by the device's clock */
 	double span_s;
 	/*
-	 * largest delay of a thread's schedule: time by which the thread's calls took longer than the calls
-	 * and the pauses after them should take
+	 * largest delay of a thread behind its schedule: time by which its calls took longer than scheduled,
+	 * and for which the pauses after them could not make up
 	 */
 	double late_s;
 };

@@ -34,7 +34,7 @@ struct kwhy_replay_worker {
 	const struct kwhy_replay_thread *thread;
 	pthread_t id;
 	int64_t due_ns;	 /* scheduled end of the thread's last call */
-	int64_t late_ns; /* delay of the schedule in this run, to which waits for the device add nothing */
+	int64_t late_ns; /* delay of the schedule in this run, without the time of waits for the device */
 	enum kwhy_status status;
 	struct kwhy_error error;
 };

@@ -256,7 +256,7 @@ static int64_t added_ns(const struct kwhy_replay_run *run, const struct kwhy_rep
 
 /*
  * Delays a call whose work would reach the device sooner after the call than in the recording. The delay ends
- * at the latest when the call should return, unless the call waits for that work.
+ * at the latest when the call should return; if the call waits for that work, it may last longer.
  */
 static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {
@@ -323,8 +323,8 @@ static enum kwhy_status wait_for_device(
 }
 
 /*
- * Time at which a wait should return: as long after the end of the work as recorded. If that time has already
- * passed, the pauses after the wait are shortened.
+ * Time at which a wait should return: as long after the end of the work as in the recording. If that time has
+ * already passed, the pauses after the wait are shortened.
  */
 static int64_t returned_ns(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {

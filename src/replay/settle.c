@@ -16,8 +16,8 @@ enum { RUNS = 4, WINDOWS = 6, RUNS_MEANT = 3 };
 struct settling {
 	struct kwhy_replay_case *replay_case;
 	/*
-	 * corrections in ns that the waits of the last runs would have needed, each including the correction
-	 * with which the run was made
+	 * the correction in ns that the waits of each of the last runs would have needed, including the
+	 * correction that the run had
 	 */
 	double needed_ns[RUNS_MEANT];
 	size_t runs;
@@ -34,10 +34,10 @@ static void note_step(struct settling *settling, const struct kwhy_replay_step *
 /* --- Time --- */
 
 /*
- * Updates the correction of waits. The overheads of calls and work on this machine were measured singly; in a
- * run their sum is different. The time by which a run is too long is divided by its number of waits and
- * subtracted from each wait of later runs. The median over the last three runs is used, because something
- * unrelated to waits may delay one of them.
+ * Updates the correction of waits. The overheads of calls and of work on this machine were measured one by
+ * one; in a run their sum is different. The time by which a run is too long is divided by the run's number of
+ * waits, and subtracted from each wait of later runs. The median over the last three runs is used, because
+ * something other than waits may delay one of them.
  */
 static void learn_wait(struct settling *settling, double span_s)
 {
@@ -112,8 +112,8 @@ static enum kwhy_status use_factor(
 }
 
 /*
- * Whether all proxy kernels are already at the limit of their power on the side to which the energy should
- * change, so that no other factor helps.
+ * Whether all proxy kernels already draw the most, or the least, that they can, so that no other factor
+ * brings the energy closer to wanted_j.
  */
 static bool is_at_end(
 	struct kwhy_replay_case *replay_case, const struct kwhy_replay_attempt *last, double wanted_j)

@@ -18,9 +18,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_window_run(struct kwhy_device_energy 
 	struct kwhy_replay_run *run, struct kwhy_replay_window *window, struct kwhy_error *error);
 
 /*
- * Results of a window, after kwhy_device_energy_read(). `gross` is the energy of one run; the pauses between
- * runs are subtracted at the idle level. `net` is the energy of one run above idle, and `idle_w` the idle
- * level. NAN: unknown.
+ * Results of a window, after kwhy_device_energy_read(). `gross` is the energy of one run; for the pauses
+ * between runs, the idle level is subtracted. `net` is the energy of one run above idle, and `idle_w` the
+ * idle level. NAN: unknown.
  */
 struct kwhy_replay_joules {
 	struct kwhy_joules gross, net;

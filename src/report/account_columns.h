@@ -27,8 +27,8 @@ struct kwhy_account_row kwhy_account_row_of_total(
 	const struct kwhy_totals *totals, const struct kwhy_total *total);
 
 /*
- * Whether all work of the account ran before the first or after the last reading of the meter. The ledger
- * has no joules for it, though it did draw power.
+ * Whether all work of the account ran outside of the metered time. The ledger then has 0 J for the account,
+ * although the work drew power.
  */
 bool kwhy_account_is_unseen(const struct kwhy_totals *totals, const struct kwhy_total *total);
 

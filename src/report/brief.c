@@ -27,7 +27,7 @@ struct limits {
 	int digits;	 /* longest number in bytes */
 };
 
-/* the limits, from those of the longest document to those of the shortest */
+/* the limits in the order in which they are tried; each makes a shorter document than those before */
 static const struct limits limits[] = {
 	{8, 5, 4, 400, 1000, 4},
 	{6, 4, 4, 240, 1000, 4},
@@ -70,7 +70,7 @@ static void write_sentence(struct brief *brief, const char *key, const char *sen
 	write_within_columns(brief, key, sentence, brief->limits->sentence);
 }
 
-/* Writes a path. It is shortened at its start, since the end of a path says more. */
+/* Writes a path. A long path is cut at its start, since its end says more. */
 static void write_path(struct brief *brief, const char *key, const char *path)
 {
 	const size_t length = path ? strlen(path) : 0;

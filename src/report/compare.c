@@ -6,8 +6,7 @@
 #include <string.h>
 
 /*
- * Energy of an account on one side, nJ. If the side lacks the account, it is 0, provided that the side has
- * work and its energy is known.
+ * Energy of an account on one side, nJ. It is 0 if the side has work and a known energy but no such account.
  */
 static int64_t energy_of(const struct kwhy_side *side, const struct kwhy_side_account *account)
 {
@@ -92,7 +91,8 @@ static void pair_up(struct kwhy_comparison *comparison)
 }
 
 /*
- * Whether work is counted in operations of the hardware. Their number depends on how a program is written.
+ * Whether the unit counts operations of the hardware (FLOP or bytes). The number of operations depends on how
+ * a program is written.
  */
 static bool is_effort(const char *unit)
 {
@@ -155,10 +155,10 @@ static int compare_ratios(const void *a, const void *b)
 }
 
 /*
- * The kernel whose launches stand for the work that the runs did. The ratios of launches in B to those in A
- * must agree: kernels whose ratio is within AGREE_RATIO of the median (weighted by time) must have at least
- * half of the time of all kernels. Of these kernels the one with the longest time is returned; NULL: the
- * work is unknown.
+ * Finds a kernel whose number of launches shows how much work each side did. Kernels agree if the ratio of
+ * their launches in B to those in A is within AGREE_RATIO of the median ratio (weighted by time). If the
+ * kernels that agree have at least half of the time of all kernels, the one of them with the longest time is
+ * returned; otherwise NULL, because the work is unknown.
  */
 #define AGREE_RATIO 0.02
 static const struct kwhy_account_pair *agreed_kernel(

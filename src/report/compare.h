@@ -62,8 +62,8 @@ struct kwhy_account_pair {
 	const char *category, *name;
 	const struct kwhy_side_account *a, *b; /* sums over the runs of a side */
 	/*
-	 * energy in B minus energy in A, where a missing account counts as 0; KWHY_UNKNOWN_NJ unless both
-	 * sides' energies are known
+	 * energy in B minus energy in A, where an account that one side lacks counts as 0; KWHY_UNKNOWN_NJ
+	 * unless both sides' energies are known
 	 */
 	int64_t change_nj;
 	int64_t change_ns;
@@ -145,8 +145,8 @@ struct kwhy_change kwhy_change_of_account(
 	const struct kwhy_comparison *comparison, const struct kwhy_account_pair *pair);
 /*
  * Number of the comparison's units in one run. The times and energies of the run's accounts are divided by
- * this number. If the unit is a step, a step's share therefore also includes what the run did outside of
- * steps, which the figures of steps leave out. NAN: the run states no such work.
+ * this number. If the unit is a step, the quotients also include what the run did outside of steps; the
+ * figures of steps do not. NAN: the run states no such work.
  */
 double kwhy_compare_units_of(const struct kwhy_comparison *comparison, const struct kwhy_side *run);
 /* Sets `counts`, `time` and `energy` of a pair, which has its accounts. */
@@ -160,8 +160,9 @@ enum kwhy_condition_kind {
 	KWHY_CONDITION_ACCOUNT_ENERGY, /* energy of the account for the comparison's unit, J */
 	KWHY_CONDITION_EACH,	       /* energy per unit of the stated work, J */
 	KWHY_CONDITION_RATE,	       /* throughput of the stated work */
-	KWHY_CONDITION_FINDING,	       /* whether B has a finding of a kind that A lacks */
-	KWHY_CONDITION_NAMED,	       /* a figure of another comparison, with its name and perhaps a part */
+	KWHY_CONDITION_FINDING,	       /* whether B has a kind of finding that A lacks */
+	KWHY_CONDITION_NAMED, /* a figure in a comparison of other results (struct kwhy_named_figure), with
+				 its name and possibly a part */
 };
 
 /*
@@ -173,15 +174,16 @@ struct kwhy_condition {
 	enum kwhy_figure figure; /* the figure that is compared, for KWHY_CONDITION_FIGURE */
 	const char *unit;	 /* unit of the limit; "": a ratio */
 	char name[200]; /* name of the account, of the unit of work or of the figure, for the other kinds */
-	char part[100]; /* KWHY_CONDITION_NAMED: the part of the comparison, such as a load; "": all */
+	char part[100]; /* for KWHY_CONDITION_NAMED: the part of the comparison, such as a load of kwhy llm;
+			   "": all parts */
 	bool above;	/* true for '>', false for '<' */
-	/* true: the change from A to B is compared with the limit; false: the value of B is */
+	/* true: `limit` applies to the change from A to B; false: to the value of B */
 	bool change;
 	bool relative; /* true: `limit` is relative to A's value */
 	double limit;  /* limit in `unit`; a ratio if it is relative */
 };
 
-/* Result of evaluating a condition. */
+/* Result of checking whether a condition holds. */
 struct kwhy_verdict {
 	double value; /* value that is compared with the limit; infinite if it is a relative change from 0 */
 	double a, b;  /* values of both sides; NAN: not needed */
@@ -192,7 +194,8 @@ struct kwhy_verdict {
 	double low, high;
 	bool is_chance;
 	bool exceeded;
-	const char *part; /* part of the comparison that the values are of, such as a load; NULL: all of it */
+	const char *part; /* the part of the comparison that has these values, such as a load; NULL: the whole
+			     comparison */
 };
 
 /*
@@ -202,26 +205,26 @@ struct kwhy_verdict {
 KWHY_MUST_USE enum kwhy_status kwhy_condition_parse(
 	const char *text, struct kwhy_condition *out, struct kwhy_error *error);
 
-/* A figure of a comparison of other results than runs. */
+/* A figure in a comparison of results that are not runs, such as those of `kwhy stat` or `kwhy llm`. */
 struct kwhy_named_figure {
 	const char *name, *unit;
 };
 
-/* Reads a condition "FIGURE>VALUE" or "FIGURE:PART>VALUE" on one of these figures. */
+/* Reads a condition "FIGURE>VALUE" or "FIGURE:PART>VALUE" on one of the `count` figures. */
 KWHY_MUST_USE enum kwhy_status kwhy_condition_parse_named(const char *text,
 	const struct kwhy_named_figure *figures, size_t count, struct kwhy_condition *out,
 	struct kwhy_error *error);
 
 /*
- * Evaluates a condition on a change whose values are known. With `with_interval` a change must be significant
- * to hold, where its interval is known.
+ * Checks a condition on a change whose values are known. `with_interval`: if the interval of the change is
+ * known, the condition holds only if the change is significant.
  */
 struct kwhy_verdict kwhy_condition_judge(
 	const struct kwhy_condition *condition, const struct kwhy_change *change, bool with_interval);
 
 /*
- * Evaluates a condition. KWHY_E_INPUT: a figure that it needs is unknown. KWHY_E_USAGE: no account or work
- * has the name in it.
+ * Checks a condition. KWHY_E_INPUT: a figure that it needs is unknown. KWHY_E_USAGE: it names an account or
+ * work that no run has.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_condition_check(const struct kwhy_condition *condition,
 	const struct kwhy_comparison *comparison, struct kwhy_verdict *out, struct kwhy_error *error);

@@ -67,7 +67,7 @@ static const char *const cures[KWHY_FIGURE_COUNT] = {
 
 static const char finding_new[] = "finding:new";
 
-/* Refuses a text that names no figure; `list` has the names that there are, and is freed. */
+/* Refuses a text that names no figure. `list` has the names of all figures for the message, and is freed. */
 static enum kwhy_status fail_name(
 	const char *text, size_t length, struct kwhy_text *list, struct kwhy_error *error)
 {
@@ -283,7 +283,7 @@ static enum kwhy_status read_each(const struct kwhy_condition *condition,
 
 	for (size_t i = 0; i < 2; i++) {
 		if (i == 0 && !condition->change)
-			continue; /* such a condition does not use A's value */
+			continue; /* a condition on the value of B does not need A's value */
 		if (!kwhy_side_work_of(sides[i], condition->name))
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"--fail-if '%.100s': '%.200s' has no work in that unit; kwhy report and kwhy "

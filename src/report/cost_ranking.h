@@ -15,10 +15,10 @@ struct kwhy_ranked_cost {
 	const struct kwhy_account *account;
 	double rate_bytes_per_s;
 	/*
-	 * Peak rate that the account could reach; NAN: unknown. For copies over a link it is the link's, as
-	 * the machine profile measured it with pinned memory. For copies within the device it is half the
-	 * rate of the device's memory, which a copy both reads and writes. For memsets, which only write, it
-	 * is all of that rate.
+	 * Peak rate that the account could reach; NAN: unknown. For copies over a link it is the link's rate,
+	 * as the machine profile measured it with pinned memory. For copies within the device it is half the
+	 * rate of the device's memory, since such a copy both reads and writes. For memsets, which only
+	 * write, it is that full rate.
 	 */
 	double peak_bytes_per_s;
 	double gross_j_per_byte, net_j_per_byte; /* energy per byte; NAN: unknown */

@@ -40,8 +40,8 @@ static void write_check(const struct kwhy_text_context *context, const struct kw
 }
 
 /*
- * All findings about kwhy's own parts, whatever their verdicts, so that one section says whether they are
- * complete.
+ * Writes the checks of kwhy's own parts, whatever their verdicts, in one section that shows whether the
+ * installation is complete.
  */
 static void write_installation(
 	const struct kwhy_text_context *context, const struct kwhy_doctor_report *report)

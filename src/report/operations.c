@@ -21,7 +21,7 @@ static void add_account(struct kwhy_operation *operation, const struct kwhy_acco
 	operation->known_count += account->count;
 	kwhy_time_add(&operation->known_ns, account->time_ns);
 	operation->whole_nj += (double)account->mean_power_mw * 1e-3 * (double)account->time_ns;
-	/* The mean power is rounded down to mW, so this quotient may exceed the metered time. */
+	/* The mean power is rounded down to whole mW, so the quotient may exceed the metered time. */
 	if (account->mean_power_mw > 0 && account->gross_nj != KWHY_UNKNOWN_NJ)
 		operation->metered_ns += fmin((double)account->time_ns,
 			(double)account->gross_nj * 1e3 / (double)account->mean_power_mw);
@@ -33,7 +33,8 @@ double kwhy_operation_each_nj(const struct kwhy_operation *operation)
 }
 
 /*
- * Makes the energy of an operation unknown if no reading of the meter covers it; the ledger has 0 for it.
+ * Makes the energy of an operation unknown if no reading of the meter covers the operation; the ledger has 0
+ * for it.
  */
 static void forget_unseen(struct kwhy_operation *operation)
 {

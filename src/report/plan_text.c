@@ -23,7 +23,10 @@ static bool has_energy(const struct page *page)
 	return page->plan->before.energy_nj != KWHY_UNKNOWN_NJ;
 }
 
-/* Writes how much of the energy is unmetered; the text is empty if all is metered. */
+/*
+ * Writes how much of the energy is estimated, because it was not metered; the text is empty if all is
+ * metered.
+ */
 static const char *worked_out(const struct kwhy_report *report, char *text, size_t size)
 {
 	char energy[KWHY_QUANTITY_BYTES];
@@ -140,7 +143,7 @@ static void write_table(const struct page *page)
 	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
-/* Explains those words for risk that the table contains. */
+/* Explains those words for risks that occur in the table. */
 static void explain_words(const struct page *page)
 {
 	static const char *const risks[KWHY_RISK_COUNT] = {
@@ -233,8 +236,8 @@ static void add_product(struct kwhy_table *table, const struct kwhy_projection *
 }
 
 /*
- * Adds a row with cost and emissions after the first `changes` changes; 0: as recorded. Both are
- * proportional to the energy, so the same share of them is saved.
+ * Adds a row with cost and emissions after the first `changes` changes; 0: as recorded. Cost and emissions
+ * are proportional to the energy, so a change saves the same share of all three.
  */
 static void add_cost_row(const struct page *page, struct kwhy_table *table, size_t changes)
 {

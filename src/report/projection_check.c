@@ -93,8 +93,8 @@ static int64_t less(int64_t before, int64_t after)
 }
 
 /*
- * Adds a row for each change with what it saves in addition to the changes above it. Two runs measure only
- * the effect of all changes together, so these rows have no measured value.
+ * Adds a row for each change with the saving beyond that of the changes above it. Two runs measure only the
+ * effect of all changes together, so these rows have no measured value.
  */
 static void add_changes(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
@@ -115,8 +115,8 @@ static void add_changes(const struct kwhy_comparison *comparison, const struct k
 }
 
 /*
- * Words for why the interval of B's energy above idle is unknown: the energy of its run is unknown, or its
- * idle level is.
+ * Words for why the interval of B's energy above idle is unknown: either the energy of B's run or its idle
+ * level is unknown.
  */
 static const char *unsure_words(const struct kwhy_side *b)
 {

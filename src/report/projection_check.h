@@ -13,10 +13,10 @@ struct kwhy_projection_errors {
 	double net_ratio; /* error of the energy above idle, where each run has its own idle level */
 	/* mean launch time of B divided by that of A, as a measure of the host's speed; NAN: unknown */
 	double launch_ratio;
-	double host_ratio; /* launch_ratio divided by the ratio that the projection assumed */
+	double host_ratio; /* launch_ratio divided by the ratio of host speeds that the projection assumed */
 	/*
-	 * whether the projection was made from run A, which is taken to be so if the times of both runs
-	 * agree within 1 %
+	 * whether the projection was made from run A; taken to be true if the times of the projected run and
+	 * of run A agree within 1 %
 	 */
 	bool is_of_a;
 };

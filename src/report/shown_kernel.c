@@ -82,7 +82,7 @@ static void take_parenthesis(struct simpler *simpler)
 	}
 }
 
-/* Writes one space for several. Next to brackets, and before '&' and '*', it writes none. */
+/* Writes several spaces as one. Writes none next to brackets and before '&' and '*'. */
 static void take_space(struct simpler *simpler)
 {
 	char before = simpler->length ? simpler->out[simpler->length - 1] : ' ';
@@ -104,7 +104,7 @@ static void take(struct simpler *simpler)
 	if (skip_word(simpler, "::operator()() const") || skip_word(simpler, "::operator ()() const"))
 		return;
 	if ((before == ' ' || before == '<') &&
-		skip_word(simpler, "void ")) /* some demanglers also write return types inside of names */
+		skip_word(simpler, "void ")) /* some demanglers also write return types within names */
 		return;
 	if (simpler->read[0] == ':' && simpler->read[1] == ':')
 		take_scope(simpler);

@@ -21,7 +21,7 @@ size_t kwhy_shown_columns(const char *text);
 /* Number of bytes of the longest prefix of `text` that is at most `columns` wide. */
 size_t kwhy_shown_fit(const char *text, size_t columns);
 
-/* Shortens `text` to at most `columns`. If it is cut, it ends in an ellipsis character. */
+/* Shortens `text` to at most `columns`. A text that is cut ends in an ellipsis character. */
 char *kwhy_shown_cut(struct kwhy_arena *arena, const char *text, size_t columns);
 
 /*

@@ -101,9 +101,9 @@ static size_t equal_bytes(const char *a, const char *b)
 }
 
 /*
- * Shortens a name that has the same shortened form as another name. Keeps its start, and the part that
- * begins shortly before the first byte in which both differ. `equal` is the number of equal bytes at the
- * start.
+ * Shortens a name whose shortened form equals that of another name. Keeps the name's start, and the part that
+ * begins shortly before the first byte in which the two names differ. `equal` is the number of equal bytes at
+ * their start.
  */
 static const char *from_difference(const struct shortening *work, const char *name, size_t equal)
 {
@@ -140,8 +140,8 @@ static int compare_shown(const void *a, const void *b, void *context)
 }
 
 /*
- * As from_difference() for `name` and the other name (`twin`). Numbers at the start of template arguments
- * are dropped first, provided that the names differ elsewhere, too.
+ * Does what from_difference() does, for `name` and the other name (`twin`). It first drops numbers at the
+ * start of template arguments if the names also differ elsewhere.
  */
 static const char *from_twin(const struct shortening *work, const char *name, const char *twin)
 {

@@ -217,8 +217,8 @@ static void add_wholes(struct kwhy_totals *totals, const struct kwhy_ledger *led
 }
 
 /*
- * Writes the part of an account that belongs to the run. False: all of it was before the first start or
- * after the last end.
+ * Writes the part of an account that belongs to the run. False: there is none, because the account is of time
+ * before the first start or after the last end.
  */
 static bool run_row_of(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account,
 	struct kwhy_total *out)

@@ -76,8 +76,8 @@ struct kwhy_totals {
 	struct kwhy_total *rows;
 	size_t row_count;
 	/*
-	 * The same totals for the run alone, from first start to last end. Accounts of time before and
-	 * after the activities are left out, and of unrecorded time only the part inside the run counts.
+	 * Totals of the accounts in the run alone, from first start to last end: without accounts of time
+	 * before and after the activities, and with unrecorded time only inside the run.
 	 */
 	struct kwhy_total *run_rows;
 	size_t run_row_count;
@@ -124,8 +124,8 @@ bool kwhy_totals_shows_run(const struct kwhy_totals *totals);
 double kwhy_totals_shown_nj(const struct kwhy_totals *totals);
 
 /*
- * Whether both energies are equal with the digits that reports show. A share of one then is also a share of
- * the other for the reader.
+ * Whether two energies look equal with the digits that reports show. To the reader, a share of one is then
+ * also a share of the other.
  */
 bool kwhy_totals_look_equal(double a_nj, double b_nj);
 

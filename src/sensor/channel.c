@@ -20,9 +20,9 @@ static struct kwhy_channel_slot *slot_of(const struct kwhy_channel *channel, uin
 }
 
 /*
- * A slot's values are stored with release order and loaded with acquire order. A reader that sees a value of
- * this call therefore also sees `written` of the call before, which shows that the slot's old reading has
- * been overwritten.
+ * A slot's values are stored with release order and loaded with acquire order. If a reader sees a value that
+ * this call stores, it therefore also sees `written` as the previous call stored it. That count shows that
+ * the slot's old reading has been overwritten.
  */
 void kwhy_channel_push(struct kwhy_channel *channel, struct kwhy_reading reading)
 {
@@ -50,8 +50,8 @@ static uint64_t written(const struct kwhy_channel *channel)
 }
 
 /*
- * Number of the oldest reading that can be read safely. The writer may be overwriting the slot before it, so
- * the number of readings that are kept is one less than the number of slots.
+ * Number of the oldest reading that can be read safely. The writer may be overwriting the slot before that
+ * reading's slot, so one reading less is kept than there are slots.
  */
 static uint64_t oldest_kept(const struct kwhy_channel *channel)
 {

@@ -26,8 +26,8 @@ struct kwhy_channel_slot {
 
 /*
  * Holds the last `capacity` - 1 readings; capacity is a power of two, at least 2. `written` is the number of
- * readings ever written. Each reader keeps count of the readings that it has taken. Readings that were
- * overwritten before a reader took them are lost; the reader counts them, too.
+ * readings ever written. Each reader counts the readings that it has taken, and those that it has lost
+ * because they were overwritten before.
  */
 struct kwhy_channel {
 	_Atomic uint64_t written;

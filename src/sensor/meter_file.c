@@ -61,8 +61,8 @@ static void count_failure(struct meter_files *files, const struct file *file)
 
 /*
  * Pushes the reading of a row. A row that was in the file at the start is ignored if it is older than the
- * channel's history. A row that is appended later and is older than the history, or that lies in the
- * future, counts as invalid, because the clock of its meter is wrong.
+ * channel's history. A row that is appended later counts as invalid if it is older than the history or lies
+ * in the future, because the clock of its meter is then wrong.
  */
 static void take_row(struct meter_files *files, struct file *file, const struct kwhy_power_row *row,
 	const struct kwhy_clock_relation *relation)
@@ -150,7 +150,7 @@ static void keep_open(struct file *file)
 
 /*
  * Whether the file was removed or replaced. A file that was only renamed is followed until another file has
- * the name.
+ * its old name.
  */
 static bool is_replaced(const struct file *file)
 {

@@ -10,15 +10,15 @@
 #include <string.h>
 
 /*
- * Replays a recorded power CSV as if its meters were on this machine. Its first reading comes at the time
- * when the sampler starts.
+ * Replays a recorded power CSV as if its meters were on this machine. The first reading comes when the
+ * sampler starts.
  */
 
 #define FILE_LIMIT_BYTES ((size_t)256 << 20)
 
 /*
- * Least time between two calls that push readings. Replaying a recording with dense readings thus costs no
- * more than reading a meter.
+ * Least time between two calls that push readings, so that replaying dense readings costs no more than
+ * reading a meter.
  */
 #define REST_NS INT64_C(50000000)
 

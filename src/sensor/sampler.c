@@ -14,14 +14,14 @@
 #define DRIFT_MIN_NS INT64_C(10000000000)
 
 /*
- * The kernel slews both clocks of a machine at the same rate. If one changes relative to the other by more
- * than this, in nanoseconds, one of them was set.
+ * The kernel slews both clocks of a machine at the same rate. If one clock changes relative to the other by
+ * more than this, in nanoseconds, one of them was set.
  */
 #define STEP_MIN_NS INT64_C(1000000)
 
 /*
- * Values that any thread may read while the sampler's thread writes them. Each is atomic. The three fields of
- * the clocks' relation belong together, and `turn` shows whether they are consistent.
+ * Values that any thread may read while the sampler's thread writes them. Each value is atomic. The three
+ * fields of the clocks' relation belong together; `turn` shows whether they are from one write.
  */
 struct published {
 	_Atomic int64_t running_ns, cpu_ns, longest_read_ns, step_ns, stepped_ns;
@@ -96,7 +96,7 @@ static void relate(struct kwhy_sampler *sampler)
 }
 
 /*
- * The task's next deadline that is in the future; deadlines are period_ns apart. Those that have passed are
+ * The task's first deadline in the future; deadlines are period_ns apart. Deadlines that have passed are
  * counted as missed.
  */
 static int64_t next_on_grid(struct kwhy_sampler *sampler, int64_t due_ns, int64_t period_ns, int64_t now)
@@ -137,7 +137,7 @@ static void run_due(struct kwhy_sampler *sampler, size_t i)
 			sampler, asked ? asked : *due, sampler->sensors->tasks[i].period_ns, after);
 }
 
-/* Runs a task before its deadline. The deadline stays, unless the task returns an earlier time. */
+/* Runs a task before its deadline. The deadline does not change, unless the task returns an earlier time. */
 static void run_early(struct kwhy_sampler *sampler, size_t i)
 {
 	int64_t *due = &sampler->due_mono_ns[i], after;
@@ -274,8 +274,8 @@ void kwhy_sampler_flush(struct kwhy_sampler *sampler)
 }
 
 /*
- * Drift of the clocks against each other. It is the change of their offset since the start, without the
- * steps of the clock, divided by the time since the start. NAN: too little time has passed.
+ * Drift of the clocks against each other: the change of their offset since the start, without steps, divided
+ * by the time since the start. NAN: too little time has passed.
  */
 static double drift_of(const struct kwhy_sampler *sampler, const struct kwhy_clock_relation *last)
 {

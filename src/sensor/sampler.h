@@ -6,9 +6,9 @@
 #include "sensor/sensor.h"
 
 /*
- * A thread that runs the tasks of all sensors at absolute deadlines. While it runs, it allocates nothing
- * and takes no lock. Readings go to the channels. A missed deadline is counted, and its task is not run
- * later to make up for it.
+ * A thread that runs the tasks of all sensors at absolute deadlines. While it runs, it allocates nothing and
+ * takes no lock. Readings go to the channels. Missed deadlines are counted; the runs of the task that they
+ * would have started are left out.
  */
 struct kwhy_sampler;
 
@@ -41,8 +41,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_sampler_start(struct kwhy_sensors *sensors,
 	const struct kwhy_clock *clock, struct kwhy_sampler **out, struct kwhy_error *error);
 
 /*
- * Returns when every task has been run since this call began, so that the channels hold what the meters have
- * shown until now.
+ * Returns once every task has been run after the start of this call, so that the channels hold what the
+ * meters have shown until now.
  */
 void kwhy_sampler_flush(struct kwhy_sampler *sampler);
 

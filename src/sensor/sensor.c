@@ -9,7 +9,7 @@
 
 enum { HISTORY_DEFAULT_S = 60, CHANNEL_MIN = 64, CHANNEL_MAX = 1 << 20, CAPACITY_FIRST = 8 };
 
-/* Least period of a task: meters do not update more often, and between two runs there must be a pause. */
+/* Least period of a task. Meters do not update more often, and there must be a pause between two runs. */
 #define PERIOD_MIN_NS INT64_C(1000000)
 
 static bool wants_replay(const struct kwhy_sensor_request *request)
@@ -123,8 +123,8 @@ void kwhy_sensor_indices_write(const bool is_in[KWHY_SENSOR_INDEX_MAX + 1], char
 }
 
 /*
- * Finds the absence that says why an existing device has no meter or why there are no devices; NULL: there is
- * no such absence.
+ * Finds the absence that says why an existing device has no meter, or why there are no devices; NULL: there
+ * is none.
  */
 static const char *why_absent(const struct kwhy_sensors *sensors, int32_t index)
 {

@@ -29,8 +29,8 @@ struct kwhy_sensor_device {
 	enum kwhy_vendor vendor;
 	int32_t index; /* number of the device in the vendor's library and tools */
 	/*
-	 * -1: a whole device; otherwise an instance of device `index`, with this number and no power meter of
-	 * its own
+	 * -1: a whole device; otherwise the number of an instance of device `index`, which has no power meter
+	 * of its own
 	 */
 	int32_t mig_index;
 	const char *name, *uuid, *pci_address; /* pci_address has the form "0000:19:00.0"; NULL: unknown */
@@ -48,8 +48,8 @@ enum kwhy_source_kind { KWHY_SOURCE_METER, KWHY_SOURCE_GAUGE };
 
 struct kwhy_source_channel {
 	enum kwhy_source_kind kind;
-	enum kwhy_meter meter; /* the meter that is read; only for KWHY_SOURCE_METER */
-	enum kwhy_gauge gauge; /* the gauge that is read; only for KWHY_SOURCE_GAUGE */
+	enum kwhy_meter meter; /* the meter that is read, if this is a KWHY_SOURCE_METER */
+	enum kwhy_gauge gauge; /* the gauge that is read, if this is a KWHY_SOURCE_GAUGE */
 	/* index into sensors->devices; KWHY_SENSOR_NO_DEVICE: the source belongs to the host */
 	uint32_t device;
 	uint32_t domain; /* number of the CPU package or hwmon sensor; 0 if there is a single one */
@@ -59,7 +59,8 @@ struct kwhy_source_channel {
 	 */
 	const char *label;
 	int64_t period_ns; /* time between updates; 0: unknown */
-	int64_t wrap; /* range of a counter: it starts again from 0 after this value; 0: it does not wrap */
+	int64_t wrap; /* highest value of a counter, after which it starts again from 0; 0: it does not wrap
+		       */
 	struct kwhy_channel channel;
 	/* times of recent readings are correct to within +- this; 0: not reported */
 	_Atomic int64_t unsure_ns;
@@ -76,8 +77,8 @@ struct kwhy_sensor_process {
 };
 
 /*
- * How much a process used a device, by the driver's samples since the requested time: the share of time in
- * which its kernels ran or, if it ran no kernels, in which its copies or video units ran.
+ * How much a process used a device, by the driver's samples since the requested time. It is the share of time
+ * in which the process's kernels ran or, if it ran no kernels, its copies or video units.
  */
 struct kwhy_sensor_use {
 	int64_t pid;
@@ -100,8 +101,8 @@ struct kwhy_sensor_request {
 	bool visible_by_bus;
 	int64_t ring_period_ns, counter_period_ns,
 		/*
-		 * times between reads of the power samples, the energy counters and the gauges; 0 stands
-		 * for the defaults: 2 s, the counter's own period, and 1 s
+		 * times between reads of the power samples, the energy counters and the gauges; 0: the
+		 * default, which is 2 s, the counter's own period, and 1 s, respectively
 		 */
 		gauge_period_ns;
 	/* time between further reads of the SM clock, with `gauges`; 0: it is read with the other gauges only
@@ -110,7 +111,7 @@ struct kwhy_sensor_request {
 	/* time between reads of trailing averages and instantaneous powers; 0: 100 ms */
 	int64_t average_period_ns;
 	bool gauges, processes; /* whether to read gauges, and whether to list processes */
-	/* whether to read averages and instantaneous powers even of devices that have a better meter */
+	/* whether to read averages and instantaneous powers also of devices with a better meter */
 	bool all_meters;
 	bool without_nvml, without_rocm, without_host;
 	const char *powercap_root, *perf_root, *hwmon_root,
@@ -143,8 +144,7 @@ struct kwhy_sensors;
 /*
  * The function of a task. It reads sources and pushes the readings into their channels. It never allocates,
  * and it waits only for calls of the vendor's library. It returns the time of its next call; 0: one period
- * later; INT64_MAX: it is not called again. It may be called earlier than that. Only the sampler's thread
- * calls it.
+ * later; INT64_MAX: never. It may be called earlier than it asked. Only the sampler's thread calls it.
  */
 typedef int64_t kwhy_sensor_read(void *state, uint32_t task_argument, int64_t now_mono_ns);
 
@@ -160,12 +160,12 @@ struct kwhy_sensor_task {
 struct kwhy_sensor_absence {
 	const char *backend; /* name of the back end, such as "nvml" or "rapl" */
 	const char *text;
-	/* the meter exists and only permission is missing, so another meter may be used in its place */
-	bool is_refused;
 	/*
-	 * the device exists but kwhy does not use it, by the user's or its own choice; this is always
-	 * reported
+	 * the meter exists, and only the permission to read it is missing, so another meter may be used in
+	 * its place
 	 */
+	bool is_refused;
+	/* the device exists, but the user or kwhy chose not to use it; this is always reported */
 	bool is_choice;
 };
 
@@ -177,7 +177,7 @@ struct kwhy_sensors {
 	struct kwhy_sensor_absence *absences;
 	size_t device_count, source_count, task_count, absence_count;
 	size_t device_capacity, source_capacity, task_capacity, absence_capacity;
-	/* by device number: whether the device exists, whether it was requested or not */
+	/* by device number: whether the device exists, even if it was not requested */
 	bool is_there[KWHY_SENSOR_INDEX_MAX + 1];
 	void *states[8]; /* states of the back ends, in the order of backends.def */
 	const struct kwhy_clock *clock;
@@ -200,9 +200,9 @@ struct kwhy_sensor_backend {
 	size_t (*processes)(
 		void *state, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
 	/*
-	 * Lists what each process used of a device since after_unix_us. False: the driver does not say, as
-	 * for MIG instances. Processes that used nothing are left out. Threads as for `processes`. NULL: the
-	 * back end cannot.
+	 * Lists how much each process used a device since after_unix_us, without processes that did not use
+	 * it. False: the driver does not report it, as for MIG instances. Only one thread at a time may call
+	 * it. NULL: the back end cannot list it.
 	 */
 	bool (*uses)(void *state, uint32_t device, int64_t after_unix_us,
 		struct kwhy_sensor_use out[KWHY_SENSOR_PROCESSES], size_t *out_count);
@@ -213,17 +213,17 @@ struct kwhy_sensor_backend {
 #undef X
 
 /*
- * Opens all back ends that the request allows. If there is no meter, it returns KWHY_OK, too; check
- * source_count. KWHY_E_USAGE: the list of devices is malformed. KWHY_E_UNSUPPORTED: the list names a device
- * that does not exist; the message names those that do.
+ * Opens all back ends that the request allows. Also returns KWHY_OK if there is no meter; check source_count.
+ * KWHY_E_USAGE: the list of devices is malformed. KWHY_E_UNSUPPORTED: the list names a device that does not
+ * exist; the message names those that do.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sensors_open(
 	const struct kwhy_sensor_request *request, struct kwhy_sensors **out, struct kwhy_error *error);
 void kwhy_sensors_close(struct kwhy_sensors *sensors);
 
 /*
- * Finds the source of a given meter of a device; NULL: there is none. If the meter has several domains, it
- * returns that of the first.
+ * Finds the source of a given meter of a device; NULL: there is none. If the meter has several domains, the
+ * source is that of the first.
  */
 const struct kwhy_source_channel *kwhy_sensors_find_meter(
 	const struct kwhy_sensors *sensors, enum kwhy_meter meter, uint32_t device);
@@ -238,7 +238,7 @@ const struct kwhy_source_channel *kwhy_sensors_find_gauge(
 
 size_t kwhy_sensors_processes(
 	struct kwhy_sensors *sensors, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
-/* Calls `uses` of the back end of the device. */
+/* Calls the function `uses` of the device's back end. */
 bool kwhy_sensors_uses(struct kwhy_sensors *sensors, uint32_t device, int64_t after_unix_us,
 	struct kwhy_sensor_use out[KWHY_SENSOR_PROCESSES], size_t *out_count);
 

@@ -17,7 +17,7 @@ struct place {
 	uint64_t lost_reported;
 	struct kwhy_reading last;
 	bool begun;
-	int64_t wrapped; /* the sum that the counter's wraps so far add to its readings */
+	int64_t wrapped; /* what must be added to the counter's readings, because it has wrapped */
 };
 
 struct kwhy_sensor_csv {
@@ -25,7 +25,7 @@ struct kwhy_sensor_csv {
 	char *path;
 	FILE *file;
 	struct kwhy_clock_relation relation;
-	struct place *places; /* the states, one for each source */
+	struct place *places; /* one for each source */
 	/* errno of the first write that failed, after which nothing is written; 0: none failed */
 	int failure;
 };

@@ -6,9 +6,10 @@
 
 /*
  * Writes readings of meters as power CSV (docs/formats/csv.md), which `kwhy report --power` and --power-file
- * read. Only one thread at a time may use it, while the sampler runs concurrently. Times are converted to
- * Unix time by the relation of the clocks at the opening, so that times stay consistent if the clock is set
- * later. Wraps of counters whose range is known are undone. Gauges are left out, because the format has none.
+ * read. Only one thread at a time may use it; the sampler may run at the same time. Times are converted to
+ * Unix time by the relation of the clocks when the file was opened, so that they stay consistent if the clock
+ * is set later. Wraps of counters whose range is known are undone. Gauges are left out, because the format
+ * has none.
  */
 struct kwhy_sensor_csv;
 

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* prefix of the UUIDs of instances with drivers before R470; the rest of the GPU's UUID and /gi/ci follow */
+/*
+ * prefix of the UUIDs of instances with drivers before R470; it is followed by the rest of the GPU's UUID and
+ * /gi/ci
+ */
 #define OLD_INSTANCE "MIG-GPU-"
 
 /* One entry of CUDA_VISIBLE_DEVICES, without white space around it. */

@@ -264,7 +264,7 @@ static void simulators_and_predictions_are_held_against_it(void **state)
 	spawned_done(&spawned);
 }
 
-/* Engines have inputs and predictions of their own; rows that name no engine are the first one's. */
+/* Each engine has its own inputs and predictions. Rows without an engine belong to the first one. */
 static void simulators_and_predictions_take_every_engine(void **state)
 {
 	char inputs[700], predictions[700], input[800];

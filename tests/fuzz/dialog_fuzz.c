@@ -24,7 +24,7 @@ static void ask(const struct kwhy_llm_dialogs *dialogs, size_t at)
 	free(body);
 }
 
-/* Fuzzes files of prompts; the first byte decides their form. Each dialog that is read can be sent. */
+/* Fuzzes files of prompts. The first byte selects the format. Requests are made from the first 16 dialogs. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const paths[] = {"p.txt", "p.jsonl", "p.json"};

@@ -7,8 +7,8 @@
 #include <fcntl.h>
 
 /*
- * Writes the bytes to a file with a name, as SQLite resolves links such as /proc/self/fd. `tag` tells the
- * files of one process apart. To be unlinked.
+ * Writes the bytes to a named file, as SQLite resolves links such as /proc/self/fd. Files of one process need
+ * different tags. The caller removes the file.
  */
 static inline void database_write(const void *data, size_t length, char tag, char path[64])
 {

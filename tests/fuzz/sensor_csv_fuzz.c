@@ -75,7 +75,7 @@ static void follow(const uint8_t *data, size_t length, const char *path, int fil
 	kwhy_sensors_close(sensors);
 }
 
-/* The input needs a file with a name, as the sensors take a file without one for removed. */
+/* The input needs a named file, as the sensors treat a file without a name as removed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
 	char path[] = "/tmp/kwhy-fuzz-XXXXXX";

@@ -43,7 +43,7 @@ struct plan {
 struct figures {
 	double truth_j, run_j, low_j, high_j;
 	double step_error;  /* largest relative error of a step's energy */
-	double step_excess; /* largest ratio of a step's energy to that of the run, less 1; 0: no step has
+	double step_excess; /* largest ratio of a step's energy to that of the run, minus 1; 0: no step has
 			       more energy than the run */
 };
 

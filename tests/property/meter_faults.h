@@ -13,7 +13,7 @@
  * meters have had. Everything follows from the seed.
  */
 
-/* X(kind, words) */
+/* one X(kind, words) for each kind of fault, with its description */
 #define METER_FAULTS(X)                                       \
 	X(NONE, "no fault")                                   \
 	X(STUCK_FROM, "stuck from a time on")                 \

@@ -203,10 +203,10 @@ struct kwhy_graph_costs kwhy_graph_costs_unknown(void)
 }
 
 /*
- * Corrects results that noise made impossible. A negative time of a launch becomes 0, and a kernel time
- * that is not positive becomes unknown (NAN). On entry, start_node_s is the time per node from the launch
- * to the end of the graph; the kernel time per node is subtracted from it, which leaves the time to the
- * start of the first kernel.
+ * Corrects results that noise made impossible. A negative time of a launch becomes 0, and a kernel time that
+ * is not positive becomes unknown (NAN). On entry, start_node_s is the time per node from the launch to the
+ * end of the graph. The kernel time per node is subtracted from it, so that it becomes the time to the start
+ * of the first kernel.
  */
 static void judge(struct kwhy_graph_costs *costs)
 {

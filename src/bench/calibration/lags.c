@@ -102,8 +102,8 @@ static double spread_of(const struct kwhy_moments *fits)
 }
 
 /*
- * Adds the scatter between the loads' fits to the spreads. This scatter is larger than noise explains,
- * because power rises slowly as the silicon warms, and some loads have larger errors of their time stamps.
+ * Adds the scatter between the loads' fits to the spreads. It is larger than noise explains, because power
+ * rises slowly as the silicon warms, and because the time stamps of some loads have larger errors.
  */
 static void add_scatter(
 	const struct gathering *gathering, const struct kwhy_lag_data *both, struct kwhy_lag *lag)

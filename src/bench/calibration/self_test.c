@@ -16,8 +16,8 @@
 #define LONG_ON_NS (400 * MS) /* kernels at least this long reach a steady power while they run */
 /*
  * From about a quarter of a second after the start of a kernel, an H200 draws 2.5 % more. Short pulses have
- * the power of the first part, which is measured from EARLY_FROM_NS to EARLY_TO_NS and taken to last until
- * EARLY_END_NS.
+ * the power of the time before that, which is measured from EARLY_FROM_NS to EARLY_TO_NS and taken to last
+ * until EARLY_END_NS.
  */
 #define EARLY_FROM_NS (100 * MS) /* from then on the power samples show the kernel's power */
 #define EARLY_TO_NS (200 * MS)
@@ -363,8 +363,8 @@ static void on_seconds(const struct kwhy_calibration *calibration, const struct 
 }
 
 /*
- * Joules that a load is expected to use: the powers measured in long pulses while its kernels run, and the
- * idle power in between.
+ * Joules that a load is expected to use: while its kernels run, at the powers measured in long pulses, and in
+ * between at the idle power.
  */
 static struct kwhy_measured expected_joules(
 	const struct findings *findings, const struct kwhy_phase *phase, double window_s)

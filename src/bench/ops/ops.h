@@ -59,8 +59,8 @@ struct kwhy_bench_ops_row {
 struct kwhy_bench_ops_roof {
 	const struct kwhy_bench_ops_row *compute, *memory;
 	double time_balance;   /* FLOP per byte at which arithmetic and memory take equal time */
-	double energy_balance; /* FLOP per byte at which both take equal net energy; NAN: one of the energies
-				  cannot be distinguished from zero */
+	double energy_balance; /* FLOP per byte at which arithmetic and memory take equal net energy; NAN: one
+				  of the energies cannot be distinguished from zero */
 };
 
 enum { KWHY_BENCH_OPS_ROWS_MAX = 32 };

@@ -41,8 +41,8 @@ uint64_t kwhy_pair_collective_result_bytes(enum kwhy_pair_engine engine, uint64_
 }
 
 /*
- * GPU `own` receives a result. Byte `at` of it comes from one of the sources; returns the offset of that byte
- * in the source's pattern.
+ * Offset of a result's byte in the pattern of the source from which it comes. The result is that of GPU
+ * `own`, and `at` is the byte's offset in it.
  */
 static uint64_t offset_of(enum kwhy_pair_engine engine, uint64_t part_bytes, uint32_t own, uint64_t at)
 {

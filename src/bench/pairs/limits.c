@@ -27,9 +27,9 @@ struct machine {
 double kwhy_pcie_bytes_per_s(unsigned generation, unsigned lanes)
 {
 	/*
-	 * Bytes a second of one PCIe lane in one direction, by generation: transfers a second divided by 8,
-	 * times the share of bits that carry data after line coding (8b/10b, 128b/130b, 242B/256B). Source:
-	 * PCI Express base specifications 1.0 to 6.0.
+	 * Bytes per second of one PCIe lane in one direction, by generation: transfers per second divided by
+	 * 8, times the share of bits that carry data after line coding (8b/10b, 128b/130b, 242B/256B).
+	 * Source: PCI Express base specifications 1.0 to 6.0.
 	 */
 	static const double lane_bytes_per_s[] = {0, 2.5e9 / 10, 5e9 / 10, 8e9 / 8 * 128 / 130,
 		16e9 / 8 * 128 / 130, 32e9 / 8 * 128 / 130, 64e9 / 8 * 242 / 256};

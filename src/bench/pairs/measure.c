@@ -13,7 +13,7 @@
 
 enum { PUT_WARM = 8, PUT_TIMED = 64, WARM_FEW = 1, TIMED_FEW = 4, LOAD_BEYOND = 8, NCCL_TIMED = 20 };
 /*
- * Larger transfers need only a few repetitions, because the time of start and end is negligible.
+ * Transfers larger than this need only a few repetitions, because the time of start and end is negligible.
  * nvbandwidth's default size, 512 MiB, still gets all repetitions.
  */
 #define FEW_BYTES (UINT64_C(512) << 20)
@@ -270,7 +270,10 @@ static enum kwhy_status timed(
 	return status;
 }
 
-/* Number of one-way transfers in a round: two if bytes go there and back, as in a put or a ping-pong. */
+/*
+ * Number of one-way transfers in a round: two if bytes go to the other GPU and back, as in a put or a
+ * ping-pong.
+ */
 static double ways(const struct kwhy_pair_work *work)
 {
 	return work->config->engine == KWHY_PAIR_PUT || work->config->engine == KWHY_PAIR_PING_PONG ? 2 : 1;
@@ -390,7 +393,8 @@ enum kwhy_status kwhy_pair_sample(
 		status = kwhy_pair_ranks_drain(work, &others_s, error);
 	/*
 	 * The sample lasts until the last rank has done its part. Isolated transfers are an exception: the
-	 * other ranks' parts began before this rank's part, so the last rank's time would be too long.
+	 * other ranks' parts began before this rank's part, so the longest of the ranks' times would be too
+	 * long.
 	 */
 	if (is_of_all_ends(work) && work->config->clock != KWHY_PAIR_ISOLATED)
 		out->seconds = fmax(out->seconds, others_s);

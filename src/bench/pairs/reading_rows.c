@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and writes temperatures.csv: readings of the gauges, one row a second for each GPU. */
+/* Reads and writes temperatures.csv: readings of the gauges, one row per second for each GPU. */
 #include "bench/pairs/store.h"
 #include "bench/rows.h"
 

@@ -158,8 +158,8 @@ static enum kwhy_status batch(struct sweep *sweep, size_t id, struct kwhy_error 
 	}
 	taken = config->sample_count - before;
 	/*
-	 * `before / taken` is the number of earlier visits if each of them took as many samples as this
-	 * one.
+	 * `before / taken` is the number of earlier visits, on the assumption that each of them took as many
+	 * samples as this one.
 	 */
 	if (!status)
 		status = kwhy_pair_gauges_fold(&sweep->gauges, config->source,

@@ -183,10 +183,10 @@ static enum kwhy_status fill_device(struct kwhy_bench_buffers *buffers, int role
 }
 
 /*
- * Offset of the work's bytes in a buffer: a pseudo-random page, since the speed of a small copy differs by
- * up to 15 % between pages. It lies in the first half of the buffer, because some methods use more bytes of
- * the buffer than the work's stated need. 0: the work needs more than a quarter of the buffer, or `places`
- * is 0.
+ * Offset of the work's bytes in a buffer: a pseudo-random page, because the speed of a small copy differs by
+ * up to 15 % between pages. The page is in the first half of the buffer, because some methods use more bytes
+ * of the buffer than the work states as its need. 0: the work needs more than a quarter of the buffer, or
+ * `places` is 0.
  */
 static uint64_t place_in(const struct kwhy_bench_buffers *buffers, const struct kwhy_bench_buffer *buffer)
 {

@@ -30,7 +30,7 @@
 
 enum { CHUNK_BYTES = 1 << 16, THREADS = 32, DATA_MAX_BYTES = 1 << 30 };
 #define STRETCH_BYTES 500e3 /* bytes that a link of 50 GB/s moves in 10 us */
-/* limit of the size, because a CPU compresses only about a gigabyte a second */
+/* limit of the size, because a CPU compresses only about a gigabyte per second */
 #define COMPRESS_MAX_BYTES (UINT64_C(16) << 20)
 
 struct kwhy_bench_packet {

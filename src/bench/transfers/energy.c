@@ -97,7 +97,7 @@ static void list_bursts(struct pass *pass)
 
 /*
  * Repeats a transfer for `seconds` and adds the number of transfers to *out_count. If transfers may be
- * queued, several are queued together, and then the host does its part of them.
+ * queued, several are queued together, and the host does its part of all of them afterwards.
  */
 static enum kwhy_status repeat(
 	struct kwhy_bench_work *work, double seconds, uint64_t *out_count, struct kwhy_error *error)

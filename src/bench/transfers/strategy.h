@@ -25,7 +25,7 @@ struct kwhy_bench_strategy {
 	unsigned directions; /* bits of enum kwhy_transfer_direction */
 	unsigned clocks;     /* bits of enum kwhy_transfer_clock: the clocks by which it can be timed */
 	bool is_of_pieces;   /* moves many separate pieces; false: it moves one contiguous range */
-	/* the strategy is a cost, or a use of data, with which transfers are compared */
+	/* the strategy is no transfer, but a cost or a use of data with which transfers are compared */
 	bool is_not_a_transfer;
 	/*
 	 * the strategy only moves bytes unchanged, so it is compared with others to find the fastest method
@@ -73,8 +73,8 @@ struct kwhy_bench_work {
 	struct kwhy_gpu_copy to_device, to_host;
 	uint64_t first; /* offset in the pattern of the first byte that is moved */
 	/*
-	 * Addresses by which kernels access host memory: that of the sink, that of the packet, and that of
-	 * the source or the sink, whichever is on the host.
+	 * Addresses by which kernels access host memory: mapped_sink for the sink, mapped_packet for the
+	 * packet, and mapped_end for the source or the sink, whichever is on the host.
 	 */
 	uint64_t mapped_sink, mapped_packet, mapped_end;
 	double link_bytes;

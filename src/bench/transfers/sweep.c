@@ -316,8 +316,8 @@ static enum kwhy_status batch(struct sweep *sweep, struct kwhy_bench_task *task,
 	for (size_t i = before; i < point->sample_count; i++)
 		point->moments[i] = moment;
 	/*
-	 * `before / taken` is the number of earlier visits if each of them took as many samples as this
-	 * one.
+	 * `before / taken` is the number of earlier visits, on the assumption that each of them took as many
+	 * samples as this one.
 	 */
 	kwhy_bench_conditions_fold(&sweep->sensors, taken ? before / taken : before, &point->conditions);
 	kwhy_bench_point_sum_up(point);

@@ -162,8 +162,8 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 	if (options->fit)
 		status = read_rows(&answer->fitted_rows, options, options->fit, NAN, error);
 	/*
-	 * The delay of the counters comes from the driver, so the windows whose power is divided get the
-	 * delay that was found for the fitted ones.
+	 * The driver determines the delay of the counters. So the delay that was found for the fitted
+	 * recording is used for this one, too.
 	 */
 	if (!status)
 		status = read_rows(

@@ -79,8 +79,8 @@ static enum kwhy_status refuse_clock(
 }
 
 /*
- * Refuses a time that is evidently in microseconds: if it were in nanoseconds it would lie in 1970, but in
- * microseconds it lies in this century.
+ * Refuses a time that is evidently in microseconds: it would lie in 1970 if it were in nanoseconds, and lies
+ * in this century if it is in microseconds.
  */
 static enum kwhy_status check_unit(const struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
 	size_t column, int64_t time, struct kwhy_error *error)
@@ -118,8 +118,8 @@ static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_cs
 }
 
 /*
- * Text that says which times have a wrong unit, this one or the earlier ones; NULL: neither looks like a
- * Unix time in another unit, or the clock is not Unix time.
+ * Text that says whether this time or the earlier ones have a wrong unit; NULL: neither would be a Unix time
+ * in another unit, or the clock is not Unix time.
  */
 static const char *other_unit(const struct kwhy_csv_clock *clock, int64_t time, char *words, size_t size)
 {

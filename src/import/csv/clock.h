@@ -15,9 +15,10 @@
 struct kwhy_csv_clock {
 	struct kwhy_recording *recording;
 	const char *name; /* name of the clock; NULL: the clock is Unix time */
-	bool chooses;	  /* the recording has no origin yet, so the first time of this file sets it */
-	bool started;	  /* at least one time has been converted */
-	bool keeps_far;	  /* times more than a year from the origin are accepted; the caller checks them */
+	bool chooses;	/* the recording has no origin yet, so the first time of this file sets the origin */
+	bool started;	/* at least one time has been converted */
+	bool keeps_far; /* times more than a year from the origin are accepted here, because the caller checks
+			   them */
 };
 
 /* Call it before the file's source is added to the recording. */

@@ -112,8 +112,8 @@ static enum kwhy_status line_wrong(const struct kwhy_csv *csv, const char *words
 }
 
 /*
- * Reads watts with up to three decimals and gives milliwatts. False: the text is not a number from 0.001 to
- * LARGEST_W.
+ * Reads a power in watts with up to three decimals and gives milliwatts. False: the text is not a number from
+ * 0.001 to LARGEST_W.
  */
 static bool parse_watts(struct kwhy_span text, int64_t *out_mw)
 {
@@ -220,8 +220,8 @@ static bool cut_pair(struct kwhy_span word, struct kwhy_span *out_key, struct kw
 }
 
 /*
- * Reads the rank in a line about a device. The rank is read before the other words of the line, because it
- * determines which device the line is about.
+ * Reads the rank in a line about a device. It is read before the other words of the line, because it decides
+ * which device the line describes.
  */
 static enum kwhy_status read_rank(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	struct kwhy_span rest, int32_t index, struct kwhy_error *error)

@@ -62,8 +62,8 @@ static const struct row_kind {
 	const char *word;
 	const char *unnamed; /* name for rows without one; NULL: reports choose a name */
 	enum row_noun noun;
-	uint8_t activity, copy, src,
-		dst; /* for rows of devices: the activity, and a copy's direction and memory kinds */
+	uint8_t activity, copy, src, dst; /* for rows of devices: the kind of activity, and the direction and
+					     the memory kinds of a copy */
 	/* activity: for NOUN_RANGE enum kwhy_range_kind, for NOUN_OPERATOR enum kwhy_host_kind */
 	enum kwhy_call_class class; /* for rows of the host: the kind of call */
 } row_kinds[] = {
@@ -99,8 +99,7 @@ struct reader {
 	struct kwhy_csv_clock clock;
 	struct kwhy_tracks tracks;
 	struct kwhy_csv_comments comments;
-	uint32_t source, process,
-		thread; /* source: that of the file; process: that of rows that state none */
+	uint32_t source, process, thread; /* source: the file's; process: that of rows that state none */
 	const struct row_kind *last_kind;
 	bool process_is_used; /* whether a row used `process` */
 	bool rows_without_device;
@@ -181,8 +180,8 @@ static enum kwhy_status find_stream(struct reader *reader, uint32_t *out_stream,
 }
 
 /*
- * The kind of memory that a column names; `otherwise`, which follows from the kind of row, if the column is
- * empty or its word is unknown.
+ * The kind of memory that a column names. If the column is empty or its word is unknown, it is `otherwise`,
+ * which follows from the kind of row.
  */
 static uint8_t read_memory(const struct reader *reader, size_t column, uint8_t otherwise)
 {
@@ -473,8 +472,8 @@ static enum kwhy_status begin(struct reader *reader, const char *path, struct kw
 }
 
 /*
- * Reads the user's table of collectives only to check it. The rows state which kernels are collectives, but
- * an unreadable table must be an error in every format.
+ * Checks the user's table of collectives, which is not needed here: the rows state which kernels are
+ * collectives. An unreadable table must be an error in every format.
  */
 static enum kwhy_status check_collectives(const struct kwhy_import_options *options, struct kwhy_error *error)
 {

@@ -28,7 +28,7 @@ struct kwhy_csv_options {
 	const char *path; /* borrowed until kwhy_csv_close() */
 	const struct kwhy_csv_column *columns;
 	size_t column_count; /* at most KWHY_CSV_COLUMNS_MAX */
-	bool partial; /* true: malformed rows are skipped, and a damaged file is read up to the damage */
+	bool partial;	     /* malformed rows are skipped, and a damaged file is read up to the damage */
 };
 
 enum kwhy_csv_item { KWHY_CSV_END, KWHY_CSV_COMMENT, KWHY_CSV_ROW };
@@ -55,9 +55,9 @@ struct kwhy_span kwhy_csv_comment(
 struct kwhy_span kwhy_csv_field(const struct kwhy_csv *csv, size_t column);
 
 /*
- * Reads a field as a whole number from `low` to `high`; a fractional part is accepted if it is zero, as in
- * 12.00. An empty field gives *out_known = false. Any other text is KWHY_E_INPUT, with file, line, column
- * and remedy in the message.
+ * Reads a field as a whole number from `low` to `high`. A fractional part is accepted if it is zero, as in
+ * 12.00. For an empty field *out_known is false. Any other text is KWHY_E_INPUT, with file, line, column and
+ * remedy in the message.
  */
 struct kwhy_csv_range {
 	int64_t low, high;

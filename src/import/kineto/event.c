@@ -11,7 +11,7 @@ static const char *const field_texts[] = {
 #undef X
 };
 
-/* Known categories. Events of kind OTHER are not needed, or show the same work as other events. */
+/* Known categories. Events of kind OTHER are not needed, or show work that other events show as well. */
 static const struct {
 	const char *text;
 	enum kwhy_kineto_kind kind;
@@ -153,8 +153,8 @@ static bool is_instant(const struct kwhy_kineto_event *event)
 }
 
 /*
- * Whether the event is the begin or end of a slice. Such events are read even if their category is not
- * needed, so that each end is matched with its own begin.
+ * Whether the event is the begin or the end of a slice. Such events are read even if their category is not
+ * needed, so that each end is matched with the begin of its own slice.
  */
 static bool is_half(const struct kwhy_kineto_event *event)
 {

@@ -32,7 +32,8 @@ enum kwhy_kineto_kind {
 };
 
 /*
- * Keys of an event that are read: those before "args" are the event's own, those after it are inside "args".
+ * Keys of an event that are read. Those before "args" are members of the event, those after it are members of
+ * "args".
  */
 #define KWHY_KINETO_FIELDS(X)                                                                              \
 	X(PH, "ph")                                                                                        \

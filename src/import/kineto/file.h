@@ -23,9 +23,10 @@ struct kwhy_kineto_meta {
 };
 
 /*
- * A group of processes in a file that was merged from the traces of several ranks, one group for each rank.
- * SGLang marks them by a label before the number of each process, "[TP00] 1000", TraceFuse by "rank" in the
- * args of each event. Each group has a process of the recording and devices of its own.
+ * A group of processes in a file that was merged from the traces of several ranks; there is one group for
+ * each rank. SGLang marks the group by a label before the number of each process, "[TP00] 1000"; TraceFuse
+ * marks it by "rank" in the args of each event. Each group has a process of the recording and devices of its
+ * own.
  */
 struct kwhy_kineto_group {
 	uint32_t process, rank; /* process: the group's process in the recording; rank: the rank that the file
@@ -55,11 +56,15 @@ struct kwhy_kineto_labels {
 struct kwhy_kineto_half;
 struct kwhy_kineto_halves {
 	struct kwhy_track_map by_track; /* from a thread to its index in `last` */
-	struct kwhy_kineto_half **last; /* innermost open slice of each thread; NULL: no open slice */
+	struct kwhy_kineto_half *
+		*last; /* innermost open slice of each thread; NULL: the thread has no open slice */
 	size_t count, capacity, open;
 };
 
-/* Events that kwhy does not understand, counted by kind, and a name for each kind (kineto/unknown.c). */
+/*
+ * Events that kwhy does not understand: how many there are of each kind, and a name for each kind
+ * (kineto/unknown.c).
+ */
 enum { KWHY_KINETO_UNKNOWN_MAX = 32 };
 struct kwhy_kineto_unknown {
 	struct {
@@ -105,7 +110,7 @@ struct kwhy_kineto_file {
 	 */
 	struct kwhy_track_map processes;
 	uint32_t source, process;
-	struct kwhy_row_counts first; /* the recording's rows from these numbers on come from this file */
+	struct kwhy_row_counts first; /* the recording's rows beyond these numbers come from this file */
 	/*
 	 * The name of the last copy, and the activity that was read from it; it is reused because many
 	 * copies in a row have one name.
@@ -131,8 +136,8 @@ void kwhy_kineto_copy_read(const char *name, struct kwhy_activity *activity);
 
 /*
  * In kineto/source.c: the source location of a Python frame. The text "train.py(54): step" has a file, a line
- * and a name. A name without a file, "<built-in method item of Tensor object at 0x7f>", is kept without the
- * address. `name` and `file` are names of the recording; 0: unknown.
+ * and a name. From a name without a file, "<built-in method item of Tensor object at 0x7f>", the address is
+ * removed. `name` and `file` are names of the recording; 0: unknown.
  */
 struct kwhy_kineto_source {
 	uint32_t name, file, line;
@@ -177,8 +182,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_groups_finish(
 	struct kwhy_kineto_file *file, struct kwhy_error *error);
 
 /*
- * Values of member `c` of the keys in the map `devices`. They say what member `a` is: the device's number,
- * or the number of the process that stands for a device.
+ * Values of member `c` of the keys in the map `devices`. They say what member `a` holds: the device's number,
+ * or the number of the process that stands for the device.
  */
 enum { KWHY_KINETO_DEVICE_BY_NUMBER, KWHY_KINETO_DEVICE_BY_PROCESS };
 

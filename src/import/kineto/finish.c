@@ -65,8 +65,8 @@ static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_err
 }
 
 /*
- * Replaces device numbers of the file by those of the recording in rows about memory. Rows about devices
- * without activities are removed.
+ * In rows about memory, replaces the file's device numbers by those of the recording. Removes rows about
+ * devices without activities.
  */
 static void settle_memory(struct kwhy_kineto_file *file)
 {

@@ -9,7 +9,7 @@
 
 enum { GROUPS_MAX = 65536 };
 
-/* Kinds of keys of groups: the hash of a label, or a rank. */
+/* Kinds of keys by which a group is found: the hash of a label, or a rank. */
 enum { BY_LABEL, BY_RANK };
 
 void kwhy_kineto_groups_done(struct kwhy_kineto_groups *groups)
@@ -159,7 +159,7 @@ uint32_t kwhy_kineto_group_of(const struct kwhy_kineto_file *file, uint32_t proc
 	return 0;
 }
 
-/* Whether each group states a rank and all ranks differ. */
+/* Whether each group states a rank and all these ranks differ. */
 static bool are_ranked(const struct kwhy_kineto_groups *groups)
 {
 	struct kwhy_track_map seen = {0};

@@ -10,11 +10,12 @@
 
 enum {
 	OPEN_MAX = 65536,	 /* largest number of open slices of all threads together */
-	FIELD_MAX_BYTES = 65536, /* longer fields of a begin are left out; names have at most 4 KiB */
+	FIELD_MAX_BYTES = 65536, /* longer fields of a begin event are left out; names have at most 4 KiB */
 };
 
 /*
- * An open slice with the fields of its begin. Their text is copied, because the window moves on in the file.
+ * An open slice with the fields of its begin event. The text of the fields is copied, because the window
+ * moves on in the file.
  */
 struct kwhy_kineto_half {
 	struct kwhy_kineto_half *outer;
@@ -38,8 +39,9 @@ void kwhy_kineto_halves_done(struct kwhy_kineto_halves *halves)
 }
 
 /*
- * Copies the text of a field into the slice; a text of more than FIELD_MAX_BYTES is left out. Some
- * functions compare texts eight bytes at a time and so read beyond a text's end; readable bytes follow it.
+ * Copies the text of a field into the slice; a text of more than FIELD_MAX_BYTES is left out. The copy is
+ * followed by readable bytes, because some functions compare texts eight bytes at a time and so read beyond a
+ * text's end.
  */
 static enum kwhy_status append(struct kwhy_kineto_half **half, enum kwhy_kineto_field field, const char *text,
 	size_t length, struct kwhy_error *error)

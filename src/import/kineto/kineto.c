@@ -22,8 +22,8 @@ enum position {
 };
 
 /*
- * Number of syntax errors in the JSON that are skipped with `partial`. At the next one the file is treated as
- * if it ended.
+ * Number of syntax errors in the JSON that are skipped with `partial`. At a further error, the file is
+ * treated as if it ended there.
  */
 enum { BREAKS_MAX = 10000 };
 
@@ -300,14 +300,14 @@ static enum kwhy_status break_off(struct document *document, size_t at, size_t *
 		return note_truncated(document, position_of(document, at), "the text is broken");
 	if (*out_used != at ||
 		document->walk.text[at] !=
-			']') /* a ']' at this place only means that a superfluous ',' comes before it */
+			']') /* if a ']' is here, the only error is the superfluous ',' before it */
 		document->seeking = !kwhy_kineto_window_resume(&document->window, at, out_used);
 	document->resumed = true;
 	document->position = AT_EVENT;
 	return KWHY_OK;
 }
 
-/* Whether the last token is a word, such as `true`, that the end of the file truncates. */
+/* Whether the last token is a word, such as `true`, that is cut off by the end of the file. */
 static bool is_cut_word(const struct document *document, size_t token)
 {
 	char first = kwhy_kineto_walk_peek(&document->walk);
@@ -388,7 +388,7 @@ static enum kwhy_status read_window(struct document *document, size_t *out_used)
 	return status ? status : check_mended(document);
 }
 
-/* Checks a file that ended between two units. */
+/* Checks a file that does not end inside an event or a member of the top object. */
 static enum kwhy_status check_end(struct document *document)
 {
 	if (document->position != AT_END || document->window.failed)

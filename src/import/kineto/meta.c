@@ -260,7 +260,7 @@ static enum kwhy_status read_distributed(
 	return KWHY_OK;
 }
 
-/* Sum of the numbers that follow the occurrences of `words` in a message of Kineto's log. */
+/* Sum of the numbers that follow `words` wherever it occurs in a message of Kineto's log. */
 static uint64_t logged(const char *text, size_t length, const char *words)
 {
 	size_t skip = strlen(words);

@@ -29,8 +29,8 @@ static size_t string_end(const char *text, size_t size, size_t at)
 }
 
 /*
- * The last offset that is certainly not inside a string, number or word. The search reads every byte, so it
- * is made only for texts without line ends and without `}, {"`.
+ * The last offset that is certainly not inside a string, number or word. To find it every byte is read, so it
+ * is used only for texts without line ends and without `}, {"`.
  */
 static size_t exact_cut(const char *text, size_t size)
 {
@@ -86,9 +86,9 @@ static size_t boundary_cut(const char *text, size_t size)
 }
 
 /*
- * An offset near the end of the text that is probably not inside a string: after a line end, which no
- * string contains, or after the '}' of `}, {"`, which few strings contain. If the offset is inside a string
- * after all, index_window() notices that.
+ * An offset near the end of the text that is probably not inside a string: after a line end, which no string
+ * contains, or after the '}' of `}, {"`, which few strings contain. index_window() notices if the offset is
+ * inside a string after all.
  */
 static size_t probable_cut(const char *text, size_t size)
 {

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * A part of a JSON file with its tokens. It moves over the file from front to back, so that memory does not
- * grow with the file. Its end is never inside a string. A value that is incomplete in a window is read again
- * from its start in the next window, which may be larger.
+ * A part of a JSON file with its tokens. It moves over the file from front to back, so the memory that it
+ * needs does not grow with the file. It never ends inside a string. A value that is incomplete in a window is
+ * read again from the value's start in the next window, which may be larger.
  */
 struct kwhy_kineto_window {
 	struct kwhy_ahead *input;

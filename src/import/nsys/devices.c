@@ -225,7 +225,7 @@ enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_sqli
 	return status;
 }
 
-/* Writes the positions that the devices from `first` on have when they are sorted by index. */
+/* Writes, for each device from `first` on, its position when these devices are sorted by index. */
 static void rank_devices(const struct kwhy_recording *recording, size_t first, uint32_t *place)
 {
 	for (size_t i = first; i < recording->device_count; i++) {

@@ -11,8 +11,8 @@ struct kwhy_nsys_export {
 
 /*
  * Runs "nsys export" with a new folder for its output. KWHY_E_UNSUPPORTED: nsys is not installed.
- * KWHY_E_INPUT: nsys failed, with the last line of its output, or exceeded the timeout. After success
- * kwhy_nsys_export_remove() removes the folder.
+ * KWHY_E_INPUT: nsys failed or exceeded the timeout; the message has the last line of its output. After
+ * success, kwhy_nsys_export_remove() removes the folder.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_export_make(
 	struct kwhy_nsys_export *made, const char *report, int timeout_ms, struct kwhy_error *error);

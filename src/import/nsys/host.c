@@ -24,7 +24,7 @@ static const struct kwhy_sqlite_column call_columns[CALL_COLUMN_COUNT] = {
 	[CALL_NAME] = {"nameId", NULL},
 };
 
-/* If backtraces of CUDA calls were recorded, each call has a second row, whose event class is 67. */
+/* Event class of the second row that a call has if backtraces of CUDA calls were recorded. */
 enum { CLASS_BACKTRACE = 67 };
 
 static enum kwhy_status read_call(
@@ -159,7 +159,7 @@ static const struct kwhy_sqlite_column system_columns[SYSTEM_COLUMN_COUNT] = {
 };
 
 /*
- * The thread of a globalTid, but only if it called CUDA or had ranges, because other threads do not delay a
+ * Finds the thread of a globalTid. False: the thread neither called CUDA nor had ranges, so it delays no
  * device.
  */
 static bool find_thread(

@@ -94,7 +94,7 @@ static void take_export(struct meta *meta, const struct pair *pair)
 			memcpy(wanted[i].place, pair->value, VALUE_BYTES);
 }
 
-/* The number in NAME="NUMBER"; -1: the name is another one, or there is no number. */
+/* The number in the text NAME="NUMBER"; -1: the text has another name or no number. */
 static int64_t variable(const char *text, const char *name)
 {
 	size_t length = strlen(name);

@@ -18,8 +18,8 @@
 enum { DIAGNOSTICS_MAX = 5, DIAGNOSTIC_BYTES = 300 };
 
 /*
- * A sentence that begins with a count and is written if the count is above 0, with its words for 1 and for
- * other counts.
+ * A sentence that is written if a count is above 0. It begins with the count; `one` and `many` are its words
+ * for a count of 1 and for other counts.
  */
 struct counted {
 	uint64_t count;

@@ -35,11 +35,12 @@ struct kwhy_nsys {
 	struct kwhy_sqlite *db;
 	struct kwhy_tracks tracks;
 	struct kwhy_collectives *collectives;
-	uint32_t rank;		/* rank of the devices; KWHY_NONE: unknown */
-	bool rank_by_order;	/* the rank is the order of the exports, because this one does not state it */
-	uint32_t world_size;	/* 0: unknown */
-	int64_t shift_ns;	/* offset that converts times since the session's start to times since the
-				   recording's origin */
+	uint32_t rank;	     /* rank of the devices; KWHY_NONE: unknown */
+	bool rank_by_order;  /* the rank follows from the order of the exports, because this export does not
+				state one */
+	uint32_t world_size; /* 0: unknown */
+	int64_t shift_ns;    /* offset that converts times since the session's start to times since the
+				recording's origin */
 	uint32_t first_process; /* index of the first process that this export adds */
 	size_t first_device, first_stream, activities_before;
 
@@ -93,7 +94,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_nsys_devices_read(struct kwhy_nsys *nsys, st
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	uint32_t process, int64_t ordinal, uint32_t *out_device, struct kwhy_error *error);
 /*
- * Index, among the physical devices of the machine, of a process's device `ordinal`. The trace uses these
+ * Index of a process's device `ordinal` among the physical devices of the machine. The trace uses these
  * indices.
  */
 int64_t kwhy_nsys_physical(struct kwhy_nsys *nsys, uint32_t process, int64_t ordinal);

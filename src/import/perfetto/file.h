@@ -8,9 +8,10 @@
 #include "import/tracks.h"
 
 /*
- * A Perfetto trace: packets, which state tracks, clocks and slices on tracks. Names of tracks may come after
- * the slices on them, so the file is read twice: first tracks and clocks, then slices. Packets come in
- * sequences; each sequence gives its texts numbers of its own, which Perfetto calls interning.
+ * A Perfetto trace: packets, which state tracks, clocks and slices on tracks. A track's name may come after
+ * the slices on the track, so the file is read twice: first tracks and clocks, then slices. Packets come in
+ * sequences. Each sequence numbers its texts, which Perfetto calls interning; a number is valid only in its
+ * sequence.
  */
 
 /* Field numbers of protos/perfetto/trace/. */
@@ -147,10 +148,7 @@ struct kwhy_perfetto_track {
 	uint32_t name;	  /* a name of the recording; KWHY_NONE: the track has no name */
 	int64_t pid, tid; /* -1: the track does not belong to a thread */
 	bool is_counter;
-	/*
-	 * Stream or thread in the recording for slices that state no stream or thread; KWHY_NONE: not added
-	 * yet.
-	 */
+	/* The recording's stream or thread for slices that state neither; KWHY_NONE: not added yet. */
 	uint32_t row;
 	uint32_t open; /* index of the innermost open slice; KWHY_NONE: no slice is open */
 };
@@ -213,8 +211,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_perfetto_read_events(
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_fail_damaged(
 	const struct kwhy_perfetto_file *file, struct kwhy_error *error);
 /*
- * The track of events that name no track: the default track of their sequence, or else a track that stands
- * for the sequence.
+ * The track of events that name no track: the default track of their sequence or, if it has none, a track
+ * that stands for the sequence.
  */
 uint64_t kwhy_perfetto_default_track(struct kwhy_perfetto_file *file, uint64_t sequence);
 struct kwhy_perfetto_track *kwhy_perfetto_track_find(struct kwhy_perfetto_file *file, uint64_t uuid);

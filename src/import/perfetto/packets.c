@@ -183,7 +183,10 @@ static struct reading read_clock(struct kwhy_protobuf_message message)
 	return reading;
 }
 
-/* The clock with this number of a sequence, or of all sequences; NULL: no snapshot has stated it. */
+/*
+ * The clock with this number, of the given sequence or of all sequences; NULL: no snapshot has stated such a
+ * clock.
+ */
 static struct kwhy_perfetto_clock *find_clock(struct kwhy_perfetto_file *file, uint64_t sequence, uint64_t id)
 {
 	struct kwhy_track_key key = {id < CLOCK_SEQUENCE_FIRST ? 0 : (int64_t)sequence, (int64_t)id, 0};
@@ -333,7 +336,10 @@ uint64_t kwhy_perfetto_default_track(struct kwhy_perfetto_file *file, uint64_t s
 	return kwhy_track_map_find(&file->defaults, key, &row) ? file->items[row].uuid : ~sequence;
 }
 
-/* Keeps the default clock and track of a sequence, which apply to its packets that state none. */
+/*
+ * Keeps the default clock and track that a packet states. They apply to the packets of its sequence that
+ * state none.
+ */
 static enum kwhy_status add_defaults(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error)
 {

@@ -21,7 +21,7 @@ const struct kwhy_power_unit *kwhy_power_unit_find(struct kwhy_span
 
 enum kwhy_power_amount {
 	KWHY_POWER_AMOUNT_GOOD,
-	KWHY_POWER_AMOUNT_EMPTY, /* the text states that there is no reading: "", "-", "N/A", "[Not
+	KWHY_POWER_AMOUNT_EMPTY, /* the text states that there is no reading: "", "-", "N/A" or "[Not
 				    Supported]" */
 	KWHY_POWER_AMOUNT_WRONG
 };

@@ -57,8 +57,8 @@ static enum kwhy_status refuse_unknown(const struct kwhy_power_log *log, struct 
 }
 
 /*
- * Refuses a log without a usable row and states how to make one that is usable. Also states, if known, the
- * tool, the number of rows and the first row that was not understood.
+ * Refuses a log without a usable row, and states how to make a log that has some. Also states the tool, the
+ * number of rows and the first row that was not understood, as far as these are known.
  */
 static enum kwhy_status refuse_nothing(const struct kwhy_power_log *log, struct kwhy_error *error)
 {
@@ -108,7 +108,9 @@ static int compare_steps(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Whether short and long time steps both occur often. They do if each sample writes rows of several GPUs. */
+/*
+ * Whether short and long time steps both occur often, as they do if each sample writes rows of several GPUs.
+ */
 static enum kwhy_status has_turns(const struct kwhy_power_log *log, bool *out, struct kwhy_error *error)
 {
 	int64_t *steps = calloc(log->entry_count, sizeof(*steps));
@@ -130,7 +132,7 @@ static enum kwhy_status has_turns(const struct kwhy_power_log *log, bool *out, s
 	return KWHY_OK;
 }
 
-/* If the log names no GPU, refuses it if its rows seem to come from several GPUs. */
+/* If the log names no GPU, refuses the log if its rows seem to come from several GPUs. */
 static enum kwhy_status check_turns(const struct kwhy_power_log *log, struct kwhy_error *error)
 {
 	const struct kwhy_power_key *key = log->keys;
@@ -148,8 +150,8 @@ static enum kwhy_status check_turns(const struct kwhy_power_log *log, struct kwh
 }
 
 /*
- * The meter to which readings of NVML's power (KWHY_POWER_ROLE_DRAW) belong on this device. On GPUs since
- * Ampere, except GA100 (compute capability 8.0), that power is the mean of the last second; see
+ * The meter of this device to which readings of NVML's power (KWHY_POWER_ROLE_DRAW) belong. On GPUs since
+ * Ampere, except GA100 (compute capability 8.0), NVML's power is the mean of the last second; see
  * nvmlDeviceGetPowerUsage().
  */
 static enum kwhy_meter draw_of(const struct kwhy_device *device)

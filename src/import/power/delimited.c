@@ -52,8 +52,9 @@ static const char *split_blanks(struct reader *reader, struct kwhy_span line, si
 }
 
 /*
- * Splits "TIME GPU 0 61.3 7" into the fields TIME, "GPU 0", 61.3 and 7, and a header in the same way. Lines
- * of MIG instances ("GPU-I 0") are not used, because instances are numbered separately and have no power.
+ * Splits "TIME GPU 0 61.3 7" into the fields TIME, "GPU 0", 61.3 and 7; a header is split in the same way.
+ * Lines of MIG instances ("GPU-I 0") are not used, because instances are numbered separately and have no
+ * power of their own.
  */
 static const char *split_entities(struct reader *reader, struct kwhy_span line)
 {
@@ -145,8 +146,8 @@ static void try_head(struct reader *reader, struct kwhy_line line)
 }
 
 /*
- * Whether the row is a repeated or another header, which shows in a column of readings that contains the name
- * of a reading. If so, it becomes the header.
+ * Whether the row is a repeated or another header; if so, it becomes the header. It is one if a column of
+ * readings contains the name of a reading.
  */
 static bool take_repeated_head(struct reader *reader)
 {
@@ -195,7 +196,10 @@ static enum kwhy_status add_row(struct reader *reader, uint64_t place, struct kw
 	return kwhy_power_log_add(reader->log, place, &row, values, count, error);
 }
 
-/* Notes that the first line of a table is already a row, which happens if nvidia-smi ran with "noheader". */
+/*
+ * Notes that the first line of a table is already a row and not a header, as when nvidia-smi ran with
+ * "noheader".
+ */
 static void note_first(struct reader *reader, uint64_t line)
 {
 	struct kwhy_power_stamp stamp;

@@ -7,9 +7,9 @@
 
 /*
  * Finds the recording's device for each GPU of a power log. The user may state the device (--power-device);
- * otherwise it is found by UUID, by PCI address, or by index on a host that both log and recording name.
- * KWHY_NONE: the recording has no such device. Refuses a GPU that matches several devices. Refuses indices if
- * the trace numbers devices differently than meters do.
+ * otherwise it is found by UUID, by PCI address, or by index on a host that both the log and the recording
+ * name. KWHY_NONE: the recording has no such device. Refuses a GPU that matches several devices, and refuses
+ * indices if the trace may number devices differently than meters do.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_devices_find(const struct kwhy_recording *recording,
 	const struct kwhy_power_log *log, const struct kwhy_import_options *options,
@@ -17,8 +17,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_devices_find(const struct kwhy_recordi
 	struct kwhy_error *error);
 
 /*
- * Gets the index that meters use for a device of the recording, for power files that state only indices: the
- * index that the user stated, otherwise the trace's. -1: the user stated something other than an index.
+ * Gets the index that meters use for a device of the recording, for power files that state only indices. It
+ * is the index that the user stated or, if the user stated nothing, that of the trace. -1: the user stated
+ * something other than an index.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_devices_number(const struct kwhy_device *device,
 	const struct kwhy_import_options *options, int32_t *out, bool *out_stated, struct kwhy_error *error);

@@ -11,8 +11,8 @@
 #define AMD_SMI_CURE "write it with \"amd-smi metric -p -E -w 1 --csv --file power.csv\""
 
 /*
- * Dialects in the order in which they are tried. The first one that has the name of a reading in the log is
- * the dialect of the log.
+ * Dialects in the order in which they are tried. The dialect of a log is the first one with a reading whose
+ * name occurs in the log.
  */
 const struct kwhy_power_dialect kwhy_power_dialects[] = {
 	{.tool = "nvidia-smi",

@@ -15,8 +15,8 @@ enum kwhy_power_role {
 	KWHY_POWER_ROLE_GPU, /* an index, a UUID or a PCI address */
 	KWHY_POWER_ROLE_UUID,
 	KWHY_POWER_ROLE_PCI,
-	KWHY_POWER_ROLE_RUN, /* the run that a window belongs to; the energies of all windows of a run count
-				from the start of the run */
+	KWHY_POWER_ROLE_RUN,	/* the run that a window belongs to; the energies of all windows of a run are
+				   measured from the start of the run */
 	KWHY_POWER_ROLE_LENGTH, /* duration of a window in seconds */
 	KWHY_POWER_ROLE_COUNT,	/* number of GPUs whose readings a row adds up */
 	KWHY_POWER_ROLE_PUE,	/* power usage effectiveness (PUE), by which the tool multiplied an energy */
@@ -36,8 +36,8 @@ enum kwhy_power_role {
 };
 
 /*
- * Whether a tool writes readings at single times or energies of windows, and whether a window's time is its
- * start or its end.
+ * Whether the rows of a tool are readings at single times or energies of windows, and whether the time in the
+ * row of a window is its start or its end.
  */
 enum kwhy_power_shape { KWHY_POWER_READINGS, KWHY_POWER_WINDOWS_FROM, KWHY_POWER_WINDOWS_UP_TO };
 
@@ -83,9 +83,9 @@ const struct kwhy_power_dialect *kwhy_power_dialect_of_entities(void);
 const struct kwhy_power_dialect *kwhy_power_dialect_of_metrics(void);
 
 /*
- * Gives the meaning of a name, such as "Power.Draw [W]", "Average Graphics Package Power (W)" or
- * "gpu0_energy", in a log of that dialect. If the dialect is NULL, the name may be from any dialect without
- * entities. The role is NONE if the name is unknown.
+ * Gives the meaning of a name in a log of that dialect, such as "Power.Draw [W]", "Average Graphics Package
+ * Power (W)" or "gpu0_energy". If the dialect is NULL, the name may be from any dialect without entities. The
+ * role is NONE if the name is unknown.
  */
 struct kwhy_power_meaning kwhy_power_name_read(
 	const struct kwhy_power_dialect *dialect, struct kwhy_span name);

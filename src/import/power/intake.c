@@ -51,7 +51,7 @@ enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *intake,
 }
 
 /*
- * Leaves out the readings of a dead meter and notes it. If the file has no other readings, it is refused,
+ * Leaves out the readings of a dead meter and adds a note. Refuses the file if it has no other readings,
  * because the run's energy would be 0 J.
  */
 static enum kwhy_status leave_out(

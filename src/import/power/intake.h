@@ -5,7 +5,10 @@
 #include "import/power/level.h"
 #include "import/power/window.h"
 
-/* Adds the readings of one power file to the recording and summarises them for the checks at its end. */
+/*
+ * Adds the readings of one power file to the recording, and summarises them for the checks after the last
+ * reading.
+ */
 struct kwhy_power_intake {
 	struct kwhy_recording *recording;
 	const char *path;

@@ -240,7 +240,7 @@ static enum kwhy_status push(
 	return status;
 }
 
-/* Adds one reading of a row. *out_wrong is set to its text if that is no amount. */
+/* Adds the readings of a row. If one is no amount, *out_wrong is set to its text. */
 static enum kwhy_status add_values(struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	struct kwhy_power_entry entry, const struct kwhy_power_value *value, struct kwhy_span *out_wrong,
 	struct kwhy_error *error)

@@ -28,13 +28,13 @@ struct kwhy_power_entry {
 
 struct kwhy_power_log {
 	const char *path;
-	const struct kwhy_power_dialect *dialect; /* the tool that uses the first name of a reading found;
-						     NULL: no such name was found */
+	const struct kwhy_power_dialect *dialect; /* the tool whose names of readings the log uses; NULL: no
+						     name of a reading was found */
 	struct kwhy_names names;		  /* texts that the keys refer to */
 	struct kwhy_power_key *keys;
 	struct kwhy_power_entry *entries;
 	size_t key_count, key_capacity, entry_count, entry_capacity;
-	uint64_t rows;	/* number of rows that should have a reading */
+	uint64_t rows;	/* number of rows in which a reading is expected */
 	uint64_t empty; /* number of readings that the tool marked as missing, such as "[N/A]" */
 	uint64_t unread;
 	uint64_t first_unread; /* line of the first row that could not be used, or in JSON the number of its

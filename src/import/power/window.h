@@ -14,7 +14,7 @@ struct kwhy_power_window {
 
 void kwhy_power_window_add(struct kwhy_power_window *window, int64_t time_ns);
 
-/* The interval in which devices ran something. If they ran nothing, the interval of the host's calls. */
+/* The interval in which devices ran something or, if they ran nothing, the interval of the host's calls. */
 struct kwhy_power_window kwhy_power_window_of_work(const struct kwhy_recording *recording);
 
 /*

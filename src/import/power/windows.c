@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP_SHARE = 100 }; /* gaps of more than 1/100 of the time are refused */
+enum { GAP_SHARE = 100 }; /* windows are refused if the gaps between them are more than 1/100 of the time */
 
 static int64_t start_of(const struct kwhy_power_entry *entry)
 {
@@ -89,8 +89,8 @@ static bool overlaps(const struct kwhy_power_entry *entry, const struct kwhy_pow
 }
 
 /*
- * Makes readings of a counter from the rows of the run that overlaps `work`. The energy of each row counts
- * from the run's start.
+ * Makes readings of a counter from the rows of that run of the log that overlaps `work`. The energy in each
+ * row is measured from the run's start.
  */
 static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy_power_window *work,
 	struct unrolled *out, struct kwhy_error *error)

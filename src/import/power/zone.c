@@ -10,7 +10,7 @@
 static const int64_t second_ns = 1000000000;
 enum { QUARTER_S = 900, QUARTERS_MIN = -48, QUARTERS_MAX = 56 };
 
-/* Unix time of a local time in this machine's zone, with its summer time. */
+/* Unix time of a local time in this machine's zone, with summer time where it applies. */
 static int64_t here(int64_t local_ns)
 {
 	const time_t seconds = (time_t)(local_ns / second_ns);

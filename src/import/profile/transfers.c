@@ -71,8 +71,8 @@ static bool find_clock(const json_t *object, struct kwhy_transfer_curve *out)
 }
 
 /*
- * Reads a segment of a curve, which must begin at or above the size `after`, the end of the segment before
- * it.
+ * Reads a segment of a curve. The segment must begin at or above `after`, the size at which the segment
+ * before it ends.
  */
 static bool read_segment(const json_t *item, bool is_energy, double after, struct kwhy_transfer_segment *out)
 {

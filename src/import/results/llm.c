@@ -10,12 +10,13 @@
 
 enum { NAME_BYTES = 160 };
 
-/* Ratio of the half-widths of 95 % and of 90 % intervals. */
+/* Half-width of a 95 % interval divided by that of a 90 % interval of the same figure. */
 #define TO_95 (1.959964 / 1.644854)
 
 /*
- * A figure: the object of a load or of all loads in which it is, and its member there. NULL: the load itself.
- * `widening` is the factor that makes its interval one of 95 %.
+ * Where a figure is in the file: its member in the object `object` of a load, or in that of the result for
+ * all loads together. `object` NULL: the member is in the load or result itself. `widening` is the factor
+ * that makes the figure's interval one of 95 %.
  */
 struct source {
 	const char *name, *unit, *object, *member;
@@ -59,7 +60,7 @@ static const struct source of_all[] = {
 	{"idle-power", "W", NULL, "idle_w", false, 1},
 };
 
-/* Figures that are computed from several members. */
+/* Names of figures that are computed from several members of the file. */
 static const char failed_ratio[] = "failed-ratio", answers[] = "answers", of_length[] = "length-joules";
 
 struct reading {
@@ -95,7 +96,7 @@ static const char *keep(struct reading *reading, const char *text)
 	return copy ? copy : "";
 }
 
-/* A value, or an object with `value`, `low` and `high`. */
+/* The estimate in a member that is a number or an object with `value`, `low` and `high`. */
 static struct kwhy_estimate estimate_of(const json_t *figure, double widening)
 {
 	struct kwhy_estimate estimate = {0, NAN, NAN, NAN, NAN, NAN, NAN};
@@ -139,7 +140,10 @@ static void add_sources(struct reading *reading, const json_t *object, const cha
 	}
 }
 
-/* The name of a load, which is that of its peer in another result. */
+/*
+ * Name of a load, the same for equal loads of different results. A number follows the name if an earlier load
+ * of the result has it.
+ */
 static const char *name_of(struct reading *reading, const json_t *load)
 {
 	const char *name = kwhy_json_text_of(load, "name");
@@ -174,8 +178,8 @@ static void read_load(struct reading *reading, const json_t *load)
 }
 
 /*
- * The load with most good answers within the limits. Where limits were given and no load keeps them, it has
- * no good answers.
+ * Adds the figures of the best load: the one with the most good answers per second among those that keep the
+ * limits. If limits were given and no load keeps them, its goodput is 0.
  */
 static void read_best(struct reading *reading, const json_t *root)
 {
@@ -192,7 +196,10 @@ static void read_best(struct reading *reading, const json_t *root)
 			estimate_of(json_object_get(json_object_get(load, "energy"), "j_a_token"), 1));
 }
 
-/* Joules of requests of a length. The halves of both parts are added, which their errors allow at most. */
+/*
+ * Adds the joules of requests of one length. The half-widths of prefill and decode are added, so their sum is
+ * an upper limit whatever the correlation of their errors.
+ */
 static void add_length(struct reading *reading, const char *of, const json_t *group)
 {
 	double mean = kwhy_json_real_of(group, "mean_prefill_j") + kwhy_json_real_of(group, "mean_decode_j");
@@ -222,7 +229,7 @@ static void read_lengths(struct reading *reading, const json_t *groups)
 	}
 }
 
-/* Adds a member of the result, a number or a text, to what was asked for. */
+/* Appends a member of the result, a number or a text, to the description of the requests. */
 static void add_asked(struct kwhy_text *out, const json_t *root, const char *key, const char *words)
 {
 	const json_t *member = json_object_get(root, key);

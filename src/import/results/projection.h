@@ -20,8 +20,8 @@ struct kwhy_projection_check {
 	const char *label;   /* name of the projection's file */
 	const char *changes; /* names of all changes: "pinned, overlap-copies 2" */
 	/*
-	 * Speed of the host that the projection assumes, as a ratio to run A's; 1 unless the change
-	 * "host-speed" is among the changes.
+	 * Speed of the host that the projection assumes, divided by that of run A; 1 unless "host-speed" is
+	 * among the changes.
 	 */
 	double host_speed;
 	struct kwhy_checked_change *list;

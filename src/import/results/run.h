@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * Work that a run did, counted in one unit. In a stat.json, the mean over the runs that stated work of this
- * unit.
+ * Work that a run did, counted in one unit. From a stat.json, it is the mean over the runs that stated work
+ * in this unit.
  */
 struct kwhy_read_work {
 	const char *unit; /* name of the unit: "tokens" */
@@ -51,10 +51,9 @@ static inline bool kwhy_read_phase_beside(const struct kwhy_read_phase *phase, s
 }
 
 /*
- * Figures of one run, from which models are made. Figures of a report.json are those of its devices, from the
- * first start to the last end. Figures of a stat.json are means over its runs and include the whole command.
- * Intervals are 95 % intervals; the 90 % intervals of a report are widened. NAN: unknown. Strings lie in the
- * arena.
+ * Figures of one run, from which models are made. A report.json gives figures of its devices, from the first
+ * start to the last end. A stat.json gives means over its runs, which include the whole command. Intervals
+ * are 95 % intervals; the 90 % intervals of a report are widened. NAN: unknown. Strings lie in the arena.
  */
 struct kwhy_read_run {
 	struct kwhy_arena arena;

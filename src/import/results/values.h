@@ -8,15 +8,15 @@
 double kwhy_json_real_of(const json_t *object, const char *key);
 const char *kwhy_json_text_of(const json_t *object, const char *key); /* borrowed */
 /*
- * The domain of a stat.json that is compared: the total; without it, the first device; without devices, the
- * first domain of the host, or else that of a wall meter. NULL: no domain.
+ * The domain of a stat.json that is compared: the total; if there is none, the first device; without devices,
+ * the first domain of the host; and at last that of a wall meter. NULL: there is no domain.
  */
 const json_t *kwhy_json_main_domain(const json_t *domains); /* borrowed */
 
 /* The item of an array of objects whose member `key` is the text `name`. NULL: no such item. */
 const json_t *kwhy_json_named(const json_t *array, const char *key, const char *name); /* borrowed */
 
-/* The energy for each unit of `work`, an item of a stat.json, in the domain. NULL: not stated. */
+/* The energy per unit of `work`, which is an item of a stat.json, in the domain. NULL: not stated. */
 const json_t *kwhy_json_joules_per_unit(const json_t *work, const json_t *domain); /* borrowed */
 
 #endif

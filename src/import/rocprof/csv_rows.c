@@ -96,7 +96,7 @@ static enum kwhy_status read_agent(struct kwhy_rocprof_csv *csv, struct kwhy_err
 	return status ? status : kwhy_rocprof_agent_add(csv->rocprof, &figures, error);
 }
 
-/* How a file denotes an agent: by a word, and by what the number after it counts. */
+/* How a file denotes an agent: the word before its number, and what that number counts. */
 enum counting { BY_LOGICAL, AMONG_GPUS, AMONG_CPUS, BY_NODE };
 static const char *const counted[] = {"Agent ", "GPU ", "CPU "};
 
@@ -109,8 +109,8 @@ static bool is_counted(
 }
 
 /*
- * Gets the agent of "Agent 4", of "GPU 0", whose number counts only GPUs, or of a bare 4, as files had before
- * ROCm 6.4.
+ * Gets the agent from "Agent 4", from "GPU 0", whose number counts only GPUs, or from a bare 4, which files
+ * had before ROCm 6.4.
  */
 static enum kwhy_status take_agent(
 	struct kwhy_rocprof_csv *csv, size_t column, int64_t *out, struct kwhy_error *error)

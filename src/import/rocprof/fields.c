@@ -41,7 +41,7 @@ static void take(
 	}
 }
 
-/* Depth of the deepest object with fields: dispatch_info, and the sizes and ids inside it. */
+/* Depth of the innermost object with fields that are read: the sizes and ids in dispatch_info. */
 enum { DEPTH_MAX = 3 };
 
 static void walk_object(

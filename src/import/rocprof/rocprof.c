@@ -25,7 +25,7 @@ enum kwhy_status kwhy_rocprof_pass(struct kwhy_rocprof *rocprof, enum kwhy_statu
 }
 
 /*
- * Checks the clock. Several traces are on one clock only if all of them come from ROCm's profiler on one
+ * Checks the clock. Several traces share a clock only if all of them come from ROCm's profiler on one
  * machine.
  */
 static enum kwhy_status check_clock(const struct kwhy_rocprof *rocprof, struct kwhy_error *error)
@@ -68,8 +68,8 @@ enum kwhy_status kwhy_rocprof_begin(struct kwhy_rocprof *rocprof, struct kwhy_re
 }
 
 /*
- * Chooses the rank. A process that states no rank counts as the next rank after those of earlier traces,
- * because its devices are not the devices of those traces.
+ * Chooses the rank. A process that states no rank gets the next rank after those of earlier traces, because
+ * its devices are not the devices of those traces.
  */
 static void choose_rank(struct kwhy_rocprof *rocprof)
 {

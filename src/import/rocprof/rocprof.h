@@ -16,7 +16,7 @@
 
 #define KWHY_ROCPROF_UNKNOWN (-1) /* stands for an id, size or number that the trace does not have */
 
-/* An agent of ROCm: a CPU or a GPU. Rows refer to agents by ids, which CPUs have, too. */
+/* An agent of ROCm: a CPU or a GPU. Rows refer to agents by id. */
 struct kwhy_rocprof_agent {
 	int64_t id, logical; /* id: the agent's number on the machine; logical: its number among the agents
 				that the program may use */
@@ -111,7 +111,7 @@ void kwhy_rocprof_release(struct kwhy_rocprof *rocprof);
 /* Fails with KWHY_E_INPUT and the message "FILE, PLACE, row N: WORDS". */
 KWHY_MUST_USE enum kwhy_status kwhy_rocprof_fail(
 	const struct kwhy_rocprof *rocprof, struct kwhy_error *error, const char *words);
-/* Skips an unusable row, with --partial only; otherwise returns `status`. */
+/* Skips an unusable row if --partial was given; otherwise returns `status`. */
 KWHY_MUST_USE enum kwhy_status kwhy_rocprof_pass(struct kwhy_rocprof *rocprof, enum kwhy_status status);
 
 /* In rocprof/agents.c. */

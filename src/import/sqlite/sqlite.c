@@ -20,10 +20,10 @@ enum {
 	OPERATIONS_A_CALL = 100000, /* instructions of SQLite's virtual machine between two calls of the
 				       progress handler */
 	FIRST_CALLS = 100,
-	BYTES_A_CALL = 2000,  /* bytes of the file for which one call of the handler is allowed: 50
-				 instructions per byte, where reading the whole file takes about 1 per byte */
-	ROW_BYTES_MIN = 6,    /* bytes of the shortest row with a start, an end and a type */
-	ROW_BYTES_USUAL = 24, /* a row of a trace is longer, so this bounds the memory that is reserved */
+	BYTES_A_CALL = 2000, /* bytes of the file per allowed call of the handler. This allows 50 instructions
+				per byte; reading the whole file takes about 1 per byte */
+	ROW_BYTES_MIN = 6,   /* bytes of the shortest row with a start, an end and a type */
+	ROW_BYTES_USUAL = 24, /* bytes of a short row of a trace, by which the reserved memory is limited */
 	SQL_BYTES = 4096
 };
 
@@ -146,8 +146,8 @@ static bool has_bytes(const char *path, const char *suffix)
 }
 
 /*
- * Refuses a file that has a write-ahead log or journal next to it, because SQLite ignores the rows in that
- * log if it opens the file as immutable.
+ * Refuses a file that has a write-ahead log or journal next to it. SQLite opens the file as immutable, and
+ * would then ignore the rows in that log.
  */
 static enum kwhy_status check_siblings(const struct kwhy_sqlite *db, struct kwhy_error *error)
 {
@@ -516,9 +516,9 @@ size_t kwhy_sqlite_row_count(struct kwhy_sqlite *db, const char *table)
 static const double exact_limit = 9007199254740992.0;
 
 /*
- * A field as an sqlite3_value, from which both its type and its content can be read, while SQLite's column
- * functions need a call for each. Values of columns may be read like any other value because the connection
- * has no mutexes (SQLITE_OPEN_NOMUTEX).
+ * A field as an sqlite3_value, which gives both its type and its content, whereas SQLite's column functions
+ * need one call for each. A column's value may be read like any other value because the connection has no
+ * mutexes (SQLITE_OPEN_NOMUTEX).
  */
 static sqlite3_value *value_of(const struct kwhy_sqlite_rows *rows, size_t column)
 {

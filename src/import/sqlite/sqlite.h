@@ -88,8 +88,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_sqlite_each(struct kwhy_sqlite *db, const st
 	kwhy_sqlite_take take, void *context, bool *out_found, struct kwhy_error *error);
 
 /*
- * About how many rows a table has, from its lowest and its highest row number, for reserving memory: at most
- * as many rows of 24 bytes as fit in the file. 0: unknown, or the table does not exist.
+ * Approximate number of rows of a table, for reserving memory, from its lowest and its highest row number. It
+ * is at most the number of rows of 24 bytes that fit in the file. 0: unknown, or the table does not exist.
  */
 size_t kwhy_sqlite_row_count(struct kwhy_sqlite *db, const char *table);
 
@@ -99,8 +99,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_open(struct kwhy_sqlite *db,
 	struct kwhy_error *error);
 
 /*
- * Opens the rows in which column `key` has the value that kwhy_sqlite_rows_bind() sets. That call may be
- * repeated with other values.
+ * Opens the rows whose column `key` has the value that kwhy_sqlite_rows_bind() sets. kwhy_sqlite_rows_bind()
+ * may be called again with other values.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_open_by(struct kwhy_sqlite *db,
 	const struct kwhy_sqlite_table *table, const char *key, struct kwhy_sqlite_rows *rows,

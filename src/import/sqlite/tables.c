@@ -20,8 +20,8 @@ struct tables {
 	int64_t shift_ns;
 	struct kwhy_track_map machines, processes, devices, streams,
 		names;	       /* from ids to rows of the recording */
-	uint8_t *states_class; /* [class_capacity] for each name: 0: not looked up yet; 1: the name determines
-				  no class of calls; 2: it does */
+	uint8_t *states_class; /* [class_capacity] for each name: 0: not looked up yet; 1: the name does not
+				  determine the class of a call; 2: it does */
 	size_t class_capacity;
 	const struct table *reading;
 	uint64_t rows;
@@ -324,8 +324,8 @@ static enum kwhy_status read_call(
 	if (name == KWHY_NONE || thread == KWHY_NONE)
 		return kwhy_sqlite_row_fail(rows, error, "its name or process is missing; export it again");
 	/*
-	 * a class that the name determines is not stored but determined again later, because the call's
-	 * work may change it
+	 * a class that follows from the name is not stored here but set later, because the work of the call
+	 * may change it
 	 */
 	status = states_class(tables, name, &stated, error);
 	if (status)

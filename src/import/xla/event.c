@@ -49,8 +49,8 @@ int64_t kwhy_xla_stream(const char *line)
 }
 
 /*
- * Names that XLA's collectors of CUPTI and ROCm give to those events of a stream that are not kernels. The
- * first row whose text begins the event's name applies.
+ * Names by which XLA's collectors of CUPTI and ROCm denote events of a stream that are not kernels. The first
+ * row whose text begins the event's name applies.
  */
 static const struct {
 	const char *name;

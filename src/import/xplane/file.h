@@ -8,9 +8,9 @@
 #include "import/tracks.h"
 
 /*
- * An XSpace, the file that XLA's profiler writes (<host>.xplane.pb). It consists of planes, which consist of
- * lines, which consist of events. Each plane has tables of names and keys. They come after the plane's lines,
- * so the file is read twice: first the tables, then the events.
+ * An XSpace, the file that XLA's profiler writes (<host>.xplane.pb). It has planes, a plane has lines, and a
+ * line has events. Each plane also has tables of names and keys. These come after the plane's lines, so the
+ * file is read twice: first the tables, then the events.
  */
 
 /* What a plane contains. */
@@ -44,7 +44,10 @@ enum kwhy_xplane_stat {
 		KWHY_XPLANE_STAT_COUNT
 };
 
-/* An entry of a plane's table of keys. The values of events refer to it as their key or as their text. */
+/*
+ * An entry of a plane's table of keys. A value of an event refers to an entry for its key, and may refer to
+ * one for its text.
+ */
 struct kwhy_xplane_text {
 	const char *text; /* in the recording's arena */
 	enum kwhy_xplane_stat stat;

@@ -21,7 +21,7 @@ struct reader {
 	struct kwhy_protobuf_stream *stream;
 	struct kwhy_xplane_plane *plane;
 	const struct kwhy_xplane_line *line;
-	int64_t stream_id; /* stream of a GPU's line; -1: the line is another view of work that its streams
+	int64_t stream_id; /* stream of a GPU's line; -1: the line shows work again that the lines of streams
 			      show */
 	uint32_t track;	   /* the recording's stream or thread; KWHY_NONE: not added yet */
 	size_t next_plane, next_line;

@@ -232,7 +232,8 @@ static enum kwhy_status read_line(struct kwhy_xplane_file *file, struct kwhy_pro
 		if (!status && more)
 			status = read_line_field(file, stream, &field, &line, error);
 	}
-	file->lines[row] = line; /* if the file is truncated, this is the part of the line before the end */
+	file->lines[row] =
+		line; /* if the file is truncated, this is the part of the line before the truncation */
 	return status;
 }
 

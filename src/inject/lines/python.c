@@ -10,13 +10,13 @@
 /* Offsets in objects of CPython since 3.9, with 8-byte pointers, in builds with the interpreter's lock. */
 enum { TYPE_AT = 8, LENGTH_AT = 16, STATE_AT = 32, BYTES_AT = 32 };
 /*
- * Bits of a string's state, after it was shifted right by layout.text_bits: bytes per character, compact,
+ * Fields of a string's state after it was shifted right by layout.text_bits: bytes per character, compact,
  * ASCII.
  */
 enum { TEXT_WIDTH = 7, TEXT_COMPACT = 8, TEXT_ASCII = 16 };
 /*
- * Names are cut to CHARACTERS. Of the line table of another thread's code only the first TABLE_BYTES are
- * read; lines that later bytes encode are unknown.
+ * Names are cut to CHARACTERS. If the code belongs to another thread, only the first TABLE_BYTES of its line
+ * table are read; lines that later bytes encode are unknown.
  */
 enum { CHARACTERS = 256, TABLE_BYTES = 4 << 10, FRAME_BYTES = 128, CODE_BYTES = 256, PAGE_BYTES = 4096 };
 /* Frames owned by the C stack are not Python calls. */

@@ -6,8 +6,8 @@
 #include "inject/lines/stacks.h"
 
 /*
- * The frames that were already written. Each is found by a 64-bit hash of the frame and all its callers. When
- * three quarters of the table are used it is emptied, and frames are written again under new numbers.
+ * The frames that were already written. A frame is found by a 64-bit hash of itself and all its callers. When
+ * three quarters of the table are used, the table is emptied, and frames are written again under new numbers.
  */
 enum { KWHY_STACK_NODES = 1 << 14 };
 

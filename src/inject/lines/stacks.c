@@ -70,8 +70,8 @@ static void remember_thread(struct kwhy_stacks *stacks, const void *python_threa
 }
 
 /*
- * Slot of the Python thread whose stack was taken last before *before_mono_ns; sets *before_mono_ns to the
- * time of that stack. KWHY_STACKS_PYTHON_THREADS: there is no such thread.
+ * Slot of the Python thread whose stack was taken last before *before_mono_ns, which is then set to the time
+ * of that stack. KWHY_STACKS_PYTHON_THREADS: there is no such thread.
  */
 static size_t latest_before(struct kwhy_stacks *stacks, int64_t *before_mono_ns)
 {
@@ -165,9 +165,9 @@ bool kwhy_stacks_take(struct kwhy_stacks *stacks, int64_t since_mono_ns, int64_t
 }
 
 /*
- * Whether a stack is due. A thread's time budget grows with time. The call after a pause is sampled if the
- * budget is above 0; other calls are sampled at random, and only if more than a quarter of the largest budget
- * is left.
+ * Whether a stack is due. A thread's time budget grows with time. The first call after a pause is sampled if
+ * the budget is above 0. Other calls are sampled at random, and only while more than a quarter of the largest
+ * budget is left.
  */
 static bool is_due(struct caller *caller, int64_t since_ns)
 {

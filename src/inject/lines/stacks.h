@@ -5,11 +5,11 @@
 #include "inject/lines/python.h"
 
 /*
- * Carries call stacks, taken at some of the program's CUDA calls, to the thread that writes them. CUPTI calls
- * kwhy for the time at the start and end of each CUDA call, on the calling thread. There the thread takes its
- * own stack after a pause of at least KWHY_STACKS_PAUSE_NS without calls, and otherwise at one call in a few
- * hundred. The code takes no lock and calls no function of the program. A thread takes no stack once it has
- * spent its share of time on stacks, or while the queue is full.
+ * Carries call stacks, taken at some of the program's CUDA calls, to the thread that writes them. At the
+ * start and end of each CUDA call, CUPTI asks kwhy for the time, on the calling thread. There the thread
+ * takes its own stack if it made no call for at least KWHY_STACKS_PAUSE_NS, and otherwise at one call in a
+ * few hundred. The code takes no lock and calls no function of the program. A thread takes no stack once it
+ * has spent its share of time on stacks, or while the queue is full.
  */
 enum {
 	KWHY_STACKS_QUEUED = 64,

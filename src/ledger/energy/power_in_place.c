@@ -199,8 +199,8 @@ static double spread_of_copies(const struct kind *kind)
 /* Sums over the grids of an account, weighted with time. */
 struct sum {
 	double time_ns, spread_ns, spread_ns2; /* spread_ns2: sum of the squares */
-	double copies_ns;		       /* of the spread that copies cause */
-	double probed_ns;		       /* time of the grids that kwhy probe repeated */
+	double copies_ns; /* the part of the spread that copies cause, weighted in the same way */
+	double probed_ns; /* time of the grids that kwhy probe repeated */
 };
 
 /*

@@ -104,7 +104,7 @@ static double figure_of(const struct kwhy_side *run, enum kwhy_figure figure, co
 	return NAN;
 }
 
-/* Which quantity of a run is compared; only the fields that this kind of quantity needs are set. */
+/* The quantity of a run that is compared. Only the fields that its kind needs are set. */
 struct quantity {
 	enum { FIGURE, RATE, EACH, ACCOUNT_COUNT, ACCOUNT_TIME, ACCOUNT_ENERGY, ACCOUNT_IN_ALL } kind;
 	const struct kwhy_comparison *comparison;
@@ -125,8 +125,8 @@ double kwhy_compare_units_of(const struct kwhy_comparison *comparison, const str
 }
 
 /*
- * Quantity of an account in one run. If a run lacks the account it is 0, provided that the run has work and,
- * for an energy, that its energy is known.
+ * Quantity of an account in one run. It is 0 if the run has work but not this account; the energy is 0 only
+ * if the run's energy is known, too.
  */
 static double account_value_of(const struct quantity *quantity, const struct kwhy_side *run)
 {

@@ -16,7 +16,10 @@ static const struct kwhy_read_llm_figure *figure_of(
 	return NULL;
 }
 
-/* The figure of a side: its own estimate of a single run, else the mean over the runs. */
+/*
+ * Sets the figure of a side. For a single run it is the run's own estimate, for several runs the mean over
+ * the runs. False: a run lacks the figure.
+ */
 static bool estimate_side(const struct kwhy_llm_side *side, const struct kwhy_read_llm_figure *like,
 	struct kwhy_estimate *out, double *values)
 {
@@ -46,7 +49,7 @@ static bool is_unpaired(const struct kwhy_llm_comparison *comparison, const char
 	return false;
 }
 
-/* Notes what a run of the other sides has and `run` lacks. */
+/* Adds to `unpaired` each load or length that `other` has and `run` lacks. */
 static void find_unpaired(
 	struct kwhy_llm_comparison *out, const struct kwhy_read_llm *run, const struct kwhy_read_llm *other)
 {
@@ -61,7 +64,7 @@ static void find_unpaired(
 	}
 }
 
-/* Places the figures of one kind, known by both sides or not, behind those that are there. */
+/* Appends the figures that both sides know (`known`), or those that a side does not know, to out->changes. */
 static void add_changes(struct kwhy_llm_comparison *out, bool known, double *values)
 {
 	const struct kwhy_read_llm *first = &out->sides[0].items[0];
@@ -98,7 +101,7 @@ static enum kwhy_status reserve(struct kwhy_llm_comparison *out, struct kwhy_err
 							     : kwhy_fail_memory(error, "the comparison");
 }
 
-/* Whether a load of the first run is in all others. */
+/* Whether one of the first run's loads is in all other runs. */
 static bool shares_load(const struct kwhy_llm_comparison *comparison)
 {
 	const struct kwhy_read_llm *first = &comparison->sides[0].items[0];
@@ -168,7 +171,10 @@ enum kwhy_status kwhy_compare_llm_condition(
 	return status;
 }
 
-/* How far a verdict is beyond its limit; below 0: it is kept. A change that may be chance counts as kept. */
+/*
+ * By how much a verdict exceeds the limit of its condition; below 0: the limit is kept. If the change may be
+ * chance, at most 0.
+ */
 static double excess_of(const struct kwhy_condition *condition, const struct kwhy_verdict *verdict)
 {
 	double excess = condition->above ? verdict->value - condition->limit
@@ -248,7 +254,7 @@ static void write_side(
 	kwhy_text_done(&files);
 }
 
-/* Says where the runs were asked for different things. */
+/* Warns if the runs had different requests or limits of good answers, and lists what is not compared. */
 static void write_warnings(
 	const struct kwhy_llm_comparison *comparison, const struct kwhy_text_context *context)
 {
@@ -274,7 +280,7 @@ static void write_warnings(
 	kwhy_text_done(&unpaired);
 }
 
-/* Writes the figures that are shown first, or all. */
+/* Writes the main figures (is_main) or, with --verbose, all figures. */
 static enum kwhy_status write_changes(const struct kwhy_llm_comparison *comparison,
 	const struct kwhy_text_context *context, struct kwhy_error *error)
 {

@@ -7,8 +7,9 @@
 #include "report/compare/parts.h"
 
 /*
- * Comparison of results of `kwhy llm`, of one or several runs of each side. Figures are compared load by
- * load. With several runs of a side a figure is the mean over its runs; it is unknown if a run lacks it.
+ * Comparison of results of `kwhy llm`, with one or several runs on each side. Figures are compared separately
+ * for each load. If a side has several runs, its figure is the mean over them, and is unknown if it is
+ * unknown in one of them.
  */
 struct kwhy_llm_side {
 	const struct kwhy_read_llm *items; /* borrowed */
@@ -18,12 +19,15 @@ struct kwhy_llm_side {
 struct kwhy_llm_comparison {
 	struct kwhy_arena arena;
 	struct kwhy_llm_side sides[2];
-	/* of the loads that all runs have: the figures that both sides know, then those that a side does not
+	/*
+	 * figures of the loads that all runs have: first change_count figures that both sides know, then
+	 * unknown_count figures that one side does not know
 	 */
 	struct kwhy_figure_change *changes;
 	size_t change_count, unknown_count;
-	bool *is_main;	       /* [change_count] whether a figure is shown first */
-	const char **unpaired; /* what is not compared because a run lacks it: "16 concurrent" */
+	bool *is_main;	       /* [number of changes] whether a figure is shown without --verbose */
+	const char **unpaired; /* loads and lengths that are not compared, because a run lacks them: "16
+				  concurrent" */
 	size_t unpaired_count;
 };
 
@@ -33,13 +37,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_compare_llm(
 	struct kwhy_llm_comparison *out, const struct kwhy_llm_side sides[2], struct kwhy_error *error);
 void kwhy_compare_llm_done(struct kwhy_llm_comparison *comparison);
 
-/* Reads a condition on a figure of such a comparison, as in "throughput<-2%" or "ttft.p99:8 concurrent>+10%".
+/*
+ * Reads a condition on a figure of a comparison of loads, as in "throughput<-2%" or "ttft.p99:8
+ * concurrent>+10%".
  */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_llm_condition(
 	const char *text, struct kwhy_condition *out, struct kwhy_error *error);
 /*
- * Evaluates a condition at each of the loads that it is about; the verdict is that of the load which exceeds
- * it by most. KWHY_E_INPUT: the figure is unknown at one of them. KWHY_E_USAGE: there is no such load.
+ * Checks a condition for the load that it names or, if it names none, for all loads. The verdict is that of
+ * the load that exceeds the limit by most. KWHY_E_INPUT: the figure is unknown for one of these loads.
+ * KWHY_E_USAGE: there is no load of that name.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_llm_check(const struct kwhy_condition *condition,
 	const struct kwhy_llm_comparison *comparison, struct kwhy_verdict *out, struct kwhy_error *error);

@@ -30,7 +30,7 @@ const char *kwhy_compare_value(char out[KWHY_QUANTITY_BYTES], double value, cons
 		return NULL;
 	if (!*unit)
 		return kwhy_quantity_percent(out, value);
-	/* a rate in small units would read as another unit: "-16.4 m/s" as metres per second */
+	/* with an SI prefix, a small rate would look like another unit: "-16.4 m/s" like metres per second */
 	if (strcmp(unit, "/s") != 0 || fabs(value) >= 999)
 		return kwhy_quantity_si(out, value, unit, digits);
 	snprintf(number, sizeof(number), "%.*g", digits, value);
@@ -106,7 +106,7 @@ static const char *show_value(
 	return out;
 }
 
-/* Adds the values of both sides, and the interval of the change, to the text on a condition. */
+/* Adds the values of both sides, and the interval of the change, to the sentence about a condition. */
 static void add_evidence(
 	struct kwhy_text *out, const struct kwhy_condition *condition, const struct kwhy_verdict *verdict)
 {

@@ -8,21 +8,24 @@
 #include "report/table.h"
 #include "report/text_context.h"
 
-/* Parts that comparisons share: that of runs, and those of results of `kwhy stat` and `kwhy llm`. */
+/*
+ * Functions that several comparisons share: of runs, of results of `kwhy stat`, and of results of `kwhy llm`.
+ */
 
 /* A figure that both sides have. */
 struct kwhy_figure_change {
 	const char *name; /* name of the figure: "energy", "joules per token" */
-	const char *of;	  /* what it is of: the domain "gpu 0", the load "8 concurrent"; "": the whole run */
+	const char *of;	  /* what the figure describes: the domain "gpu 0", the load "8 concurrent"; "": the
+			     whole run */
 	const char *unit;
 	struct kwhy_estimate a, b;
-	/* B less A with its 95 % interval; low and high are NAN where the interval is unknown */
+	/* B minus A with its 95 % interval; low and high are NAN if the interval is unknown */
 	struct kwhy_difference difference;
 };
 
 /*
- * Write the figures as a table, with or without a column of what they are of, and as the JSON member
- * "figures", in which `of` has the key `of_key`.
+ * Write the figures as a table, and as the JSON member "figures". `with_of`: the table has a column for what
+ * each figure describes. `of_key`: the JSON key of the same.
  */
 void kwhy_compare_changes_text(const struct kwhy_figure_change *changes, size_t count, bool with_of,
 	const struct kwhy_text_context *context);
@@ -32,10 +35,15 @@ void kwhy_compare_changes_json(
 /* Adds a relative change as "+12.3 %", or "new" where A's value is 0 and B's is not. */
 void kwhy_compare_add_ratio(struct kwhy_table *table, double a, double b);
 
-/* Writes a value in its unit, also a rate ("227 /s") and a ratio in percent; not finite: NULL. */
+/*
+ * Writes a value with its unit. A rate is written as "227 /s", a ratio in percent. If the value is not
+ * finite, returns NULL.
+ */
 const char *kwhy_compare_value(char out[KWHY_QUANTITY_BYTES], double value, const char *unit, int digits);
 
-/* Writes a count for one unit of the comparison: "53,899", or below 1000 also a fraction, "13.25". */
+/*
+ * Writes a count for one unit of the comparison: "53,899", or with a fraction if it is below 1000: "13.25".
+ */
 const char *kwhy_compare_count(char out[KWHY_QUANTITY_BYTES], double count);
 
 /*

@@ -64,8 +64,9 @@ static void add_row(struct kwhy_table *table, const struct kwhy_comparison *comp
 }
 
 /*
- * Words that follow a throughput in steps: " over the run" if the steps are stated as work, because they
- * are then divided by the time of the run. Steps that ranges show are divided by the time of their loop.
+ * Words that follow a throughput in steps. They are " over the run" if the steps are stated as work, because
+ * the number of steps is then divided by the time of the run. If ranges show the steps, it is divided by the
+ * time of their loop.
  */
 static const char *over_run(const struct kwhy_rate *rate)
 {
@@ -124,9 +125,9 @@ static bool has_outside(const struct kwhy_side *side)
 }
 
 /*
- * Name of the attributed energy in the table, which depends on where the joules come from (a meter or
- * assumed powers). In reports "metered" means metered in the run, so energy that was also metered before or
- * after the run gets another name.
+ * Name of the attributed energy in the table; it says whether the joules come from a meter or from assumed
+ * powers. In reports "metered" means metered in the run, so energy that was also metered before or after the
+ * run gets another name.
  */
 static const char *energy_name(const struct kwhy_comparison *comparison)
 {
@@ -211,8 +212,7 @@ static void write_missing(const struct kwhy_text_context *context, const char *l
 }
 
 /*
- * Whether the sides ran an account a different number of times, and the account has enough of the time to
- * matter.
+ * Whether the sides ran an account a different number of times, and the account takes enough time for a note.
  */
 static bool counts_differ(const struct kwhy_account_pair *pair, double all_s)
 {

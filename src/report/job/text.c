@@ -25,7 +25,7 @@ static const struct limits {
 /* A terminal has 24 lines, one of them for the prompt that follows. */
 enum { SCREEN_LINES = 23 };
 enum { VERBOSE_MAX = 50, RANK_BYTES = 96 };
-/* The interval around an estimate has 90 % of a normal distribution. */
+/* half of a 90 % interval of a normal distribution, in standard deviations */
 static const double INTERVAL_SDS = 1.645;
 
 struct screen {
@@ -81,7 +81,7 @@ static void write_run(const struct screen *screen)
 		kwhy_quantity_time(sum, job->span_ns));
 }
 
-/* Writes what the figures of the run are of. */
+/* Writes which ranks and devices the figures of the run cover. */
 static void write_extent(const struct screen *screen)
 {
 	const struct kwhy_job *job = screen->job;
@@ -184,7 +184,10 @@ static void write_not_compared(const struct screen *screen)
 			"communicator and sequence number.");
 }
 
-/* Writes what was not compared, because counted numbers joined collectives that are not the same. */
+/*
+ * Says how many collectives are not compared because they would be paired by counting from the start of each
+ * trace, and these pairs do not match.
+ */
 static void write_mismatched(const struct screen *screen)
 {
 	char count[KWHY_QUANTITY_BYTES];
@@ -197,7 +200,10 @@ static void write_mismatched(const struct screen *screen)
 			kwhy_quantity_count(count, screen->job->mismatched));
 }
 
-/* Writes what the compared collectives, a random share of all, let expect of all. */
+/*
+ * Writes the waiting time and energy in all collectives, estimated from the compared ones, which are a random
+ * share of all.
+ */
 static void write_estimate(const struct screen *screen)
 {
 	const struct kwhy_job *job = screen->job;
@@ -218,7 +224,10 @@ static void write_estimate(const struct screen *screen)
 				: NAN));
 }
 
-/* Writes how many collectives were compared, their sums, and the share of all that digests have. */
+/*
+ * Writes how many collectives were compared, and their sums. If the digests have only a share of all
+ * collectives, also writes the estimate for all.
+ */
 static void write_compared(const struct screen *screen)
 {
 	const struct kwhy_job *job = screen->job;

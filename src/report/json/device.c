@@ -235,7 +235,7 @@ static void write_accounts(struct kwhy_json *json, const struct kwhy_device_ledg
 	kwhy_json_array_end(json);
 }
 
-/* Writes the coverage of the recording, if in part of the run it is unknown what ran. */
+/* Writes the coverage of the recording, if it is unknown what ran in a part of the run. */
 static void write_coverage(struct kwhy_json *json, const struct kwhy_coverage_sum *coverage)
 {
 	if (!coverage->is_in_windows)

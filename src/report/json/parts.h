@@ -37,7 +37,7 @@ void kwhy_json_run(struct kwhy_json_report *parts);
 void kwhy_json_work(struct kwhy_json_report *parts);
 void kwhy_json_roofline(struct kwhy_json_report *parts);
 void kwhy_json_utilisation(struct kwhy_json_report *parts);
-void kwhy_json_ranges(struct kwhy_json_report *parts); /* ranges and steps */
+void kwhy_json_ranges(struct kwhy_json_report *parts); /* writes ranges and steps */
 void kwhy_json_ranks(struct kwhy_json_report *parts);
 void kwhy_json_processes(struct kwhy_json_report *parts);
 void kwhy_json_streams(struct kwhy_json_report *parts);
@@ -45,13 +45,13 @@ void kwhy_json_memory(struct kwhy_json_report *parts);
 void kwhy_json_hosts(struct kwhy_json_report *parts);
 void kwhy_json_overhead(struct kwhy_json_report *parts);
 void kwhy_json_probing(struct kwhy_json_report *parts); /* writes nothing if kwhy probe was not used */
-/* memory operations, and transfers split into copy, wait and rest */
+/* writes memory operations, and transfers split into copy, wait and rest */
 void kwhy_json_operations(struct kwhy_json_report *parts);
 void kwhy_json_cost_rankings(struct kwhy_json_report *parts);
 void kwhy_json_categories(struct kwhy_json_report *parts);
-void kwhy_json_price(struct kwhy_json_report *parts); /* price and carbon emissions */
+void kwhy_json_price(struct kwhy_json_report *parts); /* writes price and carbon emissions */
 void kwhy_json_plan(struct kwhy_json_report *parts);
-void kwhy_json_lost(struct kwhy_json_report *parts); /* lost records and warnings */
+void kwhy_json_lost(struct kwhy_json_report *parts); /* writes lost records and warnings */
 
 /*
  * The three utilisations of a device or of all devices (busy, SM-weighted, roofline) as columns of one row.

@@ -60,8 +60,9 @@ static void add_window(struct builder *builder, int64_t from_ns, int64_t to_ns)
 }
 
 /*
- * Chooses the windows. If the page shows every activity, it is one window over the whole recording.
- * Otherwise there are windows around all evidence of findings, at both ends and in the middle.
+ * Chooses the windows. If the page shows every activity, there is one window over the whole recording.
+ * Otherwise there are windows around all evidence of findings, and windows at both ends and in the middle of
+ * the recording.
  */
 static void choose_windows(struct builder *builder)
 {
@@ -87,8 +88,7 @@ static void choose_windows(struct builder *builder)
 	}
 }
 
-/* Hides the tracks of devices that are not shown, and of processes that have streams on such devices alone.
- */
+/* Hides the tracks of devices that are not shown, and of processes whose streams are all on such devices. */
 static enum kwhy_status hide_tracks(struct builder *builder)
 {
 	const struct kwhy_recording *recording = builder->report->recording;

@@ -23,8 +23,8 @@ enum kwhy_timeline_category {
 };
 
 /*
- * A column of integers, encoded as LEB128 varints. With `delta`, each is the zigzag-encoded difference from
- * the value before it (`previous`).
+ * A column of integers, encoded as LEB128 varints. With `delta`, each integer is stored as the zigzag-encoded
+ * difference from the one before it (`previous`).
  */
 struct kwhy_timeline_column {
 	struct kwhy_text bytes;

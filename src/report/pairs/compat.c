@@ -62,8 +62,8 @@ static double cut_rate(const struct kwhy_pair_config *config, size_t sample)
 }
 
 /*
- * Rate in one direction, GB/s, as nvbandwidth computes it: the median of three samples of 16 copies each,
- * whose times are cut to whole microseconds.
+ * Rate in one direction, GB/s, as nvbandwidth computes it: the median of three samples of 16 copies each; the
+ * times of the samples are rounded down to whole microseconds.
  */
 static double nvbandwidth_gb_per_s(const struct kwhy_pair_config *config)
 {
@@ -105,7 +105,7 @@ struct cell {
 	enum kwhy_pair_engine engine;
 	enum kwhy_pair_clock clock;
 	uint64_t bytes;
-	bool swaps; /* true: the GPU of a row receives; false: it sends */
+	bool swaps; /* true: rows of the matrix are the receiving GPUs; false: the sending ones */
 };
 
 typedef double cell_value(

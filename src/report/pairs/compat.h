@@ -16,7 +16,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_compat(
 	const struct kwhy_pairs *pairs, const char *peer, struct kwhy_text *out, struct kwhy_error *error);
 
 /*
- * Checks the name of another benchmark before minutes are spent on measuring. KWHY_E_USAGE: the name is
+ * Checks the name of the other benchmark, before minutes are spent on measuring. KWHY_E_USAGE: the name is
  * unknown.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_compat_check(const char *peer, struct kwhy_error *error);

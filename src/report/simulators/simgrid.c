@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Input file of SimGrid: a platform whose links have the rate of the largest sizes, with factors of SMPI
- * (its MPI layer) for smaller ones. A factor applies to sizes above its boundary (FactorSet in SimGrid), so
- * each range of sizes begins at a boundary.
+ * Input file of SimGrid: a platform whose links have the rate of the largest transfers, with factors of SMPI
+ * (SimGrid's MPI layer) for smaller ones. A factor applies to sizes above its boundary (FactorSet in
+ * SimGrid), so each range of sizes begins at a boundary.
  */
 #include "report/simulators/simulators.h"
 
@@ -32,8 +32,8 @@ static const struct kwhy_pair_curve *first_curve(const struct kwhy_pair_series *
 }
 
 /*
- * A segment of a curve whose latency is not negative. If the fitted latency is negative, it becomes 0, and
- * the rate is changed so that the time in the (geometric) middle of the segment stays the same.
+ * A segment of a curve with a latency of at least 0. A negative fitted latency becomes 0, and the rate is
+ * changed so that the time at the geometric middle of the segment stays the same.
  */
 static struct kwhy_transfer_segment positive(struct kwhy_transfer_segment segment)
 {

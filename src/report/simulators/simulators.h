@@ -6,9 +6,9 @@
 #include "model/pairs.h"
 
 /*
- * Writes measured transfers of one engine as inputs of network simulators. Each input is read back from the
- * written text. From it a model of the simulator computes times, which are compared with the measured ones.
- * Pure.
+ * Writes measured transfers of one engine as input files of network simulators. To check a file, a model of
+ * the simulator reads it back and computes times, which are compared with the measured ones. The functions do
+ * no input or output.
  */
 struct kwhy_simulator {
 	const char *name, *file;

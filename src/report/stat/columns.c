@@ -95,8 +95,8 @@ static struct kwhy_stat_sample amount(const struct kwhy_stat_row *row, const str
 }
 
 /*
- * A figure over all runs that count: the mean of `above` or, if `below` is not NULL, the sum of `above`
- * divided by the sum of `below`.
+ * A figure over all runs that count: the mean of `above`, or the sum of `above` divided by the sum of `below`
+ * if `below` is not NULL.
  */
 struct over_runs {
 	kwhy_stat_sample_of *above, *below;
@@ -280,10 +280,7 @@ static const char *show_efficiency(
 	return show_amount(out, value->figure.estimate.mean, symbol);
 }
 
-/*
- * In a comparison, the names of these columns follow the name of the unit: "tokens", "tokens/s",
- * "tokens/J".
- */
+/* In a comparison, the unit precedes the names of these columns: "tokens", "tokens/s", "tokens/J". */
 static const struct kwhy_column work_items[] = {
 	{"unit", "", KWHY_UNIT_WORDS, TEXT | JSON, AT(work.unit)},
 	{"from", NULL, KWHY_UNIT_WORDS, JSON, AT(work.from), .name = kwhy_stat_work_from_name},

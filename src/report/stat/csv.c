@@ -44,7 +44,10 @@ static void add_value(struct kwhy_text *out, const struct place *place, double v
 	add_row(out, place, &figure);
 }
 
-/* Adds a row for each column. For columns of some work, the name of the figure begins with `unit`. */
+/*
+ * Adds a row for each column. `unit` is the work that the columns are about; the names of their figures begin
+ * with it.
+ */
 static void add_columns(struct kwhy_text *out, const struct kwhy_columns *columns, struct place *place,
 	const struct kwhy_stat_row *row)
 {

@@ -112,9 +112,9 @@ static double half_ratio_of(const struct kwhy_estimate *estimate, double runs)
 }
 
 /*
- * Number of runs that would bring the relative half-width to ENOUGH_RATIO. For a single run, whose interval
- * is the meter's, the half-width is assumed to fall with the square root of the number of runs. 0:
- * ENOUGH_RATIO is reached, or too many runs would be needed.
+ * Number of runs that would bring the relative half-width to ENOUGH_RATIO. If the interval is that of the
+ * meter, because there is a single run, the half-width is assumed to fall with the square root of the number
+ * of runs. 0: ENOUGH_RATIO is reached, or too many runs would be needed.
  */
 static uint64_t runs_needed(const struct kwhy_stat_figure *energy)
 {

@@ -18,13 +18,13 @@ struct kwhy_stat_domain_figures {
 	 */
 	double meter_half_ratio;
 	/*
-	 * number of runs that would bring the relative half-width to 10 %; 0: it is reached, or the number
-	 * cannot be determined
+	 * number of runs that would bring the relative half-width to 10 %; 0: it is reached already, or the
+	 * number is unknown
 	 */
 	uint64_t runs_needed;
 	size_t unmeasured; /* number of runs that count in means although their energy is unknown */
 	/*
-	 * basis of the energy, and reason why energy is missing; each is taken from the last run that has
+	 * basis of the energy, and reason why the energy is missing; each is that of the last run that has
 	 * one
 	 */
 	const char *basis, *missing;

@@ -46,8 +46,8 @@ static size_t first_clause(const char *cure)
 }
 
 /*
- * Number of bytes of the first clause; the share of the cause that the clause may state at its end is not
- * counted.
+ * Number of bytes of the first clause, without the parenthesis at its end, if it has one (a share of the
+ * cause).
  */
 static size_t advice_bytes(const char *cure)
 {
@@ -60,8 +60,8 @@ static size_t advice_bytes(const char *cure)
 }
 
 /*
- * Number, counted from 1, of the first kind before this one whose cure begins with the same advice; 0:
- * there is none.
+ * Number, counted from 1, of the first kind before `kind` whose cure begins with the same advice; 0: there is
+ * none.
  */
 static size_t same_as(const struct kwhy_finding_kinds *kinds, size_t kind)
 {
@@ -129,7 +129,7 @@ static void write_kind(const struct kwhy_text_context *context, size_t number, b
 }
 
 /*
- * Whether the energy that is 100 % in the findings' shares differs by 1 % or more from the energy of the
+ * Whether the energy that the findings' shares refer to (100 %) differs by 1 % or more from the energy of the
  * run.
  */
 static bool is_base_apart(const struct kwhy_totals *totals)
@@ -138,7 +138,7 @@ static bool is_base_apart(const struct kwhy_totals *totals)
 		fabs(totals->recorded_nj - kwhy_totals_shown_nj(totals)) >= 0.01 * totals->recorded_nj;
 }
 
-/* Writes the heading. It states the number of findings and the energy that is 100 % in their shares. */
+/* Writes the heading, with the number of findings and the energy that their shares refer to (100 %). */
 static void write_heading(const struct kwhy_text_context *context, size_t count)
 {
 	const struct kwhy_totals *totals = context->totals;

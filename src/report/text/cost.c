@@ -14,8 +14,8 @@
 /* Columns of text in two lines; longer names of files and devices are cut. */
 enum { SUBJECT_COLUMNS = 140 };
 /*
- * An interval is shown with one number for both sides if their difference is at most this share of their
- * sum.
+ * If the two half-widths of an interval differ by at most this share of their sum, one number is shown for
+ * both.
  */
 #define EVEN_RATIO 0.05
 
@@ -210,8 +210,8 @@ static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWH
 }
 
 /*
- * Describes the recorded time if there is no activity that would give the run's duration, and only part of
- * the recorded time was metered.
+ * Describes the recorded time. Used if there is no activity, so that the run's duration is unknown, and only
+ * part of the recorded time was metered.
  */
 static const char *recorded_of(const struct kwhy_text_context *context, char out[KWHY_QUANTITY_BYTES + 16])
 {
@@ -289,8 +289,8 @@ static void write_energy(const struct kwhy_text_context *context)
 
 /*
  * Writes the energy that was drawn while nothing ran between the first and the last work, as a share of the
- * metered energy of the run. The advice refers to this metered energy. If that is not the total above, the
- * sentence states it.
+ * metered energy of the run, to which the advice refers. If this metered energy is not the total stated
+ * above, the sentence states it.
  */
 static void write_busy_energy(const struct kwhy_text_context *context, const char *subject, const char *busy)
 {

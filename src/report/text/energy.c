@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * Sections on accounts: all rows of the ledger, groups of accounts of which only the sum is known, and sums
- * by category.
+ * Sections on accounts: all rows of the ledger, groups of accounts with only a known sum, and sums by
+ * category.
  */
 
 enum { ACCOUNT_ROWS = 20, GROUP_ROWS = 8 };

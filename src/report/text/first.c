@@ -14,7 +14,7 @@
  * leave.
  */
 
-/* A sum of times that exceeds the devices' time by less than this factor is taken for that time. */
+/* If the sum of times exceeds the devices' time by less than this factor, nothing is taken to overlap. */
 #define OVERLAP_RATIO 1.001
 
 /* A terminal has 24 lines, one of them for the prompt that follows. */
@@ -106,7 +106,7 @@ static void add_row(struct kwhy_table *table, const struct kwhy_where *where, co
 	kwhy_table_percent(table, kwhy_where_share(where, row));
 }
 
-/* A row with the sum of several accounts, whose interval is unknown. */
+/* Adds a row with the sum of several accounts. The interval of this sum is unknown. */
 static void add_sum(struct kwhy_table *table, const struct kwhy_where *where, const struct kwhy_total *sum,
 	const char *name)
 {
@@ -152,7 +152,7 @@ static void write_rows(const struct kwhy_text_context *context, const struct kwh
 	kwhy_table_write(&table, context->style, context->out);
 }
 
-/* Groups of accounts, for a screen with room for few rows. */
+/* Groups of accounts, shown if the screen has space for few rows only. */
 enum group { GROUP_KERNELS, GROUP_COLLECTIVES, GROUP_COPIES, GROUP_IDLE, GROUP_OTHER, GROUP_COUNT };
 
 static enum group group_of(uint32_t category)
@@ -231,7 +231,7 @@ static void write_groups(const struct kwhy_text_context *context, const struct k
 }
 
 /*
- * Writes the names of the columns and the total of the rows. The total is less than that of the run if
+ * Writes the names of the columns and the total of the rows. This total is less than the energy of the run if
  * readings cover only part of the run.
  */
 static void write_remark(const struct kwhy_where *where, char out[REMARK_BYTES])

@@ -10,8 +10,8 @@
  */
 void kwhy_first_screen_where(const struct kwhy_text_context *context, size_t rows);
 /*
- * The `limit` kinds of findings that save most. A cure that consists of several clauses ends after the
- * first one, unless `is_whole`.
+ * Writes the `limit` kinds of findings that save most. Unless `is_whole`, only the first clause of a cure is
+ * written.
  */
 void kwhy_first_screen_advice(const struct kwhy_text_context *context, size_t limit, bool is_whole);
 /* At most `limit` sentences on what the recording leaves unknown. Writes nothing if nothing is unknown. */
@@ -35,7 +35,7 @@ struct kwhy_where {
 };
 
 struct kwhy_where kwhy_where_of(const struct kwhy_totals *totals);
-/* Share of a row in sum_nj or, if that is unknown, in shared_ns; at most 1. NAN: unknown. */
+/* Share of a row in sum_nj or, if sum_nj is unknown, in shared_ns; at most 1. NAN: unknown. */
 double kwhy_where_share(const struct kwhy_where *where, const struct kwhy_total *row);
 /* Name of a row for readers: "idle while the host launches work", or the row's own name. */
 const char *kwhy_where_words(const struct kwhy_total *row);

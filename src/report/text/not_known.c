@@ -7,7 +7,7 @@
 #include <string.h>
 
 /*
- * What is not known: one sentence for each kind of information that a recording lacks, the most serious
+ * What is not known: one sentence for each kind of information that the recording lacks, the most serious
  * first.
  */
 
@@ -115,7 +115,10 @@ static struct windows windows_of(const struct kwhy_text_context *context)
 	return windows;
 }
 
-/* What the figures say of the time outside of the windows, and how well random windows represent it. */
+/*
+ * Says whether the figures include time outside of the windows, and how well random windows represent the
+ * whole run.
+ */
 static void add_windows_use(
 	const struct kwhy_text_context *context, const struct windows *windows, struct kwhy_text *text)
 {
@@ -135,7 +138,9 @@ static void add_windows_use(
 		kwhy_text_add(text, ", and other times and counts are of the windows alone");
 }
 
-/* How much of the run the windows cover, and how well randomly chosen ones represent it. */
+/*
+ * Says how much of the run the windows cover, and how well randomly chosen windows represent the whole run.
+ */
 static void add_windows(struct sentences *sentences)
 {
 	const struct kwhy_text_context *context = sentences->context;

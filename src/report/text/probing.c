@@ -69,9 +69,9 @@ static void write_waiting(const struct kwhy_text_context *context, const struct 
 }
 
 /*
- * The repeats show a kernel's power in bursts. The interval of its account also covers the difference
- * between that power and its power in the program. The power in bursts may thus be known well enough
- * although the account is not.
+ * Writes which powers are known well in bursts, and which accounts are known well. The interval of an account
+ * is wider, because it also covers the difference between a kernel's power in bursts and its power in the
+ * program.
  */
 static void write_known(const struct kwhy_text_context *context, const struct kwhy_probing *probing,
 	const struct kwhy_probing_parts *parts)

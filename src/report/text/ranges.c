@@ -163,7 +163,7 @@ void kwhy_section_steps(const struct kwhy_text_context *context)
 		context, "Steps", "energy: of what was launched inside; window: all meanwhile");
 	if (context->style->section_count || context->report->recording->work_count)
 		kwhy_text_context_step_mean(
-			context); /* if neither holds, the section on the cost has shown the mean */
+			context); /* if neither holds, the section on the cost already shows the mean */
 	write_ranges(context, step_columns, ledger->steps, shown);
 	kwhy_text_context_more(context, ledger->step_count, shown);
 }

@@ -105,7 +105,7 @@ static bool has_roofline(const struct kwhy_text_context *context)
 	return context->report->ledger->roofline.ratio > 0;
 }
 
-/* Whether work in FLOP or bytes was stated. If that is not enough for a roofline, a note says why. */
+/* Whether work in FLOP or bytes was stated. If a roofline cannot be computed from it, a note says why. */
 static bool is_asked_for(const struct kwhy_recording *recording)
 {
 	bool asked = false;

@@ -77,8 +77,8 @@ static const char *show_strategy(char out[KWHY_SHOWN_BYTES], const struct kwhy_v
 
 /*
  * Shows joules per byte with the half-width of the interval in percent: "2.56 nJ ±1.0 %". If the interval
- * contains 0, it shows the upper end, "< 200 pJ"; if the whole interval is below 0, "none seen". Returns
- * NULL if the value is unknown.
+ * contains 0, shows its upper end instead, "< 200 pJ"; if all of the interval is below 0, shows "none seen".
+ * Returns NULL if the value is unknown.
  */
 static const char *show_spread(char out[KWHY_SHOWN_BYTES], double value, double low, double high)
 {

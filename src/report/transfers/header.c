@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* Adds text to a comment of the header. Characters that could end the comment are left out. */
+/* Adds text to a comment of the header, without characters that could end the comment. */
 static void add_words(struct kwhy_text *out, const char *words)
 {
 	for (; words && *words; words++)

@@ -11,8 +11,8 @@
 
 /*
  * Power and energy sensors on boards, from Linux's hwmon: "CPU Power Socket 0" and "Module Power Socket 0" of
- * Grace through acpi_power_meter, power supplies, server boards. One sensor may include another: a module
- * includes its CPU. Both are shown, and their values are never added.
+ * Grace through acpi_power_meter, power supplies, server boards. One sensor may include another, as a module
+ * includes its CPU. Both are then shown, and their values are never added.
  */
 
 enum { CHIPS_MAX = 256, SENSORS_MAX = 64, INDEX_MAX = 32 };
@@ -22,8 +22,8 @@ enum { CHIPS_MAX = 256, SENSORS_MAX = 64, INDEX_MAX = 32 };
 #define PERIOD_NS INT64_C(500000000)
 
 /*
- * The forms of reading that a sensor of a chip may have: energy, present power, and mean power over an
- * interval, which is used only if the sensor has no present power.
+ * The forms in which a chip's sensor may give readings: energy, present power, and mean power over an
+ * interval. The last one is used only if the sensor has no present power.
  */
 static const struct form {
 	const char *prefix, *suffix;
@@ -82,8 +82,8 @@ static int64_t hwmon_read(void *state, uint32_t argument, int64_t now_mono_ns)
 }
 
 /*
- * Whether a chip belongs to a GPU whose meters another back end reads. If no other back end reads that GPU,
- * the chip is its only meter.
+ * Whether another back end reads the meters of the chip's GPU. If none does, the chip is the GPU's only
+ * meter.
  */
 static bool is_metered_apart(const struct kwhy_sensors *sensors, const char *driver)
 {
@@ -95,7 +95,7 @@ static bool is_metered_apart(const struct kwhy_sensors *sensors, const char *dri
 	return false;
 }
 
-/* Location of a sensor: its folder, its prefix, such as "power", and its index, such as 1. */
+/* Where a sensor is: its folder, its prefix, such as "power", and its index, such as 1. */
 struct place {
 	const char *folder, *driver;
 	const struct form *form;
@@ -109,7 +109,8 @@ static const char *attribute_name(char out[64], const struct place *place, const
 }
 
 /*
- * Names a sensor by the text of ACPI's firmware or, without one, by its driver and its label (or attribute).
+ * Names a sensor by the text that ACPI's firmware gives or, if there is none, by its driver and its label (or
+ * attribute).
  */
 static void name_sensor(char out[KWHY_ATTRIBUTE_BYTES], const struct place *place)
 {
@@ -181,8 +182,8 @@ static enum kwhy_status add_form(
 }
 
 /*
- * Adds the sensor with this index in each form that it has, except that mean power is left out if it has
- * present power.
+ * Adds the sensor with this index in each form that it has; mean power only if the sensor has no present
+ * power.
  */
 static enum kwhy_status add_index(
 	struct hwmon *hwmon, const char *folder, const char *driver, int index, struct kwhy_error *error)

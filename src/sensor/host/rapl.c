@@ -12,16 +12,16 @@
 
 /*
  * The counters of RAPL (running average power limit) of Intel's and AMD's CPUs, from Linux's powercap tree.
- * The zone intel-rapl:P is a package and intel-rapl:P:S a part of it. Of the parts only the memory is read,
- * because its energy is not included in that of its package. Two kinds of zones are not read: "psys" includes
- * the packages, and intel-rapl-mmio shows the same counters a second time.
+ * The zone intel-rapl:P is a package, and intel-rapl:P:S is a part of it. Of the parts only the memory is
+ * read, because its energy is not included in that of its package. Two kinds of zones are not read: "psys",
+ * which includes the packages, and intel-rapl-mmio, which shows the same counters a second time.
  */
 
 enum { ZONES_MAX = 64, PARTS_MAX = 16, DOMAINS_MAX = 2 * ZONES_MAX, TRIES = 3 };
 
 #define ROOT "/sys/class/powercap"
 #define PERF_ROOT "/sys/bus/event_source/devices/power"
-/* largest range that is believed; real ranges are near 2^38, and sums over wraps must fit \ 64 bits */
+/* largest range that is accepted; real ranges are near 2^38, and sums over wraps must fit 64 bits */
 #define WRAP_MAX_UJ (INT64_C(1) << 48)
 #define PERIOD_NS INT64_C(100000000)
 #define TOOK_MAX_NS INT64_C(2000000)
@@ -63,9 +63,9 @@ static bool read_domain(const struct domain *domain, int64_t *out_uj)
 }
 
 /*
- * Reads a counter and dates the reading at the middle of the read. A read usually takes microseconds. If it
- * took longer, the thread was preempted and the time is uncertain; then it reads again, up to three times in
- * all.
+ * Reads a counter, and gives the reading the time in the middle of the read. A read usually takes
+ * microseconds. A longer one was interrupted, so its time is uncertain; the counter is then read again, up to
+ * three times in all.
  */
 static bool read_dated(const struct rapl *rapl, const struct domain *domain, struct kwhy_reading *out)
 {
@@ -193,8 +193,9 @@ static enum kwhy_status add_memory(
 }
 
 /*
- * Adds a top-level zone: a package such as "package-1", or a die of a package, such as "package-1-die-0".
- * Its number is the one in its name or, if the name has none, the number of zones found before it.
+ * Adds a top-level zone: a package, such as "package-1", or a die of a package, such as "package-1-die-0".
+ * The package's number is the one in the zone's name or, if the name has none, the number of zones found
+ * before.
  */
 static enum kwhy_status add_package(struct rapl *rapl, int64_t zone, struct kwhy_error *error)
 {

@@ -6,15 +6,15 @@
 #define PERIOD_NS INT64_C(100000000)
 
 /*
- * Default time between caught updates (update.h defines catching). The reads that catch an update spin in
- * the driver for 4.5 ms on an H200, at worst 30 ms, so catching every update would use a tenth of a core.
- * Between caught updates the driver's power samples show how the power changes.
+ * Default time between caught updates (update.h says what catching is). On an H200, the reads that catch an
+ * update spin in the driver for 4.5 ms, at worst for 30 ms, so catching every update would use a tenth of a
+ * core. Between caught updates the driver's power samples show how the power changes.
  */
 #define CATCH_NS INT64_C(20000000000)
 
 /*
- * Time between reported updates while the driver returns no power samples. These updates come from single
- * reads some time after an update; such a read does not spin.
+ * Time between reported updates while the driver returns no power samples. These updates are not caught, but
+ * come from single reads some time after them, which do not spin.
  */
 #define ALONE_NS INT64_C(1000000000)
 
@@ -30,8 +30,8 @@ struct kwhy_nvml_counter {
 };
 
 /*
- * Publishes how uncertain the times of recent readings are: the uncertainty of this reading or, if larger,
- * the value published before, reduced by an eighth.
+ * Publishes how uncertain the times of recent readings are. This is the uncertainty of the new reading or, if
+ * that is larger, seven eighths of the value published before.
  */
 static void note_unsure(const struct kwhy_nvml_counter *counter)
 {
@@ -70,7 +70,7 @@ static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 	} else if (!counter->has_moved && counter->update.phase == KWHY_NVML_UPDATE_STILL) {
 		/*
 		 * No update was found. As long as the counter has never changed, its readings are passed on
-		 * nevertheless; they show that it does not change.
+		 * nevertheless, to show that it does not change.
 		 */
 		kwhy_nvml_unit_push(unit, counter->source, now_ns, (int64_t)value_mj);
 	}

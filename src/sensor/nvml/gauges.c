@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gauges of a GPU; each row of the table is one NVML call. Every call takes the driver's lock, so values that
- * seldom change are read seldom. Gauges that a GPU does not support at opening are not read later.
+ * seldom change are read seldom. Gauges that the GPU does not support when the back end opens are never read.
  */
 #include "sensor/nvml/parts.h"
 
@@ -133,7 +133,7 @@ static enum kwhy_nvml_result read_memory_temperature(
 static const struct row {
 	const char *words;
 	gauge_read *read;
-	uint32_t rounds; /* the row's call is made once in this many rounds of reading */
+	uint32_t rounds; /* the call is made in one of this many rounds of reading */
 	int count;
 	enum kwhy_gauge gauges[VALUES_MAX];
 } rows[] = {

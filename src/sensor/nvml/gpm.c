@@ -15,7 +15,8 @@
 static const struct {
 	unsigned metric;
 	enum kwhy_gauge gauge;
-	double unit; /* kwhy's units in one unit of NVML: permille in a percent, bytes/s in MiB/s */
+	double unit; /* kwhy's units in one unit of NVML, such as permille in a percent, or bytes/s in MiB/s
+		      */
 } rows[] = {
 	{KWHY_NVML_GPM_SM_ACTIVE, KWHY_GAUGE_SM_ACTIVE, 10},
 	{KWHY_NVML_GPM_SM_OCCUPANCY, KWHY_GAUGE_SM_OCCUPANCY, 10},

@@ -199,7 +199,7 @@ static enum kwhy_status open_nvml(struct kwhy_sensors *sensors, const struct kwh
 	}
 	if (status)
 		return status;
-	*out_state = state; /* the caller closes it, even if something fails later */
+	*out_state = state; /* the caller closes the back end, even if a later step fails */
 	return add_gpus(state, sensors, request, error);
 }
 

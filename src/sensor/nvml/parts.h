@@ -53,8 +53,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_absence(struct kwhy_nvml_unit 
 unsigned kwhy_nvml_instances_most(const struct kwhy_nvml *nvml, kwhy_nvml_handle gpu);
 
 /*
- * Marks in `seen` which of the first `count` GPUs are metered: those that the request's program can see. Adds
- * an absence that names the others. If the request has a list of devices, the list decides.
+ * Marks in `seen` those of the first `count` GPUs that are metered: the GPUs in the request's list of devices
+ * or, without a list, the GPUs that the request's program can see. Adds an absence that names the others.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_visible(const struct kwhy_nvml *nvml, struct kwhy_sensors *sensors,
 	const struct kwhy_sensor_request *request, unsigned count, bool seen[KWHY_SENSOR_INDEX_MAX + 1],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Power as single values: a trailing average and an instantaneous power, which are needed only if the driver
- * keeps no power samples, and the average of the memory alone.
+ * Power as single values: a trailing average, an instantaneous power, and the average of the memory alone.
+ * The first two are needed only if the driver keeps no power samples.
  */
 #include "sensor/nvml/parts.h"
 
@@ -25,7 +25,8 @@ static const struct row memory_rows[] = {
 
 struct power {
 	struct kwhy_nvml_unit *unit;
-	int count; /* number of fields; 0: the driver has none, and nvmlDeviceGetPowerUsage() is called */
+	int count; /* number of fields; 0: the driver has none of them, and nvmlDeviceGetPowerUsage() is
+		      called */
 	struct kwhy_nvml_field fields[FIELDS_MAX];
 	uint32_t sources[FIELDS_MAX];
 };

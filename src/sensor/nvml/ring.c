@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver's ring buffer of power samples. On an H200 it has 120 samples, taken 20 ms apart, with Unix time
- * stamps of the driver. It is read, by one call, before samples are overwritten.
+ * stamps of the driver. One call reads all of them, early enough that none is overwritten unread.
  */
 #include "sensor/nvml/parts.h"
 
@@ -15,8 +15,8 @@
 /* time between reads: the ring buffer holds 2.4 s, and a read takes 0.6 ms of a core on an H200 */
 #define READ_NS (2000 * MS)
 /*
- * Time until the next attempt after the driver refused to return samples. Several attempts fit in before
- * samples are overwritten, each at another phase of the counter's updates.
+ * Time until the next attempt after the driver refused to return samples. There is time for several attempts
+ * before samples are overwritten, each at another phase of the counter's updates.
  */
 #define RETRY_NS (230 * MS)
 /* usual gaps between samples are 7 to 47 ms; a longer gap means that samples are missing */
@@ -33,7 +33,7 @@ struct ring {
 	unsigned space;
 	struct kwhy_nvml_sample *samples; /* space for all samples of the ring buffer */
 	unsigned long long seen_unix_us;  /* newest time stamp that was read; 0: all samples count as new */
-	int64_t seen_mono_ns; /* that time on CLOCK_MONOTONIC; INT64_MIN: there was no sample yet */
+	int64_t seen_mono_ns; /* seen_unix_us on CLOCK_MONOTONIC; INT64_MIN: there was no sample yet */
 	struct kwhy_clock_relation relation; /* relation of the two clocks at the last read */
 };
 
@@ -54,8 +54,8 @@ static void count_missing(struct ring *ring, int64_t time_mono_ns)
 }
 
 /*
- * Takes one sample. The driver may return the newest sample of the previous read again, which is skipped. Any
- * other sample that is not later, or that lies in the future, is invalid.
+ * Takes one sample. The driver may return the newest sample of the previous read again; it is then skipped. A
+ * sample that is older than that one, or lies in the future, is invalid.
  */
 static void take(struct ring *ring, const struct kwhy_nvml_sample *sample, unsigned type, int64_t now_ns)
 {
@@ -76,8 +76,8 @@ static void take(struct ring *ring, const struct kwhy_nvml_sample *sample, unsig
 }
 
 /*
- * Reads the relation of the clocks. If Unix time was set, time stamps from before and after cannot be
- * compared; then samples count as new if they are later on CLOCK_MONOTONIC.
+ * Reads the relation of the clocks. If Unix time was set, time stamps from before and after the setting
+ * cannot be compared; then samples count as new if they are later on CLOCK_MONOTONIC.
  */
 static void relate(struct ring *ring)
 {

@@ -5,19 +5,22 @@
 
 #define GAP_NS (3 * MS) /* time between two reads while an update is being caught */
 /*
- * An update counts as caught if it happened between two reads and at most this time passed from the start of
- * the first read to the end of the second. On a busy H200 (driver 580.159.04) a read takes 14 ms if the
- * counter has just changed and 2.4 ms otherwise: together with the pause these are 20 ms, so that the update
- * is known within 10 ms.
+ * An update counts as caught if the value changed between two reads, and at most this time passed from the
+ * start of the first read to the end of the second. On a busy H200 (driver 580.159.04) a read takes 14 ms if
+ * the counter has just changed and 2.4 ms otherwise. With the pause between the two reads this makes 20 ms,
+ * so the time of the update is known within 10 ms.
  */
 #define CATCH_NS (28 * MS)
-/* longest attempt to catch an update; after it the counter counts as unchanging, or as too fast to catch */
+/*
+ * longest attempt to catch an update; after it, the counter counts as unchanging, or as changing too fast to
+ * be caught
+ */
 #define CATCH_LENGTH_NS (1000 * MS)
 #define STILL_STEP_NS (250 * MS)
 #define FAST_NS (15 * MS)  /* updates less than this apart cannot be distinguished */
 #define MARGIN_NS (2 * MS) /* margin for jitter of the updates and of the thread's wake-up */
-#define TRUST_NS (14 * MS) /* times of a grid with a larger uncertainty are not reported */
-/* Usual period: a measured period that is compatible with it is replaced by it. */
+#define TRUST_NS (14 * MS) /* predicted times of updates with a larger uncertainty are not reported */
+/* Usual period. If a measured period is compatible with it, the usual one is used instead. */
 #define USUAL_NS (100 * MS)
 #define USUAL_UNSURE_NS (MS / 10)
 #define DRIFT_RATIO 20000 /* the assumed drift of a period is at most 1 / DRIFT_RATIO of that period */
@@ -37,7 +40,7 @@ static int64_t nearest(int64_t way_ns, int64_t period_ns)
 	return (way_ns + (way_ns < 0 ? -period_ns : period_ns) / 2) / period_ns;
 }
 
-/* Uncertainty of the time of a grid's update that comes `updates` updates after the last caught one. */
+/* Uncertainty of the time of the update that is `updates` periods after the last caught one. */
 static int64_t unsure_after(const struct kwhy_nvml_update *update, int64_t updates)
 {
 	return update->unsure_ns + updates * (update->period_unsure_ns + update->period_ns / DRIFT_RATIO);
@@ -60,8 +63,8 @@ static void start_grid(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t
 }
 
 /*
- * Decides when the next attempt to catch starts: as many updates ahead as can be predicted, and before the
- * earliest time that the update may have.
+ * Decides when the next attempt to catch starts. The update to be caught is as many periods ahead as can be
+ * predicted, and the attempt starts before the earliest time that this update may have.
  */
 static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 {
@@ -80,9 +83,9 @@ static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 }
 
 /*
- * Computes the period from the grid's first update and its last. If the usual period is compatible with it
- * and more precise, the usual one is used, so that the next catch may come much later. If this assumption
- * once failed, the usual period is not used again.
+ * Computes the period from the grid's first and last update. If the usual period is compatible with it and
+ * more precise, the usual one is used, so that the next catch may come much later. If that has failed once,
+ * the usual period is not used again.
  */
 static void learn_period(struct kwhy_nvml_update *update)
 {
@@ -96,8 +99,8 @@ static void learn_period(struct kwhy_nvml_update *update)
 }
 
 /*
- * Adds a caught update to the grid and corrects the grid by it. If the update is too far off the grid, it
- * starts a new one.
+ * Adds a caught update to the grid, and corrects the grid by it. An update that is too far from the grid
+ * starts a new grid.
  */
 static void join(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsure_ns)
 {
@@ -154,8 +157,8 @@ static bool caught(struct kwhy_nvml_update *update, int64_t end_ns, int64_t *out
 }
 
 /*
- * Ends an attempt to catch an update without success: the counter changes at nearly every read, or it stands
- * still.
+ * Ends an attempt to catch an update without success: the counter changes at nearly every read, or does not
+ * change.
  */
 static void give_up(struct kwhy_nvml_update *update, int64_t end_ns)
 {
@@ -167,8 +170,8 @@ static void give_up(struct kwhy_nvml_update *update, int64_t end_ns)
 }
 
 /*
- * Finds the last update of the grid that certainly precedes a read, and reports it. false: another update may
- * have happened during the read.
+ * Finds the last update of the grid that certainly precedes a read, and reports it. false: it is not certain,
+ * because another update may have happened during the read.
  */
 static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
 {
@@ -183,8 +186,8 @@ static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end
 }
 
 /*
- * Handles a read that came too long after the one before it. If the value changed, the update was not caught.
- * If the value did not change, there was no update, and the attempt goes on.
+ * Handles a read that came too long after the one before it. If the value changed, the update was missed. If
+ * it did not change, there was no update, and the attempt goes on.
  */
 static bool read_late(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
@@ -199,8 +202,8 @@ static bool read_late(
 		update->reads++;
 	update->next_ns = end_ns + GAP_NS;
 	if (changed && !update->period_ns)
-		update->unsure_ns =
-			0; /* the next update may be missed, and two periods would be taken for one */
+		update->unsure_ns = 0; /* this update was missed, so up to the next caught one two periods
+					  would be taken for one */
 	return update->period_ns && place(update, begin_ns, end_ns, out_edge_ns);
 }
 
@@ -217,7 +220,7 @@ static bool read_catching(
 		return false;
 	}
 	if (changed && update->unsure_ns && !update->period_ns && end_ns - update->edge_ns < FAST_NS) {
-		update->unsure_ns = 0; /* updates that are so close together cannot be caught one by one */
+		update->unsure_ns = 0; /* these updates are too close together to be caught one by one */
 		return false;
 	}
 	return changed && caught(update, end_ns, out_edge_ns);
@@ -225,7 +228,7 @@ static bool read_catching(
 
 /*
  * Handles a read between attempts to catch, or the first read of an attempt. If it is not certain which
- * update the read shows, an update is near; an attempt to catch it then begins.
+ * update the read shows, another update is near, and an attempt to catch it begins.
  */
 static bool read_resting(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)

@@ -6,14 +6,14 @@
 #include <stdint.h>
 
 /*
- * Finds the times at which an energy counter is updated. A read takes 2 to 15 ms of a core on an H200, so
- * the counter is read rarely. An update is called caught if two reads in quick succession have different
- * values. Two caught updates give the period; from then on updates are assumed to form a regular grid in
- * time, and each further caught update makes the grid's period and phase more precise. An update is caught
- * every `wanted_ns`. A read between two catches shows the value of the last grid update before it. A caught
- * update that is not on the grid starts a new grid. A counter that does not change is read 4 times per
- * second. A counter that changes too fast for single updates to be caught is read every `wanted_ns`. Times
- * are those of CLOCK_MONOTONIC. Only one thread may use it.
+ * Finds the times at which an energy counter is updated. A read takes 2 to 15 ms of a core on an H200, so the
+ * counter is read rarely. An update is caught if two reads in quick succession have different values; its
+ * time is then known. Two caught updates give the period. From then on updates are assumed to form a regular
+ * grid in time, and each further caught update makes the grid's period and phase more precise. An update is
+ * caught every `wanted_ns`. A read between two catches shows the value of the last grid update before the
+ * read. A caught update that is not on the grid starts a new grid. A counter that does not change is read 4
+ * times per second. A counter that changes too fast for single updates to be caught is read every
+ * `wanted_ns`. Times are those of CLOCK_MONOTONIC. Only one thread may use it.
  */
 
 enum kwhy_nvml_update_phase {
@@ -28,16 +28,16 @@ struct kwhy_nvml_update {
 	int64_t wanted_ns; /* time between caught updates */
 	enum kwhy_nvml_update_phase phase;
 	bool has_value;
-	int64_t old_begin_ns; /* start of the previous read */
-	int64_t took_ns;      /* duration of the last read */
-	int64_t since_ns;     /* start of the current attempt to catch an update */
-	int64_t changes,
-		reads; /* in this attempt: number of reads with a changed value, and number of all reads */
-	int64_t edge_ns, unsure_ns; /* the last caught update of the grid, known to within +- unsure_ns;
+	int64_t old_begin_ns;	/* start of the previous read */
+	int64_t took_ns;	/* duration of the last read */
+	int64_t since_ns;	/* start of the current attempt to catch an update */
+	int64_t changes, reads; /* number of reads in this attempt: changed ones (with another value than the
+				   read before), and all */
+	int64_t edge_ns, unsure_ns; /* time of the grid's last caught update, known to within +- unsure_ns;
 				       unsure_ns 0: there is no grid yet */
 	int64_t first_ns, first_unsure_ns,
 		/*
-		 * first update of the grid, known to within +- first_unsure_ns, and the number of updates
+		 * time of the grid's first update, known to within +- first_unsure_ns, and number of updates
 		 * after it
 		 */
 		updates;
@@ -45,17 +45,17 @@ struct kwhy_nvml_update {
 	int64_t period_ns, period_unsure_ns;
 	bool is_unusual; /* the usual period was assumed once and did not fit */
 	int64_t stride;	 /* number of updates from edge_ns to the next update to be caught */
-	int64_t reported_ns, reported_unsure_ns; /* the update that was reported last, known to within +-
-						    reported_unsure_ns */
+	int64_t reported_ns, reported_unsure_ns; /* time of the update that was reported last, known to within
+						    +- reported_unsure_ns */
 	/* time of the next read */
 	int64_t next_ns;
 };
 
 /*
  * Takes the result of a read that lasted from `begin_ns` to `end_ns`; `changed`: the value differs from that
- * of the read before. True: the counter has had this value since its update at *out_edge_ns. The time of that
- * update is known to within 14 ms or, for a fast counter, to within the duration of the read. No update is
- * reported twice.
+ * of the read before. True: the counter has had this value since the update at *out_edge_ns. That time is
+ * known to within 14 ms or, for a fast counter, to within the duration of the read. No update is reported
+ * twice.
  */
 bool kwhy_nvml_update_read(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed,
 	int64_t *out_edge_ns);

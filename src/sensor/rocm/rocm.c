@@ -22,8 +22,8 @@ enum { CARDS_MAX = 64, DEVICES_MAX = 64, VENDOR_AMD = 0x1002 };
 #define COUNTER_UPDATE_NS INT64_C(1000000) /* the driver asks the firmware at most once a millisecond */
 
 /*
- * A count of the accumulator is 2^-16 J (15.259 uJ), as the driver's gpu_metrics say. The library rounds that
- * to 15.3 uJ, which is 0.27 % too much, so its figure is replaced.
+ * A count of the accumulator is 2^-16 J (15.259 uJ), as the driver's gpu_metrics state. The library rounds
+ * this to 15.3 uJ, which is 0.27 % too much, so the library's figure is replaced.
  */
 #define RESOLUTION_UJ (1e6 / 65536)
 #define RESOLUTION_REPORTED_UJ 15.3
@@ -169,8 +169,8 @@ static enum kwhy_status add_meter(
 }
 
 /*
- * Adds those meters that report a value above 0. On a card with two GPUs (MI250X) the second GPU reports 0,
- * because the first GPU's meter measures both.
+ * Adds those meters whose reading is above 0. On a card with two GPUs (MI250X), the second GPU's meter reads
+ * 0, because the first GPU's meter measures both.
  */
 static enum kwhy_status add_meters(
 	struct rocm *rocm, struct unit *unit, uint32_t device, struct kwhy_error *error)

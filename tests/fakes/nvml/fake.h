@@ -168,7 +168,7 @@ struct fake_scenario {
 	struct fake_fault faults[FAKE_FAULTS];
 	unsigned fault_count;
 	int64_t origin_mono_ns; /* monotonic time of the first call */
-	int64_t offset_ns;	/* Unix time less monotonic time at the first call */
+	int64_t offset_ns;	/* Unix time minus monotonic time at the first call */
 	bool has_settings;	/* the variable FAKE_SETTINGS names a file */
 };
 

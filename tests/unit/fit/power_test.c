@@ -104,8 +104,8 @@ static void held_out_windows_tell_of_noise_and_intervals_hold_the_truth(void **s
 }
 
 /*
- * Leakage power is a part of the base that follows the temperature, a gauge of its own. The sum of both
- * parts is known well, although each part alone is not.
+ * Leakage power is the part of the base power that rises with the temperature, and has its own gauge. The sum
+ * of both parts is known well, although each part alone is not.
  */
 static void a_base_that_rises_with_temperature_is_base(void **state)
 {

@@ -38,7 +38,10 @@ static void energy_times_intensity_is_grams_a_run_a_step_and_a_year(void **state
 		fabs((answer.per_run.high - answer.per_run.low) / 2 / answer.per_run.value - 0.01) < 1e-9);
 }
 
-/* If the two lengths of a year differed, an audit would find arithmetic errors in this command's output. */
+/*
+ * kwhy audit must use the same length of a year. Otherwise it would find arithmetic errors in the output of
+ * this command.
+ */
 static void a_year_is_as_long_as_that_of_an_audit(void **state)
 {
 	struct kwhy_running_question asked = question();

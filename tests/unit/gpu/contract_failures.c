@@ -26,7 +26,8 @@ void more_than_there_is_is_refused(void **state)
 	assert_int_equal(ops->launch(gpu, &launch, &failure), KWHY_E_UNSUPPORTED);
 	launch.blocks = 2;
 	launch.cooperative = true;
-	launch.shared_bytes = 48 << 10; /* with static memory, beyond the limit without opting in */
+	launch.shared_bytes = 48 << 10; /* with the kernel's static memory, this exceeds what a launch may use
+					   without opting in */
 	succeeds(ops->launch(gpu, &launch, &failure));
 	launch.shared_bytes = backend == KWHY_GPU_HIP ? 60 << 10 : 100 << 10;
 	succeeds(ops->launch(gpu, &launch, &failure));

@@ -168,8 +168,8 @@ static void a_copy_is_found_behind_other_ranks(void **state)
 }
 
 /*
- * Ranks of a simulator may have the same activities at the same times. The message also says what to do in
- * that case.
+ * Simulated ranks may have the same activities at the same times. The message also says what to do if the
+ * files are of two ranks.
  */
 static void who_gives_ranks_that_did_the_same_is_told_to_state_them(void **state)
 {

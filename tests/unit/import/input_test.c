@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-/* Tests of reading a file's bytes: plain and compressed, at once and in pieces. */
+/* Tests of reading a file, plain or compressed, as a whole or in pieces. */
 
 enum { LENGTH = 3000000 };
 

@@ -32,7 +32,7 @@ static void is_number(const json_t *object, const char *key, int64_t got)
 		fail_msg("%s is %lld, not %lld", key, (long long)got, (long long)number(object, key));
 }
 
-/* The activities of one device that belong to a figure. */
+/* The activities of one device from which a figure is computed. */
 struct selection {
 	const struct kwhy_recording *recording;
 	size_t first, end;

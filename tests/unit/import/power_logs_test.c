@@ -80,7 +80,7 @@ static void each_tool_s_log_has_its_joules_on_the_trace_s_clock(void **state)
 		const char *name;
 		enum kwhy_meter meter;
 		size_t readings;
-		int64_t first_ns; /* time of the first reading less the start of the work, ns */
+		int64_t first_ns; /* time of the first reading after the start of the work, ns */
 		double joules;
 	} logs[] = {
 		{"nvidia-smi.csv", KWHY_METER_NVML_INSTANT, 7, -1750000000, 780},

@@ -90,7 +90,10 @@ static void machines_of_one_name_keep_clocks_of_their_own(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* A width is that of the whole spread, and machines may differ by a second beyond its half. */
+/*
+ * The uncertainty of a clock is half of its width. Clocks that differ by at most a second more than their
+ * uncertainties count as those of one machine.
+ */
 static void a_clock_that_is_hardly_known_agrees_with_what_lies_in_its_spread(void **state)
 {
 	static const struct written within[] = {{HOST, BOOT_UNIX_NS + 5000 * MS, 8500 * MS, 0},

@@ -174,7 +174,7 @@ static void a_cut_recording_is_read_and_says_so(void **state)
 	assert_int_equal(recording->activities.count, 4);
 	assert_true(recording->lost.truncated);
 	assert_true(has_note(recording, "recording-cut"));
-	/* the work was that of the whole run, not of its recorded part */
+	/* the amount of work is that of the whole run, of which only a part is recorded */
 	assert_int_equal(recording->work_count, 0);
 	assert_true(has_note(recording, "work-of-a-cut-run"));
 	kwhy_recording_free(recording);
@@ -182,8 +182,8 @@ static void a_cut_recording_is_read_and_says_so(void **state)
 }
 
 /*
- * Imports a recording that lacks its last `cut` bytes. It has no device work; it has power readings if
- * has_power is set. An error must contain `words`.
+ * Imports a recording without device work that lacks its last `cut` bytes. With has_power it has power
+ * readings. An error must contain `words`.
  */
 static enum kwhy_status import_cut(bool has_power, off_t cut, const char *words)
 {
@@ -236,7 +236,7 @@ static void damage_inside_has_to_be_asked_for_and_costs_its_block(void **state)
 	int fd = record_both(path);
 
 	(void)state;
-	/* in the first block, which holds kernels */
+	/* damages the first block, which holds kernels */
 	assert_int_equal(pwrite(fd, "\xff\xff", 2, 64 + 10), 2);
 	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
 	assert_int_equal(kwhy_import_trace(recording, path, &strict, &error), KWHY_E_INPUT);
@@ -410,7 +410,7 @@ static void a_process_that_ended_just_before_the_run_is_known_to_run_nothing_aft
 	say_names(&tape);
 	record_program(&tape);
 	ADD(&tape, RUN, run, .start_mono_ns = 900 * MS, .end_mono_ns = 9300 * MS);
-	/* the run ends long after the process, and nothing is known of that time */
+	/* the process ended long before the run, and nothing was recorded after its end */
 	recording = import_tape(&tape);
 	assert_int_equal(recording->coverage[0].end_ns - recording->coverage[0].start_ns, 150 * MS);
 	kwhy_recording_free(recording);

@@ -40,7 +40,7 @@ static const struct call_row calls[] = {
 static const struct call_row marker = {900, 39000, 8, "forward \\\"1\\\""};
 static const struct kernel_row kernels[] = {
 	{5200, 15200, 2, 1, 11, 2}, {15300, 39000, 2, 1, 12, 3}, {47000, 48001, 3, 2, 13, 6},
-	{0, 0, 2, 1, 11, 9}, /* the profiler got no times for it */
+	{0, 0, 2, 1, 11, 9}, /* a kernel whose times are missing, as the profiler got none */
 };
 static const struct copy_row copies[] = {
 	{2000, 2900, 0, 2, 4096, 1, "MEMORY_COPY_HOST_TO_DEVICE"},

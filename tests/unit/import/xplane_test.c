@@ -266,7 +266,7 @@ static void a_profile_of_another_device_is_refused_with_its_name(void **state)
 	kwhy_text_done(&text);
 }
 
-/* The work of add_gpu() in XLA's JSON format. */
+/* The activities that add_gpu() makes, in XLA's JSON format. */
 static const char json[] =
 	"{\"displayTimeUnit\": \"ns\", \"traceEvents\": ["
 	"{\"ph\": \"M\", \"pid\": 2, \"name\": \"process_name\", \"args\": {\"name\": \"/device:GPU:1\"}},"

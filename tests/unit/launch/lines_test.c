@@ -9,7 +9,7 @@ static struct kwhy_error error;
 static struct kwhy_text seen;
 static int64_t last_ns;
 
-/* Appends a line and a bar to `seen`. */
+/* Appends a line and the character | to `seen`. */
 static void note(void *context, int64_t time_mono_ns, const char *line, size_t length)
 {
 	(void)context;

@@ -101,7 +101,10 @@ static void a_device_that_had_not_come_to_rest_idles_at_its_own_power_then(void 
 	assert_true(fabs(kwhy_metered_view_energy_nj(&plan.view, 1, &plan.powers, modelled_nj) - 450e9) < 1);
 }
 
-/* No work was seen in the third interval. So its energy counts as idle energy, and it has no scale. */
+/*
+ * Nothing recorded ran in the third interval. So its energy is idle energy, and no factor scales powers to
+ * it.
+ */
 static void what_nobody_was_seen_in_is_idle_energy(void **state)
 {
 	struct kwhy_apportioned apportioned;
@@ -141,8 +144,7 @@ static void hidden_time_has_what_the_powers_leave_of_an_interval(void **state)
 		1150000000007);
 	assert_true(apportioned.base_unscaled_s[3] == 2);
 	/*
-	 * the meter alone decides 150 J of the 550 J in all: those of the first interval, and next to
-	 * nothing of the rest
+	 * 150 J of the 550 J follow from the meter alone: the whole first interval, and almost nothing else
 	 */
 	assert_true(apportioned.metered_ratio > 0.27 && apportioned.metered_ratio < 0.28);
 	kwhy_apportioned_done(&apportioned);
@@ -177,8 +179,8 @@ static void spread_of(struct plan *plan, struct kwhy_apportioned *apportioned, s
 }
 
 /*
- * The meter fixes the sum, so a common factor cancels out. Only 1.7 % remain for each class, a part of
- * which is common to both.
+ * The meter fixes the sum, so a common factor cancels out. An uncertainty of only 1.7 % remains for each
+ * class, part of which is common to both.
  */
 static void what_all_powers_have_in_common_widens_no_interval(void **state)
 {

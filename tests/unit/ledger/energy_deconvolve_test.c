@@ -5,18 +5,19 @@
 #include <math.h>
 
 /*
- * Tests a meter that reports exact means over the last second, read every 0.1 s: what the run took, and when.
- * The run is from 10 s to 12 s, with one power in its first half and another in its second.
+ * Tests that the energy and the times of a run are found with a meter that reports exact means over the last
+ * second and is read every 0.1 s. The run is from 10 s to 12 s, with one power in its first half and another
+ * in its second.
  */
 
 #define NS_PER_S INT64_C(1000000000)
 
 struct plan {
 	double idle_w, first_w, second_w;
-	double hole_from_s, hole_to_s; /* without readings */
+	double hole_from_s, hole_to_s; /* an interval without readings */
 };
 
-/* Energy from 0 to a time. */
+/* Returns the energy from 0 s to to_s. */
 static double energy_j(const struct plan *plan, double to_s)
 {
 	const double first_s = fmin(fmax(to_s - 10, 0), 1), second_s = fmin(fmax(to_s - 11, 0), 1);

@@ -121,13 +121,13 @@ static void what_was_metered_between_windows_has_an_account_and_the_ledger_balan
 	assert_true(
 		unrecorded->low_nj <= unrecorded->gross_nj && unrecorded->high_nj >= unrecorded->gross_nj);
 	assert_int_equal(unrecorded->gross_nj, unrecorded->idle_nj + unrecorded->net_nj);
-	/* 2 to 3 s is within the run, 0 to 1 s and 4 to 5 s are not */
+	/* the time from 2 s to 3 s is within the run; 0 s to 1 s and 4 s to 5 s are not */
 	assert_int_equal(ledger->devices[0].energy.between_ns, 1000 * MS);
 	assert_true(fabs((double)ledger->devices[0].energy.between_nj - 300e9) < 10e9);
 	idle = build_account(ledger, 0, "idle");
-	/* 1900 to 2000 ms; 3900 to 4000 ms is after the last activity */
+	/* idle from 1900 ms to 2000 ms; the time from 3900 ms to 4000 ms is after the last activity */
 	assert_int_equal(idle->time_ns, 100 * MS);
-	/* chosen ranges do not represent the whole run */
+	/* ranges that the user chose do not represent the whole run */
 	assert_int_equal(unrecorded->whole_nj, KWHY_UNKNOWN_NJ);
 	assert_true(isnan(ledger->devices[0].coverage.share_error_ratio));
 	build_free(recording, ledger);
@@ -258,8 +258,8 @@ static void what_is_known_behind_the_selection_is_no_sample(void **state)
 	assert_int_equal(ledger->devices[0].coverage.drawn_count, 20);
 	outside = build_account(ledger, 0, "outside: before and after");
 	/*
-	 * the 200 ms after the last kernel stand for 1 s, as a fifth of the time is recorded; the 4 s stand
-	 * for themselves
+	 * The 200 ms after the last kernel represent 1 s, as a fifth of the time is recorded. The 4 s after
+	 * the end of the process are not scaled up.
 	 */
 	assert_int_equal(outside->whole_ns, 5000 * MS);
 	assert_int_equal(build_account(ledger, 0, "a")->whole_ns, 20000 * MS);

@@ -279,8 +279,8 @@ static void answers_without_usage_are_counted(void **state)
 }
 
 /*
- * Texts without an end take time in proportion to their length, or nearly so: each of these took minutes when
- * a word, a character or a special token took the length of the text.
+ * The time for a text must be nearly proportional to its length. Each of these texts takes minutes if every
+ * word, character or special token costs time in proportion to the whole length.
  */
 static void long_texts_are_counted(void **state)
 {
@@ -295,7 +295,7 @@ static void long_texts_are_counted(void **state)
 		text[i] = " low"[i % 4];
 	assert_int_equal(kwhy_llm_count_tokens(tokenizer, text, BYTES, &tokens, &error), KWHY_OK);
 	assert_int_equal(tokens, BYTES / 4);
-	/* one word of many merges */
+	/* a single word with many merges */
 	for (size_t i = 0; i < BYTES; i++)
 		text[i] = "erlo"[i % 4];
 	assert_int_equal(kwhy_llm_count_tokens(tokenizer, text, BYTES, &tokens, &error), KWHY_OK);

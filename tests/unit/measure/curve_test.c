@@ -279,7 +279,8 @@ static void ticks_behind_the_samples_wait_for_them_and_not_for_long(void **state
 	struct kwhy_curve *curve;
 
 	(void)state;
-	curve = curve_of(&counter, &power); /* the samples end 2 s before the counter: more may come */
+	curve = curve_of(
+		&counter, &power); /* the samples end 2 s before the counter, so more samples may follow */
 	assert_true(kwhy_curve_last_ns(curve) < 5001 * MS);
 	kwhy_curve_free(curve);
 	counter = steady_counter(ticks, 91, 300);

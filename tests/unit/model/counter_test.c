@@ -63,7 +63,10 @@ static void the_power_of_a_tick_is_its_rise_over_its_length(void **state)
 enum { READINGS_MAX = 10 };
 
 /* `verdicts` has a letter for each reading: r right, w wrong, o open (later readings decide). */
-/* No GPU draws 100 kW over a second, and a late time stamp makes a high power and a low one. */
+/*
+ * No GPU draws 100 kW for a second. A time stamp that is too late makes the power before it too low and the
+ * power after it too high.
+ */
 static void a_rise_that_nothing_can_draw_is_a_jump_unless_a_time_was_late(void **state)
 {
 	int64_t times_ns[] = {0, 1000000000, 2000000000, 3000000000};
@@ -84,7 +87,7 @@ static void a_rise_that_nothing_can_draw_is_a_jump_unless_a_time_was_late(void *
 	series.value = late_mj;
 	assert_int_equal(kwhy_counter_step(&series, 2, &counts), KWHY_COUNTER_ROSE);
 	assert_int_equal(counts, 300000);
-	late_ns[1] = 1000; /* and one that is early */
+	late_ns[1] = 1000; /* and a time stamp that is too early */
 	series.count = 3;
 	assert_int_equal(kwhy_counter_step(&series, 1, &counts), KWHY_COUNTER_ROSE);
 }

@@ -30,17 +30,17 @@ static void expect(const char *name, double rate, double expected, double tolera
 }
 
 /*
- * How the rates of a GPU relate by its architecture: a wrong digit in a row breaks one of them. FP32 is that
- * of all lanes at the boost clock, two FLOP each.
+ * Checks how the rates of a GPU are related on its architecture, so that a wrong digit in a row is found. The
+ * FP32 rate is two FLOP per clock cycle for each lane, at the boost clock.
  */
 static void the_rates_of_a_gpu_fit_each_other(void **state)
 {
 	static const struct {
 		const char *name;
 		double memory_gb, fp16; /* GB/s, TFLOP/s */
-		double lanes, clock_hz; /* of FP32 */
-		double fp64;		/* of FP32; 0: it has none */
-		double tf32, bf16, fp8; /* of FP16 */
+		double lanes, clock_hz; /* number of FP32 lanes and their boost clock */
+		double fp64;		/* relative to the FP32 rate; 0: the GPU has none */
+		double tf32, bf16, fp8; /* relative to the FP16 rate */
 	} gpus[] = {
 		{"NVIDIA H200", 4800, 989.4, 128 * 132, 1.98e9, 0.5, 0.5, 1, 2},
 		{"NVIDIA H100 80GB HBM3", 3350, 989.4, 128 * 132, 1.98e9, 0.5, 0.5, 1, 2},
@@ -73,7 +73,7 @@ static void the_rates_of_a_gpu_fit_each_other(void **state)
 		for (int p = 0; p < KWHY_PRECISION_COUNT; p++)
 			if (expected[p] == 0)
 				assert_true(isnan(rate[p]));
-			else /* data sheets round to a digit behind the point, and clocks to two */
+			else /* data sheets round rates to one decimal place and clocks to two */
 				expect(gpus[i].name, rate[p], expected[p],
 					p <= KWHY_PRECISION_FP32 ? 0.01 * expected[p] : 0.11e12);
 	}

@@ -22,7 +22,8 @@ static void a_row_has_every_property(void **state)
 
 		if (!row->name || !*row->name)
 			fail_msg("meter %d has no name", (int)meter);
-		if (strlen(row->name) + 4 >= KWHY_METER_NAME_BYTES) /* up to 4 more for a domain's number */
+		if (strlen(row->name) + 4 >= KWHY_METER_NAME_BYTES) /* the name of a domain gets up to 4 more
+								       characters for its number */
 			fail_msg("%s is too long a name", row->name);
 		if (row->unit >= KWHY_METER_UNIT_COUNT || row->response >= KWHY_METER_RESPONSE_COUNT)
 			fail_msg("%s has no unit or no response", row->name);

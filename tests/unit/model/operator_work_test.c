@@ -28,7 +28,7 @@ static const struct {
 		"\"\",\"\",\"\"];[\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[1, 1]\",\"1\",\"True\",\"True\","
 		"\"True\"];",
 		2.0 * 16 * 5 * 27, 2 * (192 + 135 + 80), KWHY_PRECISION_FP16},
-	/* one number stands for both directions */
+	/* one number holds for both directions */
 	{"aten::cudnn_convolution",
 		"[[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]];[\"c10::Half\",\"c10::Half\",\"\",\"\",\"\",\"\","
 		"\"\",\"\",\"\"];[\"\",\"\",\"[1]\",\"[2]\",\"[1]\",\"1\",\"True\",\"True\",\"True\"];",
@@ -59,7 +59,7 @@ static const struct {
 		KWHY_PRECISION_FP16},
 	{"aten::fill_", "[[4,8],[]];[\"float\",\"Scalar\"];;", 0, 128, KWHY_PRECISION_FP32},
 	{"aten::sum", "[[4,8],[],[],[]];[\"float\",\"\",\"Scalar\",\"\"];;", 0, 128, KWHY_PRECISION_FP32},
-	/* the first argument is added, and has no part in the product */
+	/* the first argument is added to the product of the others */
 	{"aten::baddbmm", "[[3,4,16],[3,4,8],[3,8,16]];[\"float\",\"double\",\"double\"];;", 3072, 5376,
 		KWHY_PRECISION_FP64},
 	{"aten::_addmm_activation", "[[16],[4,8],[8,16]];[\"float\",\"c10::Half\",\"c10::Half\"];;", 1024,
@@ -68,9 +68,12 @@ static const struct {
 		1024, 224, KWHY_PRECISION_FP8},
 	{"aten::mm", "[[4,8],[8,16]];[\"c10::Float8_e5m2\",\"c10::Float8_e4m3fn\"];;", 1024, 224,
 		KWHY_PRECISION_FP8},
-	/* one column on the left: the result has as many values as both sides together */
+	/* an outer product: the result has nearly as many values as both factors together */
 	{"aten::mm", "[[4,1],[1,16]];[\"float\",\"float\"];;", 128, 4 * (4 + 16 + 64), KWHY_PRECISION_FP32},
-	/* 8 x 8 with stride 2, padding 1 and dilation 1 is 4 x 4, wherever the operator has them */
+	/*
+	 * with stride 2, padding 1 and dilation 1 the output is 4 x 4, at whatever position the operator has
+	 * these arguments
+	 */
 	{"aten::miopen_convolution",
 		"[[1,3,8,8],[5,3,3,3],[5],[],[],[]];[\"float\",\"float\",\"float\"];[\"\",\"\",\"\",\"[1, "
 		"1]\",\"[2, 2]\",\"[1, "
@@ -91,12 +94,13 @@ static const struct {
 		"3]\",\"\",\"[2, "
 		"2]\",\"[1, 1]\",\"[1, 1]\"];",
 		2.0 * 16 * 3 * 9, 4 * (192 + 27 + 48), KWHY_PRECISION_FP32},
-	/* without a list of the gradients that are wanted it is two; the input comes before the gradient here
+	/*
+	 * without a list of the wanted gradients two are assumed; this operator's first argument is the input
 	 */
 	{"aten::miopen_convolution_backward",
 		"[[1,3,8,8],[1,5,4,4],[5,3,3,3]];[\"float\",\"double\",\"float\"];;", 2 * 2.0 * 80 * 27,
 		2 * (4 * 192 + 8 * 80 + 4 * 135), KWHY_PRECISION_FP64},
-	/* keys of 2 heads for the queries' 4, and no word on causality */
+	/* the queries have 4 heads and the keys 2, and nothing says whether the attention is causal */
 	{"aten::_efficient_attention_forward",
 		"[[2,8,4,16],[2,6,2,16],[2,6,2,16]];[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\"];"
 		";",
@@ -163,7 +167,7 @@ static void shapes_that_leave_the_work_open_give_none(void **state)
 		/* the shapes do not fit together */
 		{"aten::mm", "[[4, 8], [9, 16]];[\"float\",\"float\"];;"},
 		{"aten::mm", ""},
-		/* one factor is of a type that is not known */
+		/* the data type of one factor is unknown */
 		{"aten::mm", "[[4, 8], [8, 16]];[\"float\",\"c10::Complex\"];;"},
 		{"aten::mm", "[[4"},
 		/* the stride is missing */

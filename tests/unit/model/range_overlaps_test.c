@@ -48,7 +48,7 @@ static void add(const char *name, int64_t start_ns, int64_t end_ns)
 
 /*
  * Adds a process with one thread and, for each bit of `devices`, a stream on that device. Returns the
- * thread's number.
+ * thread's index.
  */
 static uint32_t add_process(unsigned devices)
 {

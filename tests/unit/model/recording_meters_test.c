@@ -46,7 +46,7 @@ static void add(struct kwhy_recording *recording, enum kwhy_meter meter, int64_t
 	OK(kwhy_recording_add_reading(recording, meter, device, 0, ms * MS, value, &error));
 }
 
-/* Finishes the recording and checks that all its notes have this id; NULL: that it has none. */
+/* Finishes the recording and checks that it has notes, all with this id; NULL: that it has no notes. */
 static void finish(struct kwhy_recording *recording, const char *id)
 {
 	OK(kwhy_recording_finish(recording, &error));

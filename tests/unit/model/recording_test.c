@@ -69,7 +69,10 @@ static void check_capacities(const struct kwhy_recording *recording)
 #undef X
 }
 
-/* Columns of large items grow in smaller steps than others. The rows before are not needed, so none exist. */
+/*
+ * Columns of large items grow in smaller steps; the capacity is that of the smallest column. The test only
+ * sets the count: the rows before do not exist.
+ */
 static void columns_of_many_rows_have_one_capacity(void **state)
 {
 	struct kwhy_recording *recording = two_processes();
@@ -212,7 +215,7 @@ static enum kwhy_status finished(int64_t start_ns, int64_t end_ns, bool is_call)
 	return status;
 }
 
-/* So that differences and sums of two times never overflow. */
+/* Within this range, differences and sums of two times never overflow. */
 static void times_up_to_a_quarter_of_the_range_are_accepted(void **state)
 {
 	const int64_t earliest = INT64_MIN / 4, latest = INT64_MAX / 4;

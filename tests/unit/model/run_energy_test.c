@@ -74,7 +74,7 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 	/* the 2 s without readings are estimated as idle at 100 W, but may have drawn 300 W */
 	assert_joules(run.below_nj, hypot(20, 0.05 * 400));
 	assert_joules(run.above_nj, hypot(20, 0.95 * 400));
-	/* a counter shows no power, but the work's mean */
+	/* a counter does not show the highest power, so the mean power of the work is used */
 	plan.device_ledger.energy.highest_sample_w = NAN;
 	plan.accounts[0].mean_power_mw = 300000;
 	run = kwhy_run_energy_of(&plan.device_ledger);
@@ -87,8 +87,8 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 }
 
 /*
- * Adds two unrecorded times: 4 s in the run at 250 W, 2.4 s of which have readings (600 J), and 5 s after
- * the run.
+ * Adds two intervals of unrecorded time: 4 s within the run at 250 W, 2.4 s of which have readings (600 J),
+ * and 5 s after the run.
  */
 static void make_windows(struct plan *plan)
 {

@@ -17,7 +17,7 @@ static const struct kwhy_side_device metered = {.name = "GPU",
 	.metered_ns = 2000,
 	.context_idle_w = 100};
 
-/* A sum over two devices, of which the second is `second`. */
+/* Returns the sums over two devices, of which the second is `second`. */
 static struct kwhy_side side_of(const struct kwhy_side_device *second, int64_t run_nj)
 {
 	const struct kwhy_side_counts counts = {0};
@@ -130,7 +130,7 @@ static void accounts_of_one_name_are_added_and_all_rows_are_found(void **state)
 	assert_false(kwhy_side_has_finding(&side, "launch-bound"));
 	assert_true(kwhy_side_work_of(&side, "tokens")->count == 4096);
 	assert_true(kwhy_side_work_of(&side, "steps")->count == 8);
-	assert_null(kwhy_side_work_of(&side, "images")); /* none was done */
+	assert_null(kwhy_side_work_of(&side, "images")); /* no work in images was stated */
 	assert_true(side.launch_ns == 5000);
 	kwhy_side_done(&side);
 }

@@ -103,7 +103,7 @@ static void the_samplers_joules_are_unknown_without_packages_or_busy_time(void *
 
 	(void)state;
 	assert_true(isnan(kwhy_stat_cost_j(&stat)));
-	stat.cost.busy_s = 0.01; /* less than the sampler alone used */
+	stat.cost.busy_s = 0.01; /* less time than the sampler alone used */
 	assert_true(isnan(kwhy_stat_cost_j(&stat)));
 	stat.cost.busy_s = 4;
 	assert_close(kwhy_stat_cost_j(&stat), 1);

@@ -4,7 +4,7 @@
 
 static struct kwhy_error error;
 
-/* What a change did, and the pattern after it. */
+/* The result of a change, and the pattern of the changed work. */
 struct after {
 	struct kwhy_whatif *whatif;
 	struct kwhy_replay_changes changes;

@@ -147,7 +147,7 @@ static void powers_hold_for_about_as_many_threads_and_as_long_kernels(void **sta
 
 	(void)state;
 	assert_ptr_equal(kwhy_replay_alike(known, 2, &wanted), &known[0]);
-	wanted.length_ns = 9e6; /* lengths beyond a limit count as equal */
+	wanted.length_ns = 9e6; /* kernels longer than a limit count as equally long */
 	assert_ptr_equal(kwhy_replay_alike(known, 2, &wanted), &known[1]);
 	wanted.length_ns = 2e4;
 	assert_null(kwhy_replay_alike(known, 2, &wanted));

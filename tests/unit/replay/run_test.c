@@ -104,8 +104,8 @@ static struct build four_loops(void)
 }
 
 /*
- * Replays the loops as graphs on a machine that launches a graph in 4 us and `node_s` for each further
- * node.
+ * Replays the loops as graphs, on a machine where the launch of a graph takes 4 us and node_s more for each
+ * node after the first.
  */
 static struct kwhy_replay *replayed_as_graphs(double node_s)
 {
@@ -158,7 +158,7 @@ static void a_refused_change_is_not_run(void **state)
 	kwhy_replay_free(replay);
 }
 
-/* Raises SIGINT, as Ctrl-C does, when the part `context` of a replay begins. */
+/* Raises SIGINT, as Ctrl-C does, when the part of the replay named by `context` begins. */
 static void press(void *context, const char *what)
 {
 	if (!strcmp(what, context))
@@ -248,7 +248,7 @@ int main(void)
 		cmocka_unit_test(a_refused_change_is_not_run),
 		cmocka_unit_test(accounts_of_kernels_are_listed_with_what_stands_for_them),
 		cmocka_unit_test(joules_compare_where_one_factor_was_asked_of_both),
-		/* last, as the request to stop stays set */
+		/* last, because the request to stop cannot be withdrawn */
 		cmocka_unit_test(an_interrupt_leaves_the_runs_before),
 	};
 

@@ -11,7 +11,7 @@ enum { SIDE_RUNS = 3 };
 
 static struct kwhy_error error;
 
-/* A load of a closed loop. Its joules of a token have an interval without width. */
+/* A load with a fixed number of concurrent requests. The interval of its joules per token has no width. */
 #define LOAD(at_once, tokens_per_s, first_p99, joules)                                                       \
 	"{\"name\":null,\"loop\":\"closed\",\"arrivals\":null,\"rate_per_s\":null,\"concurrency\":" #at_once \
 	",\"steady_s\":10,\"good_per_s\":10,\"requests\":100,\"outcomes\":{\"done\":95},\"tokens_per_"       \
@@ -62,7 +62,7 @@ static void done(struct compared *compared)
 		kwhy_read_llm_done(&compared->runs[i]);
 }
 
-/* The figure of a load that both sides know. */
+/* Returns the change of a figure that both results have. */
 static const struct kwhy_figure_change *change_of(
 	const struct kwhy_llm_comparison *comparison, const char *of, const char *name)
 {
@@ -104,7 +104,7 @@ static void loads_are_paired_by_what_they_are(void **state)
 	assert_int_equal(compared.comparison.unpaired_count, 2);
 	assert_string_equal(compared.comparison.unpaired[0], "1 concurrent");
 	assert_string_equal(compared.comparison.unpaired[1], "16 concurrent");
-	/* 90 % in the file, 95 % in the comparison */
+	/* the file has a 90 % interval, the comparison a 95 % interval */
 	change = change_of(&compared.comparison, "all loads", "joules-per-output-token");
 	assert_true(fabs(change->a.high - 2 - 0.2 * 1.1916) < 1e-3);
 	assert_true(kwhy_difference_is_known(&change->difference));
@@ -128,7 +128,7 @@ static void a_condition_is_judged_at_the_load_that_exceeds_it_most(void **state)
 	assert_true(judge(&compared, "ttft.p99>+10%").exceeded);
 	assert_true(judge(&compared, "ttft.p99 > 450ms").exceeded);
 	assert_true(judge(&compared, "joules-per-token>+3%").exceeded);
-	/* equal figures with intervals are no change */
+	/* figures that are equal and have intervals do not differ significantly */
 	verdict = judge(&compared, "joules-per-output-token>+0%");
 	assert_true(!verdict.exceeded && verdict.is_chance);
 	done(&compared);
@@ -180,7 +180,7 @@ static void a_figure_that_one_side_lacks_decides_nothing(void **state)
 	done(&compared);
 }
 
-/* Without a load within the limits there are no good answers, which a condition on goodput sees. */
+/* If no load keeps the limits, goodput is 0, which a condition on goodput must report. */
 static void no_load_within_the_limits_is_no_goodput(void **state)
 {
 	static const char a[] = RESULT(128, "\"ttft=300ms\"", 1, LOAD(8, 400, 0.2, 2.0)),

@@ -15,7 +15,7 @@ static struct kwhy_error error;
 	"\"count\":" #count ",\"mean\":" #mean ",\"low\":" #low ",\"high\":" #high                      \
 	",\"deviation\":" #deviation "}}]}"
 
-/* A comparison, and the results to which it refers. */
+/* A comparison with the two results that it refers to. */
 struct compared {
 	struct kwhy_read_stat a, b;
 	struct kwhy_stat_comparison comparison;

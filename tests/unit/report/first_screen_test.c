@@ -34,7 +34,7 @@ static void estimate_the_whole(struct nouns *nouns)
 	}
 }
 
-/* `fits`: the terminal holds all parts of the screen. */
+/* `fits`: all parts fit on the screen, so it must have at most 23 lines. */
 static void assert_first_screen(const struct nouns *nouns, size_t columns, bool fits)
 {
 	struct kwhy_text out = nouns_text(nouns, columns, false);

@@ -20,7 +20,7 @@ struct nouns {
 	struct kwhy_report report;
 };
 
-/* `name` is used wherever a trace may give a name. */
+/* `name` is used for everything that a trace names. */
 void nouns_init(struct nouns *nouns, const char *name);
 void nouns_energy(struct nouns *nouns);
 void nouns_done(struct nouns *nouns);

@@ -295,8 +295,8 @@ static void a_counter_that_stands_still_is_found_by_a_reader_that_always_comes_l
 }
 
 /*
- * In a whole second only one read comes soon enough after the read before it, and it sees a change. The
- * counter must not be taken for one that changes at each read.
+ * In a whole second only one read follows soon enough on the read before it, and it finds a change. This must
+ * not count as a counter that changes at each read.
  */
 static void one_change_behind_late_reads_is_no_fast_counter(void **state)
 {

@@ -90,7 +90,7 @@ static void counters_for_root_alone_are_one_sentence_with_the_cure(void **state)
 	host_open(host);
 	if (self == 0)
 		assert_int_equal(seteuid(self), 0);
-	assert_int_equal(host->sensors->absence_count, 2); /* one of RAPL, one of hwmon */
+	assert_int_equal(host->sensors->absence_count, 2); /* one message about RAPL, one about hwmon */
 	assert_non_null(strstr(host_absence(host, "rapl"), "for root alone"));
 	assert_non_null(strstr(host_absence(host, "rapl"), "chmod o+r"));
 	for (size_t i = 0; i < host->sensors->absence_count; i++)

@@ -91,8 +91,8 @@ static int first_wrong(const struct folders *folders)
 }
 
 /*
- * Number of the first call that is not refused and would change what Landlock does not protect, or another
- * process.
+ * Returns the number of the first call with a wrong result; 0: there is none. Calls that would change another
+ * process, or what Landlock does not protect, must be refused.
  */
 static int first_allowed(const struct folders *folders)
 {

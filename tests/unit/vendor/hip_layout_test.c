@@ -28,10 +28,7 @@ static void our_numbers_agree_with_the_vendor_s_header(void **state)
 				hip_vendor_facts[fact]);
 }
 
-/*
- * Without a GPU HIP does not start. That it can be asked at all shows that the library has every call that
- * kwhy needs.
- */
+/* Without a GPU HIP does not start. If HIP reports that, the library has every call that kwhy needs. */
 static void the_vendor_s_libraries_have_the_calls_that_we_make(void **state)
 {
 	struct kwhy_driver driver;

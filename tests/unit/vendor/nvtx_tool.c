@@ -4,7 +4,7 @@
 
 int InitializeInjectionNvtx2(kwhy_nvtx_export *export);
 
-/* Read by the test: pushes so far, open ranges, and the first letter of the last name. */
+/* Results for the test: number of pushes, number of open ranges, first letter of the last name. */
 extern int nvtx_tool_pushes, nvtx_tool_open, nvtx_tool_letter;
 int nvtx_tool_pushes, nvtx_tool_open, nvtx_tool_letter;
 

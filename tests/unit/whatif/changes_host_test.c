@@ -50,7 +50,7 @@ static void a_wait_for_work_that_nobody_waited_for_stays(void **state)
 	}
 }
 
-/* The host sleeps until the work is done, so no other wait saw its end. */
+/* The host sleeps between the two waits. The work ends meanwhile, so no wait shows when it ended. */
 static void a_wait_for_work_that_ended_unseen_stays(void **state)
 {
 	struct build build = build_new(1);
