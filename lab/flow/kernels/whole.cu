@@ -14,8 +14,8 @@
 enum {
 	UNITS = H / TEAM,
 	WARPS = THREADS / 32,
-	DEEP = (IN + H) / 16,  /* number of tensor instructions over all inputs of a gate */
-	DEEP_IN = IN / 16,     /* number of them for the 64 inputs, or for any 64 other numbers */
+	DEEP = (IN + H) / 16, /* number of tensor instructions over all inputs of a gate */
+	DEEP_IN = IN / 16,    /* how many of these are for the 64 inputs; 64 units take as many */
 	A_STRIDE = IN + H + 8, /* 8 more elements distribute rows over the banks of shared memory */
 	S_STRIDE = IN + 8
 };
@@ -26,7 +26,7 @@ enum {
 
 /* Data of a tile in shared memory. */
 struct tile {
-	uint4 unused;		/* aligns what follows to 16 bytes */
+	uint4 unused; /* aligns what follows to 16 bytes */
 	u16 a[ROWS * A_STRIDE]; /* inputs of the gates: 64 inputs and 256 numbers of the old state */
 	/* h: the block's 64 units of the new state */
 	u16 in[ROWS * S_STRIDE], u[ROWS * S_STRIDE], h[ROWS * S_STRIDE];
@@ -62,8 +62,7 @@ static __device__ INLINE float swift_tanh(float value)
 /* Loads 16 rows of 16 numbers as an operand of a tensor instruction. */
 static __device__ INLINE void load_rows(u32 to[4], const u16 *from, u32 stride)
 {
-	u32 lane = threadIdx.x % 32,
-	    place = (u32)__cvta_generic_to_shared(from + lane % 16 * stride + lane / 16 * 8);
+	u32 lane = threadIdx.x % 32, place = (u32)__cvta_generic_to_shared(from + lane % 16 * stride + lane / 16 * 8);
 
 	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
 		     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -74,8 +73,7 @@ static __device__ INLINE void load_rows(u32 to[4], const u16 *from, u32 stride)
 /* sums[rows at a distance of 8][columns] += product of 16 x 16 and 16 x 8 matrices. */
 static __device__ INLINE void multiply(float sums[4], const u32 rows[4], u32 low, u32 high)
 {
-	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, "
-		     "%7}, {%8, %9}, {%0, %1, %2, %3};"
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
 		     : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
 		     : "r"(rows[0]), "r"(rows[1]), "r"(rows[2]), "r"(rows[3]), "r"(low), "r"(high));
 }
@@ -110,8 +108,7 @@ static __device__ INLINE void load_weights(u32 (*to)[2], u32 deep, const float *
 
 static __device__ INLINE void load_gates(const struct lab_flow_args *a, struct gates *gates, u32 unit)
 {
-	const float *bi = a->weights + BI + unit + threadIdx.x % 4 * 2,
-		    *bh = a->weights + BH + unit + threadIdx.x % 4 * 2;
+	const float *bi = a->weights + BI + unit + threadIdx.x % 4 * 2, *bh = a->weights + BH + unit + threadIdx.x % 4 * 2;
 
 	load_weights(gates->r, DEEP, a->weights + WI + unit, GATES);
 	load_weights(gates->z, DEEP, a->weights + WI + H + unit, GATES);
@@ -140,8 +137,7 @@ static __device__ INLINE u64 warp_sum(u64 value)
  * Finds the flow in each row of a tile. Each row has one thread; the threads of a tile are whole warps. The
  * first block of a team begins the claims to the next cells.
  */
-static __device__ INLINE struct claim look(
-	const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, bool leads)
+static __device__ INLINE struct claim look(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, bool leads)
 {
 	struct claim claim = {0, 0, 0, NONE};
 	u32 i = threadIdx.x, before = step - 1, number = 0;
@@ -180,8 +176,7 @@ static __device__ INLINE void load_state(const struct lab_flow_args *a, struct t
 	u32 k = threadIdx.x % (H / 8) * 8;
 
 	for (u32 r = threadIdx.x / (H / 8); step && r < ROWS && row + r < a->flows; r += THREADS / (H / 8))
-		*(uint4 *)&tile->a[r * A_STRIDE + IN + k] = __ldcg(
-			(const uint4 *)&from[(u64)(row + r) * H + k]);
+		*(uint4 *)&tile->a[r * A_STRIDE + IN + k] = __ldcg((const uint4 *)&from[(u64)(row + r) * H + k]);
 }
 
 /* Argument of an energy's tanh after a step, as the sum of its four parts. */
@@ -190,13 +185,11 @@ static __device__ INLINE float part_sum(const struct lab_flow_args *a, u32 step,
 	const float *part = a->parts + ((u64)(step % 2) * TEAM * a->flows + row) * OUT + k;
 	u64 apart = (u64)a->flows * OUT;
 
-	return NEW(float, part) + NEW(float, part + apart) +
-		(NEW(float, part + 2 * apart) + NEW(float, part + 3 * apart));
+	return NEW(float, part) + NEW(float, part + apart) + (NEW(float, part + 2 * apart) + NEW(float, part + 3 * apart));
 }
 
 /* Mean energy of the flows that merged. `sum` is the argument of the tanh for the first of these flows. */
-static __device__ INLINE float merged_energy(
-	const struct lab_flow_args *a, u32 step, float sum, u32 second, u32 k)
+static __device__ INLINE float merged_energy(const struct lab_flow_args *a, u32 step, float sum, u32 second, u32 k)
 {
 	float energy = swift_tanh(sum);
 	u32 count = 1;
@@ -207,8 +200,7 @@ static __device__ INLINE float merged_energy(
 }
 
 /* Computes energies and inputs of a row of the tile, one of each in a lane. */
-static __device__ INLINE void take_row(
-	const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 i)
+static __device__ INLINE void take_row(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 i)
 {
 	u32 k = threadIdx.x % 32, first = tile->first[i];
 	float sum = step && first < a->flows ? part_sum(a, step - 1, first, k) : 0.0f;
@@ -252,11 +244,9 @@ static __device__ INLINE void multiply_layer(float sums[4], const u16 *from, con
  * A layer with 64 inputs. Each warp computes 8 outputs. If there are more warps than groups of outputs, warps
  * share the rows in groups of 16.
  */
-static __device__ INLINE void layer(const float *matrix, const float *bias, u32 outputs, float least,
-	const u16 *from, u16 *to, u32 stride)
+static __device__ INLINE void layer(const float *matrix, const float *bias, u32 outputs, float least, const u16 *from, u16 *to, u32 stride)
 {
-	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, output = warp * 8 % outputs,
-	    column = output + lane % 4 * 2;
+	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, output = warp * 8 % outputs, column = output + lane % 4 * 2;
 	float low = bias[column], high = bias[column + 1];
 	u32 weights[DEEP_IN][2];
 
@@ -314,8 +304,7 @@ static __device__ INLINE void gate_layer(struct tile *tile, const struct gates *
 			load_rows(rows, tile->a + m * 16 * A_STRIDE + k * 16, A_STRIDE);
 			multiply(sums[m].r, rows, gates->r[k][0], gates->r[k][1]);
 			multiply(sums[m].z, rows, gates->z[k][0], gates->z[k][1]);
-			multiply(k < DEEP_IN ? sums[m].in : sums[m].hidden, rows, gates->n[k][0],
-				gates->n[k][1]);
+			multiply(k < DEEP_IN ? sums[m].in : sums[m].hidden, rows, gates->n[k][0], gates->n[k][1]);
 		}
 #pragma unroll
 	for (u32 m = 0; m < ROWS / 16; m++)
@@ -329,26 +318,23 @@ static __device__ INLINE void gate_layer(struct tile *tile, const struct gates *
 }
 
 /* Stores the block's quarter of the state for all blocks. A thread stores 8 numbers of every 32nd row. */
-static __device__ INLINE void store_state(
-	const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
+static __device__ INLINE void store_state(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
 {
 	u32 k = threadIdx.x % 8 * 8;
 
 	for (u32 r = threadIdx.x / 8; r < ROWS && row + r < a->flows; r += THREADS / 8)
-		*(uint4 *)&a->h_halves[((u64)(step % 2) * a->flows + row + r) * H + quarter * UNITS + k] = *(
-			const uint4 *)&tile->h[r * S_STRIDE + k];
+		*(uint4 *)&a->h_halves[((u64)(step % 2) * a->flows + row + r) * H + quarter * UNITS + k] =
+			*(const uint4 *)&tile->h[r * S_STRIDE + k];
 }
 
 /* Computes the block's part of energies and logits, in 5 pieces of 8 outputs for each 16 rows. */
-static __device__ INLINE void output_layer(
-	const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
+static __device__ INLINE void output_layer(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
 {
 	u32 lane = threadIdx.x % 32;
 
 	for (u32 piece = threadIdx.x / 32; piece < ROWS / 16 * 5; piece += WARPS) {
 		u32 m = piece / 5 * 16, output = piece % 5 * 8, to = row + m + lane / 4, weights[DEEP_IN][2];
-		float *part = a->parts + ((u64)(step % 2 * TEAM + quarter) * a->flows + to) * OUT + output +
-			lane % 4 * 2;
+		float *part = a->parts + ((u64)(step % 2 * TEAM + quarter) * a->flows + to) * OUT + output + lane % 4 * 2;
 		float sums[4] = {0, 0, 0, 0};
 
 		load_weights(weights, DEEP_IN, a->weights + WO + quarter * UNITS * OUT + output, OUT);
@@ -411,8 +397,7 @@ static __device__ INLINE void meet(const struct lab_flow_args *a, u32 round)
 	__syncthreads();
 }
 
-KERNEL void __launch_bounds__(256, 1)
-	lab_flows_run(const struct lab_flow_args a, u32 unused, u32 first, u32 count)
+KERNEL void __launch_bounds__(256, 1) lab_flows_run(const struct lab_flow_args a, u32 unused, u32 first, u32 count)
 {
 	__shared__ struct tile tile;
 	u32 own = blockIdx.x / TEAM * ROWS, apart = gridDim.x / TEAM * ROWS;

@@ -12,7 +12,7 @@ typedef unsigned int u32;
 #define KERNEL extern "C" __global__ __launch_bounds__(1024, 2)
 #define ARGUMENTS u64 ticks, u32 by_time, u32 busy, float *sink, const uint4 *from, uint4 *to, u64 words
 
-/* number of loads that a thread has in flight */
+/* number of loads that a thread has in flight at the same time */
 #define COPIES 4
 /* A waiting block sleeps while more than this many ticks remain. */
 #define NAP 4096
@@ -57,9 +57,9 @@ __device__ static u32 mix(u32 x)
 }
 
 /*
- * Whether the blocks of this multiprocessor work. They work for the whole kernel, because a kernel of a few
- * microseconds is too short to alternate between work and rest. Multiples of the golden ratio spread the
- * working multiprocessors evenly over all.
+ * Whether the blocks of this multiprocessor work. They then work for the whole kernel, because a kernel of a
+ * few microseconds is too short to alternate between work and rest. Multiples of the golden ratio spread the
+ * working multiprocessors evenly over their numbers.
  */
 __device__ static bool works(u32 busy)
 {
@@ -133,8 +133,8 @@ KERNEL void kwhy_proxy_fma(ARGUMENTS)
 }
 
 /*
- * Copies words of device memory for `ticks` ticks. The distance between two words that a thread copies in
- * succession is the number of threads in the grid, which is below the number of words.
+ * Copies words of device memory for `ticks` ticks. From one word of a thread to its next the distance is
+ * the number of threads in the grid, which is below the number of words.
  */
 __device__ static void copy(u64 ticks, u32 by_time, const uint4 *from, uint4 *to, u64 words)
 {
