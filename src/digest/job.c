@@ -116,7 +116,7 @@ static int compare_ranks(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Names missing ranks from `next` to one before `rank` as one row. */
+/* Adds one row for the missing ranks from `next` to `rank` - 1. */
 static enum kwhy_status add_missing(
 	struct kwhy_job *job, uint32_t next, uint32_t rank, struct kwhy_error *error)
 {

@@ -68,8 +68,8 @@ struct kwhy_totals {
 	int64_t run_metered_nj, run_idle_nj;
 	int64_t run_unrecorded_ns; /* unrecorded time between first start and last end, summed over devices */
 	/*
-	 * time and energy of the launches that kwhy probe repeated, summed over devices; no other field
-	 * includes them
+	 * time in which kwhy probe was at work and the energy that was drawn in it, summed over devices; no
+	 * other field includes them
 	 */
 	int64_t probing_ns, probing_nj;
 	/* accounts, sorted by energy (by time where that is unknown), largest first */

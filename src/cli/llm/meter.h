@@ -14,7 +14,7 @@
 struct kwhy_llm_energy {
 	double seconds;
 	double joules, low_j, high_j;
-	const char *basis;   /* basis of the joules; NULL: joules are unknown */
+	const char *basis;   /* what measured the joules, such as "counter+power"; NULL: they are unknown */
 	const char *missing; /* why joules are unknown; NULL: they are known */
 };
 

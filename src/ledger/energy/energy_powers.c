@@ -177,8 +177,8 @@ static double sd_w(const struct kwhy_powers *powers, size_t class)
 }
 
 /*
- * Ratio of the posterior to the prior standard deviation: of the power's logarithm or, if that ratio is
- * less, of the power in watts. A copy that draws little above idle has a wide logarithm even if its few
+ * Posterior divided by prior standard deviation; the smaller of two such ratios: of the power's logarithm,
+ * and of the power in watts. A copy that draws little above idle has a wide logarithm even if its few
  * watts are known well. The prior's standard deviation in watts follows from its 5 % and 95 % quantiles.
  */
 static double posterior_ratio_of(

@@ -26,8 +26,8 @@ struct kwhy_powers {
 	double *net_w; /* [class_count] posterior mean of the power above idle; below 0 for time in which the
 			  device has no context and draws less than idle */
 	double *prior_net_w;	 /* [class_count] medians of the priors of the powers above idle */
-	double *posterior_ratio; /* [class_count] ratio of the posterior to the prior standard deviation: of
-				    the power's logarithm or, if that ratio is less, of the power in watts */
+	double *posterior_ratio; /* [class_count] posterior / prior standard deviation; the smaller of two
+				    such ratios: of the power's logarithm, and of the power in watts */
 	double *in_place_ratio;	 /* [class_count] standard deviation of the logarithm of (power between other
 				    work / power in bursts) */
 	double idle_w;

@@ -27,7 +27,7 @@ struct metered_plan {
 	size_t run_count;
 	double end_s, noise_w; /* noise_w: half width of the uniform noise of samples */
 	uint64_t seed;
-	/* time of the counter's first reading, apart from one at -1 s; 0: it has all readings */
+	/* time from which the counter is read; above 0: there is one more reading, at -1 s */
 	double counter_from_s;
 };
 
