@@ -471,7 +471,7 @@ static void clocks_are_locked_with_leave_alone_and_unlocked_in_the_end(void **st
 	assert_non_null(strstr(spawned.err.data, "one process"));
 	spawned_done(&spawned);
 	spawned = SPAWN("bench", "pairs", "--quiet", "--engine", "write", "--timing", "back-to-back",
-		"--no-loads", "--max-size", "64", "--time", "1", "--json", "--lock-clocks", "1500",
+		"--no-loads", "--max-size", "64", "--time", "5", "--json", "--lock-clocks", "1500",
 		"--allow-set", "--keep-warm", "30");
 	unsetenv("LD_LIBRARY_PATH");
 	unsetenv("KWHY_FAKE_NVML_SETTINGS");
