@@ -178,10 +178,8 @@ static size_t find_header(const struct kwhy_block_reader *reader, size_t from)
 static int give_damage(
 	struct kwhy_block_reader *reader, struct kwhy_block *out, const char *damage, bool is_cut, size_t end)
 {
-	*out = (struct kwhy_block){.offset = reader->start + reader->at,
-		.bytes = end - reader->at,
-		.damage = damage,
-		.is_cut = is_cut};
+	*out = (struct kwhy_block){
+		.offset = reader->start + reader->at, .bytes = end - reader->at, .damage = damage, .is_cut = is_cut};
 	reader->at = end;
 	return 0;
 }

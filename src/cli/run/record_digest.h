@@ -10,9 +10,10 @@
 
 /*
  * Makes digests of a recording that still grows. Each digest is made by a child process, `kwhy digest`, which
- * reads what the recording has got since the digest before, and replaces that one. The last digest is made
- * from the whole recording. Only one thread may use it. Initialise it with recording, output and period.
- * `recording` NULL: no digests are made, and the functions do nothing.
+ * reads what the recording has got since the digest before, and replaces that one. The last digest is made from
+ * the whole recording. Only one thread may use it.
+ * Initialise it with recording, output and period. `recording` NULL: no digests are made, and the functions
+ * do nothing.
  */
 struct kwhy_record_digests {
 	const char *recording, *output; /* not copied */
