@@ -238,72 +238,61 @@ static enum kwhy_status cut_counters(struct cutting *cutting, struct kwhy_sectio
 	return status;
 }
 
-/* A time in which a device runs something. */
-struct busy {
-	int64_t start_ns, end_ns;
-	uint32_t device;
-};
-
 static int compare_starts(const void *a, const void *b)
 {
-	const struct busy *left = a, *right = b;
+	const struct kwhy_section_item *left = *(const struct kwhy_section_item *const *)a,
+				       *right = *(const struct kwhy_section_item *const *)b;
 
 	if (left->device != right->device)
 		return left->device < right->device ? -1 : 1;
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/* The last time, up to the section's end, at which one device runs none of these. */
-static int64_t idle_time(const struct busy *times, size_t count, int64_t end_ns)
+/* The last time, up to the section's end, at which none of these activities of one device runs. */
+static int64_t idle_time(struct kwhy_section_item *const *items, size_t count, int64_t end_ns)
 {
 	int64_t busy_until_ns = NO_TIME, idle_ns = end_ns;
+	bool has_idle = false;
 
-	for (size_t i = 0; i < count && times[i].start_ns <= end_ns; i++) {
-		if (busy_until_ns != NO_TIME && times[i].start_ns >= busy_until_ns)
-			idle_ns = times[i].start_ns;
-		if (times[i].end_ns > busy_until_ns)
-			busy_until_ns = times[i].end_ns;
-	}
-	return busy_until_ns <= end_ns ? end_ns : idle_ns;
-}
-
-/* Writes the times of all activities to `out` unless it is NULL, and returns their number. */
-static size_t list_activities(const struct kwhy_section_reading *reading, struct busy *out)
-{
-	size_t count = 0;
-
-	for (size_t w = 0; w < reading->writer_count; w++)
-		for (size_t i = 0; i < reading->writers[w].item_count; i++) {
-			const struct kwhy_section_item *item = &reading->writers[w].items[i];
-
-			if (is_activity(item) && out)
-				out[count] = (struct busy){item->start_ns, item->end_ns, item->device};
-			count += is_activity(item);
+	for (size_t i = 0; i < count && items[i]->start_ns <= end_ns; i++) {
+		if (busy_until_ns != NO_TIME && items[i]->start_ns >= busy_until_ns) {
+			idle_ns = items[i]->start_ns;
+			has_idle = true;
 		}
-	return count;
+		if (items[i]->end_ns > busy_until_ns)
+			busy_until_ns = items[i]->end_ns;
+	}
+	return !has_idle || busy_until_ns <= end_ns ? end_ns : idle_ns;
 }
 
 /* Chooses for each device where its activities are cut. */
 static enum kwhy_status cut_devices(struct cutting *cutting)
 {
 	const struct kwhy_section_reading *reading = &cutting->reading;
-	const size_t count = list_activities(reading, NULL);
-	struct busy *times = calloc(count + 1, sizeof(*times));
+	struct kwhy_section_item **items;
+	size_t count = 0;
 
+	for (size_t w = 0; w < reading->writer_count; w++)
+		count += reading->writers[w].item_count;
+	items = calloc(count + 1, sizeof(struct kwhy_section_item *));
 	cutting->device_end_ns = calloc(reading->devices.count + 1, sizeof(*cutting->device_end_ns));
-	if (!times || !cutting->device_end_ns) {
-		free(times);
+	if (!items || !cutting->device_end_ns) {
+		free(items);
 		return kwhy_fail_memory(cutting->error, "a section of a recording");
 	}
-	list_activities(reading, times);
-	qsort(times, count, sizeof(*times), compare_starts);
-	for (size_t first = 0, next = 0; first < count; first = next) {
-		while (next < count && times[next].device == times[first].device)
-			next++;
-		cutting->device_end_ns[times[first].device] = idle_time(
-			&times[first], next - first, cutting->end_ns);
+	count = 0;
+	for (size_t w = 0; w < reading->writer_count; w++)
+		for (size_t i = 0; i < reading->writers[w].item_count; i++)
+			if (is_activity(&reading->writers[w].items[i]))
+				items[count++] = &reading->writers[w].items[i];
+	qsort(items, count, sizeof(*items), compare_starts);
+	for (size_t i = 0, first; i < count;) {
+		for (first = i; i < count && items[i]->device == items[first]->device; i++)
+			;
+		cutting->device_end_ns[items[first]->device] = idle_time(
+			&items[first], i - first, cutting->end_ns);
 	}
-	free(times);
+	free(items);
 	return KWHY_OK;
 }
 
