@@ -15,8 +15,7 @@
 
 /* The sum of one part of the recording. */
 struct sum {
-	char *name;    /* name of the file */
-	bool is_taken; /* another sum has taken this one in */
+	char *name; /* name of the file; NULL: another sum has taken this one in */
 	struct kwhy_digest digest;
 };
 
@@ -98,11 +97,11 @@ static struct sum *find_sum(
 	const struct adding *adding, const struct kwhy_digest *digest, const char *name, bool is_unused)
 {
 	for (size_t i = 0; is_unused && i < adding->count; i++)
-		if (!adding->sums[i].is_taken && !kwhy_digest_is_unused(&adding->sums[i].digest) &&
+		if (adding->sums[i].name && !kwhy_digest_is_unused(&adding->sums[i].digest) &&
 			has_device(&adding->sums[i].digest, digest->device->uuid))
 			return &adding->sums[i];
 	for (size_t i = 0; i < adding->count; i++)
-		if (!adding->sums[i].is_taken && !strcmp(adding->sums[i].name, name))
+		if (adding->sums[i].name && !strcmp(adding->sums[i].name, name))
 			return &adding->sums[i];
 	return NULL;
 }
@@ -115,11 +114,12 @@ static enum kwhy_status take_unused(const struct adding *adding, struct sum *int
 	for (size_t i = 0; !status && i < adding->count; i++) {
 		struct sum *unused = &adding->sums[i];
 
-		if (unused == into || unused->is_taken || !kwhy_digest_is_unused(&unused->digest) ||
+		if (unused == into || !unused->name || !kwhy_digest_is_unused(&unused->digest) ||
 			!has_device(&into->digest, unused->digest.device->uuid))
 			continue;
 		status = kwhy_digest_fold(&into->digest, &unused->digest, adding->error);
-		unused->is_taken = true;
+		free(unused->name);
+		unused->name = NULL;
 	}
 	return status;
 }
@@ -182,23 +182,17 @@ static enum kwhy_status read_section(struct adding *adding)
 	return status;
 }
 
-/* Writes the digest of a sum, or deletes that of one which another sum has taken in. */
 static enum kwhy_status write_digest(struct adding *adding, struct sum *sum)
 {
 	struct kwhy_digest digest = {0};
 	char *path = NULL;
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = kwhy_digest_fit(&sum->digest, &digest, adding->error);
 
-	if (asprintf(&path, "%s/%s", adding->sections->output, sum->name) < 0)
-		return kwhy_fail_memory(adding->error, "the name of a digest");
-	if (sum->is_taken) {
-		unlink(path);
-	} else {
-		status = kwhy_digest_fit(&sum->digest, &digest, adding->error);
-		if (!status)
-			status = kwhy_digest_save(&digest, path, adding->error);
-		adding->sections->written += !status;
-	}
+	if (!status && asprintf(&path, "%s/%s", adding->sections->output, sum->name) < 0)
+		status = kwhy_fail_memory(adding->error, "the name of a digest");
+	if (!status)
+		status = kwhy_digest_save(&digest, path, adding->error);
+	adding->sections->written += !status;
 	free(path);
 	kwhy_digest_done(&digest);
 	return status;
@@ -212,7 +206,7 @@ static enum kwhy_status write_sums(struct adding *adding)
 	for (size_t i = 0; !status && i < adding->count; i++) {
 		char *path = NULL;
 
-		if (adding->sums[i].is_taken)
+		if (!adding->sums[i].name)
 			continue;
 		if (asprintf(&path, "%s/%s", adding->state.next, adding->sums[i].name) < 0)
 			return kwhy_fail_memory(adding->error, "digests");
@@ -251,7 +245,8 @@ static enum kwhy_status add(struct adding *adding)
 	if (!status)
 		status = kwhy_section_state_keep(&adding->state, adding->error);
 	for (size_t i = 0; !status && i < adding->count; i++)
-		status = write_digest(adding, &adding->sums[i]);
+		if (adding->sums[i].name)
+			status = write_digest(adding, &adding->sums[i]);
 	return status;
 }
 

@@ -9,9 +9,8 @@
 #include <sys/types.h>
 
 /*
- * Makes digests of a recording that still grows. Each digest is made by a child process, `kwhy digest`, which
- * reads what the recording has got since the digest before, and replaces that one. The last digest is made from
- * the whole recording. Only one thread may use it.
+ * Makes digests of a recording that still grows. Each digest is made by a child process, `kwhy digest`,
+ * which reads the recording from its start and replaces the digest before. Only one thread may use it.
  * Initialise it with recording, output and period. `recording` NULL: no digests are made, and the functions
  * do nothing.
  */
