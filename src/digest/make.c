@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "digest/fold.h"
+#include "digest/make.h"
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -404,14 +404,11 @@ static enum kwhy_status make(const struct kwhy_digest_input *input, const struct
 	return status;
 }
 
-struct kwhy_digest_limits kwhy_digest_limits_default(void)
-{
-	return (struct kwhy_digest_limits){
-		.accounts = 128, .rows = 48, .collectives = 4096, .operations = 256, .communicators = 256};
-}
-
-/* Collectives first: of those, a part shows nearly as much as all. A row of them takes 25 to 30 bytes. */
-void kwhy_digest_lessen(struct kwhy_digest_limits *limits, size_t kept, size_t bytes)
+/*
+ * Takes less of everything. Collectives first: of those, a part shows nearly as much as all. A row of them
+ * takes 25 to 30 bytes.
+ */
+static void lessen(struct kwhy_digest_limits *limits, size_t kept, size_t bytes)
 {
 	const size_t excess = (bytes - KWHY_DIGEST_BYTES_MAX) / 29 + 16;
 
@@ -442,7 +439,8 @@ static enum kwhy_status fail_large(const struct kwhy_digest_part *part, const st
 enum kwhy_status kwhy_digest_make(const struct kwhy_digest_input *input,
 	const struct kwhy_digest_parts *parts, size_t part, struct kwhy_digest *out, struct kwhy_error *error)
 {
-	struct kwhy_digest_limits limits = kwhy_digest_limits_default();
+	struct kwhy_digest_limits limits = {
+		.accounts = 128, .rows = 48, .collectives = 4096, .operations = 256, .communicators = 256};
 	char identity[IDENTITY_BYTES];
 	size_t bytes = 0;
 	enum kwhy_status status = find_identity(input->recording, parts->items[part], identity, error);
@@ -455,18 +453,8 @@ enum kwhy_status kwhy_digest_make(const struct kwhy_digest_input *input,
 			return status;
 		if (!limits.accounts && !limits.collectives)
 			return fail_large(&parts->items[part], out, bytes, error);
-		kwhy_digest_lessen(&limits, out->collective_count, bytes);
+		lessen(&limits, out->collective_count, bytes);
 		kwhy_digest_done(out);
 	}
 	return status;
-}
-
-enum kwhy_status kwhy_digest_make_whole(const struct kwhy_digest_input *input,
-	const struct kwhy_digest_parts *parts, size_t part, struct kwhy_digest *out, struct kwhy_error *error)
-{
-	const struct kwhy_digest_limits limits = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
-	char identity[IDENTITY_BYTES];
-	enum kwhy_status status = find_identity(input->recording, parts->items[part], identity, error);
-
-	return status ? status : make(input, parts, part, identity, &limits, out, error);
 }

@@ -14,11 +14,6 @@ struct kwhy_digest_limits {
 					     collectives are kept, and only their collectives */
 };
 
-/* What a digest has if it is not too large. */
-struct kwhy_digest_limits kwhy_digest_limits_default(void);
-/* Takes less of everything from a digest that had `kept` collectives and was `bytes` long. */
-void kwhy_digest_lessen(struct kwhy_digest_limits *limits, size_t kept, size_t bytes);
-
 /* State while a digest is made. */
 struct kwhy_digest_making {
 	const struct kwhy_recording *recording;

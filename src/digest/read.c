@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "digest/fold.h"
+#include "digest/digest.h"
 #include "import/sqlite/sqlite.h"
 
 #include <string.h>
@@ -174,9 +174,4 @@ enum kwhy_status kwhy_digest_read_head(const char *path, struct kwhy_digest *out
 enum kwhy_status kwhy_digest_read_sums(const char *path, struct kwhy_digest *out, struct kwhy_error *error)
 {
 	return read_tables(path, KWHY_DIGEST_TABLE_lost + 1, out, error);
-}
-
-enum kwhy_status kwhy_digest_read_all(const char *path, struct kwhy_digest *out, struct kwhy_error *error)
-{
-	return read_tables(path, kwhy_digest_table_count, out, error);
 }

@@ -2,7 +2,6 @@
 #include "record/folder.h"
 
 #include "base/output.h"
-#include "record/section_state.h"
 #include "recording/block_reader.h"
 #include "recording/bundle.h"
 #include "recording/pack.h"
@@ -121,7 +120,6 @@ static enum kwhy_status delete_parts(const char *path, struct kwhy_error *error)
 			status = fail("delete the parts of", path, "delete them yourself", error);
 	closedir(entries);
 	kwhy_record_folder_clear(path);
-	kwhy_section_states_delete(path);
 	return status;
 }
 

@@ -48,7 +48,6 @@ static enum kwhy_status load(
 {
 	struct stat facts;
 	unsigned char *bytes;
-	size_t space;
 	ssize_t got;
 
 	if (fstat(fd, &facts))
@@ -56,37 +55,28 @@ static enum kwhy_status load(
 	if (!S_ISREG(facts.st_mode))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"'%.300s' is not a regular file; copy the recording to one", path);
-	if ((uint64_t)facts.st_size <= reader->start)
+	if (!facts.st_size)
 		return KWHY_OK;
-	space = (size_t)((uint64_t)facts.st_size - reader->start);
-	if (reader->start && lseek(fd, (off_t)reader->start, SEEK_SET) < 0)
-		return fail_system(path, error);
-	bytes = mmap(NULL, space, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bytes = mmap(NULL, (size_t)facts.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (bytes == MAP_FAILED)
 		return kwhy_fail_memory(error, "a recording");
-	got = read_all(fd, bytes, space);
+	got = read_all(fd, bytes, (size_t)facts.st_size);
 	if (got <= 0) {
 		const enum kwhy_status status = got < 0 ? fail_system(path, error) : KWHY_OK;
 
-		munmap(bytes, space);
+		munmap(bytes, (size_t)facts.st_size);
 		return status;
 	}
 	reader->bytes = bytes;
 	reader->length = (size_t)got;
-	reader->space = space;
+	reader->space = (size_t)facts.st_size;
 	return KWHY_OK;
 }
 
 enum kwhy_status kwhy_block_reader_open(
 	struct kwhy_block_reader *reader, const char *path, struct kwhy_error *error)
 {
-	return kwhy_block_reader_open_at(reader, path, 0, error);
-}
-
-enum kwhy_status kwhy_block_reader_open_at(
-	struct kwhy_block_reader *reader, const char *path, uint64_t start, struct kwhy_error *error)
-{
-	struct kwhy_block_reader opened = {.path = path, .start = start};
+	struct kwhy_block_reader opened = {.path = path};
 	enum kwhy_status status;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -179,7 +169,7 @@ static int give_damage(
 	struct kwhy_block_reader *reader, struct kwhy_block *out, const char *damage, bool is_cut, size_t end)
 {
 	*out = (struct kwhy_block){
-		.offset = reader->start + reader->at, .bytes = end - reader->at, .damage = damage, .is_cut = is_cut};
+		.offset = reader->at, .bytes = end - reader->at, .damage = damage, .is_cut = is_cut};
 	reader->at = end;
 	return 0;
 }
@@ -264,7 +254,7 @@ static int give_block(struct kwhy_block_reader *reader, const struct kwhy_wire_h
 	if (damage) /* the stated length may be wrong, so the search for the next header begins here */
 		return give_until(
 			reader, out, damage, end, find_header(reader, reader->at + sizeof(*header)));
-	*out = (struct kwhy_block){.offset = reader->start + reader->at,
+	*out = (struct kwhy_block){.offset = reader->at,
 		.bytes = end - reader->at,
 		.kind = header->kind,
 		.writer = header->writer,

@@ -18,7 +18,6 @@ struct kwhy_block_reader {
 	const char *path;
 	const unsigned char *bytes; /* the file's bytes; NULL: the file is empty */
 	size_t length, at, space;   /* `space`: size of the memory at `bytes` */
-	uint64_t start;		    /* offset in the file of the first byte */
 	unsigned char *unpacked;    /* contents of the last compressed block, after decompression */
 	size_t unpacked_bytes;
 	void *zstd;
@@ -43,9 +42,6 @@ struct kwhy_block {
 
 KWHY_MUST_USE enum kwhy_status kwhy_block_reader_open(
 	struct kwhy_block_reader *reader, const char *path, struct kwhy_error *error);
-/* As kwhy_block_reader_open(), but reads only from this offset on, at which a block begins. */
-KWHY_MUST_USE enum kwhy_status kwhy_block_reader_open_at(
-	struct kwhy_block_reader *reader, const char *path, uint64_t start, struct kwhy_error *error);
 void kwhy_block_reader_close(struct kwhy_block_reader *reader);
 
 /*

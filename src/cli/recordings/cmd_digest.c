@@ -4,7 +4,6 @@
 #include "base/output.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/recordings/digest_sections.h"
 #include "cli/recordings/download.h"
 #include "cli/recordings/job.h"
 #include "cli/recordings/path_list.h"
@@ -141,13 +140,13 @@ static char *name_unranked(const struct digest_options *options, const struct kw
 	uint64_t hash;
 	int length;
 
-	if (!replaces || !digest->source_count || !digest->source->path) {
+	if (!replaces || !about->boot || !digest->source_count || !digest->source->path) {
 		length = asprintf(&path, "%s/trace-%s.sqlite", options->output, about->identity);
 	} else {
 		real = realpath(
 			digest->source->path, NULL); /* other folders have recordings of this name, too */
-		hash = kwhy_hash_text(kwhy_hash_text(KWHY_HASH_START, about->boot ? about->boot : ""),
-			real ? real : digest->source->path);
+		hash = kwhy_hash_text(
+			kwhy_hash_text(KWHY_HASH_START, about->boot), real ? real : digest->source->path);
 		length = asprintf(&path, "%s/trace-%016" PRIx64 ".sqlite", options->output, hash);
 		free(real);
 	}
@@ -228,36 +227,11 @@ static enum kwhy_status digest_file(
 	return status;
 }
 
-static char *name_section(
-	void *context, const struct kwhy_digest *digest, const struct kwhy_digest_part *part)
-{
-	return name_file(context, digest, part);
-}
-
-/*
- * Makes the digests of a recording that still grows. Only what it has got since the last time is read, which
- * is noted in its folder.
- */
-static enum kwhy_status digest_growing(struct work *work, const char *path, struct kwhy_error *error)
-{
-	struct kwhy_digest_sections sections = {.recording = path,
-		.output = work->options->output,
-		.job = &work->job,
-		.name_file = name_section,
-		.context = (void *)work->options};
-	enum kwhy_status status = kwhy_digest_sections_add(&sections, error);
-
-	work->digests += sections.written;
-	return status;
-}
-
 static enum kwhy_status digest_trace(struct work *work, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_download download;
 	enum kwhy_status status;
 
-	if (work->options->running && kwhy_bundle_is_folder(path) && access(path, W_OK) == 0)
-		return digest_growing(work, path, error);
 	if (!kwhy_download_is_address(path))
 		return digest_file(work, path, NULL, error);
 	status = kwhy_download_get(path, &download, error);

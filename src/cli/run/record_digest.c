@@ -2,7 +2,6 @@
 #include "cli/run/record_digest.h"
 
 #include "base/clock.h"
-#include "record/section_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,7 +103,6 @@ enum kwhy_status kwhy_record_digests_finish(struct kwhy_record_digests *digests,
 	if (digests->process)
 		reap(digests, 0);
 	digests->has_failed = false; /* so that a failure of this last digest prints its message */
-	kwhy_section_states_delete(digests->recording);
 	failed = start(digests, "--replace");
 	if (failed)
 		return kwhy_fail(error, KWHY_E_IO, "cannot run kwhy digest: %s", strerror(failed));
