@@ -233,9 +233,11 @@ static void classes_whose_sum_alone_is_known_are_one_group(void **state)
 
 /*
  * Returns the status of a ledger with a kernel of one second, for which the counter shows that many joules.
+ * is_file: the readings are from a file of power readings alone. Writes the lower end of the kernel's energy.
  */
-static enum kwhy_status ledger_of_joules(int64_t joules)
+static enum kwhy_status ledger_of_joules(int64_t joules, bool is_file, int64_t *low_nj)
 {
+	const struct kwhy_power_file file = {.path = "power.csv"};
 	struct kwhy_recording *recording = build_one();
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
 	struct kwhy_ledger *ledger = NULL;
@@ -243,22 +245,39 @@ static enum kwhy_status ledger_of_joules(int64_t joules)
 
 	recording->devices[0].limit_mw = 200000;
 	build_kernel(recording, 0, 0, 1000000000, "work");
+	if (is_file)
+		OK(kwhy_recording_add_power_file(recording, &file, &error));
 	for (int64_t i = 0; i <= 10; i++)
 		OK(kwhy_recording_add_reading(
 			recording, KWHY_METER_NVML_ENERGY, 0, 0, i * 100000000, i * joules * 100, &error));
 	OK(kwhy_recording_finish(recording, &error));
 	status = kwhy_ledger_new(recording, &options, &ledger, &error);
+	if (!status)
+		*low_nj = build_account(ledger, 0, "work")->low_nj;
 	build_free(recording, ledger);
 	return status;
 }
 
 static void a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not(void **state)
 {
+	int64_t low_nj;
+
 	(void)state;
-	assert_int_equal(ledger_of_joules(250), KWHY_OK);
-	assert_int_equal(ledger_of_joules(400), KWHY_E_INPUT);
+	assert_int_equal(ledger_of_joules(250, true, &low_nj), KWHY_OK);
+	assert_int_equal(ledger_of_joules(400, true, &low_nj), KWHY_E_INPUT);
 	assert_non_null(strstr(error.text, "power limit is 200 W"));
 	assert_non_null(strstr(error.text, "another clock or other units"));
+}
+
+/* Readings of the trace itself have its clock: the run is shown, and its interval begins at the idle energy.
+ */
+static void a_row_far_above_the_limit_is_shown_where_the_trace_has_the_meter(void **state)
+{
+	int64_t low_nj = 0;
+
+	(void)state;
+	assert_int_equal(ledger_of_joules(400, false, &low_nj), KWHY_OK);
+	assert_true(low_nj < INT64_C(200000000000));
 }
 
 /*
@@ -341,6 +360,7 @@ int main(void)
 		cmocka_unit_test(classes_whose_sum_alone_is_known_are_one_group),
 		cmocka_unit_test(a_row_that_may_be_below_the_limit_is_shown),
 		cmocka_unit_test(a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not),
+		cmocka_unit_test(a_row_far_above_the_limit_is_shown_where_the_trace_has_the_meter),
 		cmocka_unit_test(ticks_before_the_first_use_tell_nothing_of_the_powers),
 	};
 
