@@ -204,9 +204,9 @@ static enum kwhy_status write_device_energy(struct attribution *attribution, str
 }
 
 /*
- * Adds a note if the readings do not follow what ran; instantaneous powers get none, because they show the
- * power at a few moments only (note readings-rare). Adds another note if the counter contradicts the powers
- * that other readings give.
+ * Adds a note if the readings do not follow what ran, if anything was recorded; instantaneous powers get
+ * none, because they show the power at a few moments only (note readings-rare). Adds another note if the
+ * counter contradicts the powers that other readings give.
  */
 static enum kwhy_status note_contradicted(
 	struct attribution *attribution, int32_t index, struct kwhy_error *error)
@@ -217,7 +217,8 @@ static enum kwhy_status note_contradicted(
 	enum kwhy_status status = KWHY_OK;
 	char time[KWHY_QUANTITY_BYTES];
 
-	if (kwhy_meter_row(meter)->role != KWHY_METER_ROLE_INSTANTS && found->count >= STRETCHES_MIN &&
+	if (attribution->device_ledger->time.busy_ns > 0 &&
+		kwhy_meter_row(meter)->role != KWHY_METER_ROLE_INSTANTS && found->count >= STRETCHES_MIN &&
 		found->scatter_ratio > CONTRADICTION_NOTED)
 		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "readings-contradicted",
 			error,

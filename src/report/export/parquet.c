@@ -186,7 +186,9 @@ static void save(struct writer *writer)
 	}
 	kwhy_text_add(&sql, ") TO ");
 	add_quoted(&sql, writer->path, '\'');
-	kwhy_text_add(&sql, " (FORMAT PARQUET, COMPRESSION ZSTD, KV_METADATA {");
+	/* the path is that of a temporary file of kwhy's; one of DuckDB's would stay if kwhy is interrupted
+	 */
+	kwhy_text_add(&sql, " (FORMAT PARQUET, COMPRESSION ZSTD, USE_TMP_FILE false, KV_METADATA {");
 	kwhy_text_add_bytes(&sql, writer->metadata.data, writer->metadata.length);
 	kwhy_text_add(&sql, "})");
 	sql.failed |= writer->metadata.failed;
