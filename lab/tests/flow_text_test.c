@@ -105,8 +105,9 @@ static struct lab_flow_answer answer_of(const struct lab_flow_shape *shape)
 }
 
 /*
- * Compares places exactly, and numbers to within `most` times the norm of the reference's. Rows of flows
- * that left or merged belong to other flows by then.
+ * Compares places exactly, and numbers to within `most` times the norm of the reference's. Only flows that
+ * are active after the last step have their numbers compared: rows of those that left or merged have new
+ * flows.
  */
 static void assert_is(const struct world *world, const struct lab_flow_answer *answer, double most)
 {

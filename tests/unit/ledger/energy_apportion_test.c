@@ -179,8 +179,8 @@ static void spread_of(struct plan *plan, struct kwhy_apportioned *apportioned, s
 }
 
 /*
- * The meter fixes the sum, so a common factor cancels out. An uncertainty of only 1.7 % remains for each
- * class, part of which is common to both.
+ * The meter fixes the sum, so a factor that all drawn powers share cancels out. What remains is a standard
+ * deviation of 1.7 % for each class, from the terms that kwhy_energy_draws_init() adds after scaling.
  */
 static void what_all_powers_have_in_common_widens_no_interval(void **state)
 {

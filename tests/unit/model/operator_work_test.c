@@ -28,7 +28,7 @@ static const struct {
 		"\"\",\"\",\"\"];[\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[1, 1]\",\"1\",\"True\",\"True\","
 		"\"True\"];",
 		2.0 * 16 * 5 * 27, 2 * (192 + 135 + 80), KWHY_PRECISION_FP16},
-	/* one number holds for both directions */
+	/* stride, padding and dilation given as one number, which holds for height and width */
 	{"aten::cudnn_convolution",
 		"[[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]];[\"c10::Half\",\"c10::Half\",\"\",\"\",\"\",\"\","
 		"\"\",\"\",\"\"];[\"\",\"\",\"[1]\",\"[2]\",\"[1]\",\"1\",\"True\",\"True\",\"True\"];",

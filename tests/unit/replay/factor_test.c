@@ -62,8 +62,9 @@ static void tries_that_contradict_each_other_still_give_a_factor(void **state)
 }
 
 /*
- * The replay drew a sixth too little, so its work has to grow by a fifth. The changed replay gets a factor of
- * at most 1.2, even if the recorded replay needed a larger factor.
+ * In its first window, the replay of the recording drew a sixth too little, so its work has to grow by a
+ * fifth. The replay of the changed program gets a factor of at most 1.2, even if calibration ended with a
+ * larger one.
  */
 static void a_changed_replay_takes_no_more_than_was_lacking(void **state)
 {

@@ -278,7 +278,8 @@ static void what_holds_the_device_back_stays(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* A pause of 20 ms lies between the first work and eight steps of 1 ms, each after a pause of 0.4 ms. */
+/* Eight steps start 1 ms apart, with pauses of 0.4 ms between them; a pause of 20 ms lies before the first.
+ */
 static void a_pause_before_the_steps_is_no_input(void **state)
 {
 	struct build build = build_new(1);
