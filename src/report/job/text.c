@@ -27,6 +27,8 @@ enum { SCREEN_LINES = 23 };
 enum { VERBOSE_MAX = 50, RANK_BYTES = 96 };
 /* half of a 90 % interval of a normal distribution, in standard deviations */
 static const double INTERVAL_SDS = 1.645;
+/* From this ratio of the metered energy to that of the run on, a sentence names both. */
+static const double RUN_PART_MIN = 1.2;
 
 struct screen {
 	const struct kwhy_job *job;
@@ -81,15 +83,29 @@ static void write_run(const struct screen *screen)
 		kwhy_quantity_time(sum, job->span_ns));
 }
 
+/* Whether the metered energy is clearly more than that of the run. */
+static bool has_run_part(const struct kwhy_job *job)
+{
+	return job->measured_nj != INT64_MIN && job->run_nj != INT64_MIN &&
+		(double)job->measured_nj > RUN_PART_MIN * (double)job->run_nj;
+}
+
 /* Writes which ranks and devices the figures of the run cover. */
 static void write_extent(const struct screen *screen)
 {
 	const struct kwhy_job *job = screen->job;
+	char run[KWHY_QUANTITY_BYTES];
 
 	if (job->metered_ranks && job->metered_ranks < job->rank_count)
 		kwhy_text_context_linef(&screen->context, "  ",
 			"The energy is that of %zu ranks; that of the other %zu is unknown.",
 			job->metered_ranks, job->rank_count - job->metered_ranks);
+	if (has_run_part(job))
+		kwhy_text_context_linef(&screen->context, "  ",
+			"The energy is all that was metered; %s of it between first start and last end of "
+			"the "
+			"ranks' work.",
+			kwhy_quantity_energy(run, job->run_nj));
 	if (job->merged_ranks)
 		kwhy_text_context_linef(&screen->context, "  ",
 			"%zu more %s no digest: %s devices of these ranks, and one process recorded all of "
