@@ -205,6 +205,9 @@ static void the_commands_status_is_ours(void **state)
 	assert_ends(SPAWN("stat", "--", "sh", "-c", "exit 7"), 7, "ended with status 7");
 	assert_ends(SPAWN("stat", "--", "sh", "-c", "kill -KILL $$"), 137, "killed by signal 9");
 	assert_ends(SPAWN("stat", "--", "kwhy-no-such-command"), 127, "no command 'kwhy-no-such-command'");
+	/* said before the command runs, which would print "ran" after it */
+	assert_ends(SPAWN("stat", "--json", "-o", "kwhy/no/such.json", "--", "sh", "-c", "echo ran >&2"), 1,
+		"whose folder is not there; make it first");
 	assert_ends(SPAWN("stat", "--", "./kwhy/no/such"), 127, "cannot run './kwhy/no/such'");
 	assert_ends(SPAWN("stat", "--", "/"), 126, "cannot run '/'");
 	assert_ends(SPAWN("stat", "--warmup", "2", "--", "sh", "-c", "exit 4"), 4, "warm-up");

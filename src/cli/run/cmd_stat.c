@@ -72,12 +72,13 @@ static enum kwhy_status check_options(
 static enum kwhy_status choose_form(
 	const struct stat_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out, error);
+	enum kwhy_status status;
 
 	if (options->json || options->csv) {
 		*out = options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_CSV;
-		return KWHY_OK;
+		return kwhy_output_check("-o", options->output, error);
 	}
+	status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out, error);
 	if (!status && *out == KWHY_OUTPUT_HTML)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"stat writes no such form as '%.200s'; use -o with .txt, .json or .csv",
