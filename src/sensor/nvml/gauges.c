@@ -153,6 +153,7 @@ enum { CLOCKS, ROW_COUNT = sizeof(rows) / sizeof(rows[0]) }; /* CLOCKS: index of
 struct gauges {
 	struct kwhy_nvml_unit *unit;
 	uint32_t round;
+	bool has_clock_task; /* a task of its own reads the SM clock, more often than the other gauges */
 	uint32_t sources[ROW_COUNT]
 			/*
 			 * index of the source of each value; KWHY_NVML_NO_SOURCE: the GPU does not support it
@@ -165,8 +166,8 @@ static void read_row(struct gauges *gauges, size_t row)
 	int64_t values[VALUES_MAX], time_ns = kwhy_nvml_unit_now_ns(gauges->unit);
 	enum kwhy_nvml_result result = rows[row].read(gauges->unit, values);
 
-	/* a task of its own keeps the SM clock where that is read more often */
-	for (int i = row == CLOCKS && gauges->unit->request->clock_period_ns; i < rows[row].count; i++)
+	/* the SM clock is the first of the clocks */
+	for (int i = row == CLOCKS && gauges->has_clock_task; i < rows[row].count; i++)
 		if (result == KWHY_NVML_SUCCESS)
 			kwhy_nvml_unit_push(gauges->unit, gauges->sources[row][i], time_ns, values[i]);
 		else
@@ -239,7 +240,9 @@ enum kwhy_status kwhy_nvml_gauges_add(struct kwhy_nvml_unit *unit, struct kwhy_e
 	if (!status)
 		status = kwhy_nvml_unit_add_task(
 			unit, "gauges", gauges, kwhy_nvml_unit_gauge_period_ns(unit), read_gauges, error);
-	if (!status && unit->request->clock_period_ns && gauges->sources[CLOCKS][0] != KWHY_NVML_NO_SOURCE)
+	gauges->has_clock_task = unit->request->clock_period_ns &&
+		gauges->sources[CLOCKS][0] != KWHY_NVML_NO_SOURCE;
+	if (!status && gauges->has_clock_task)
 		status = kwhy_nvml_unit_add_task(
 			unit, "clock", gauges, unit->request->clock_period_ns, read_clock_alone, error);
 	return status;

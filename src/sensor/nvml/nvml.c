@@ -200,7 +200,10 @@ static enum kwhy_status open_nvml(struct kwhy_sensors *sensors, const struct kwh
 	if (status)
 		return status;
 	*out_state = state; /* the caller closes the back end, even if a later step fails */
-	return add_gpus(state, sensors, request, error);
+	status = add_gpus(state, sensors, request, error);
+	for (struct kwhy_nvml_unit *unit = state->units; unit; unit = unit->next)
+		unit->request = NULL; /* it is the caller's, and may be gone when the meters are read */
+	return status;
 }
 
 static void close_nvml(void *opened)

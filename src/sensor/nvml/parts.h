@@ -18,7 +18,7 @@ enum { KWHY_NVML_NO_SOURCE = UINT32_MAX };
 struct kwhy_nvml_unit {
 	const struct kwhy_nvml *nvml;
 	struct kwhy_sensors *sensors;
-	const struct kwhy_sensor_request *request; /* valid only while the back end opens */
+	const struct kwhy_sensor_request *request; /* NULL once the back end is open */
 	kwhy_nvml_handle handle;
 	uint32_t device;   /* index into sensors->devices */
 	const char *title; /* name for messages, such as "GPU 0" or "MIG 1 of GPU 0" */
