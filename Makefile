@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 BUILD := build/release
 REPORT := $(BUILD)/src/cli/kwhy report examples/recordings/decode.kwhy
 
-.PHONY: demo check check-lab check-all check-aarch64 fuzz soak install release clean setup-build setup-check setup-release configure configure-lab
+.PHONY: demo check check-lab check-all check-long check-aarch64 fuzz soak install release clean setup-build setup-check setup-release configure configure-lab
 
 demo: setup-build configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy kwhy-inject
@@ -17,7 +17,7 @@ demo: setup-build configure
 # All but the tests of the reference workloads (check-lab) and the slow ones; lint of what changed.
 check: setup-check configure
 	cmake --build $(BUILD) --parallel $(JOBS)
-	JOBS=$(JOBS) scripts/run-tests $(BUILD) --label-exclude '^(lab|slow)$$'
+	JOBS=$(JOBS) scripts/run-tests $(BUILD) --label-exclude '^(lab|slow|long)$$'
 
 check-lab: setup-check configure-lab
 	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy kwhy-inject lab/all
@@ -26,7 +26,12 @@ check-lab: setup-check configure-lab
 # Both, and the slow ones: lint of the whole tree, the portable folder.
 check-all: setup-check configure-lab
 	cmake --build $(BUILD) --parallel $(JOBS)
-	JOBS=$(JOBS) scripts/run-tests $(BUILD) --label-exclude '^changed$$'
+	JOBS=$(JOBS) scripts/run-tests $(BUILD) --label-exclude '^(changed|long)$$'
+
+# What takes too long for each change: gcc's analyser, and writers that are killed at many of their calls.
+check-long: setup-check configure
+	cmake --build $(BUILD) --parallel $(JOBS)
+	JOBS=$(JOBS) scripts/run-tests $(BUILD) --label-regex '^long$$'
 
 # The tests that run under qemu, of a build for aarch64.
 check-aarch64: setup-check setup-release
