@@ -148,6 +148,7 @@ struct kwhy_stat_kernel {
 struct kwhy_stat_recorded {
 	bool is_made;			  /* --powers was given, and the run was recorded */
 	double seconds, joules;		  /* from first start to last end on its devices; NAN: unknown */
+	double low_j, high_j;		  /* 90 % interval of joules */
 	struct kwhy_stat_kernel *kernels; /* the largest energy first */
 	size_t kernel_count;
 };

@@ -344,6 +344,10 @@ static void powers_of_another_run_price_the_kernels_of_one_more(void **state)
 	}
 	assert_true(learnt > 0);
 	assert_true(sum_j > 0 && sum_j < json_number_value(json_object_get(recorded, "energy_j")));
+	assert_true(json_number_value(json_object_get(recorded, "low_j")) <
+		json_number_value(json_object_get(recorded, "energy_j")));
+	assert_true(json_number_value(json_object_get(recorded, "high_j")) >
+		json_number_value(json_object_get(recorded, "energy_j")));
 	json_decref(document);
 	spawned = SPAWN("stat", "--powers", other, "--", "sh", "-c", copy);
 	assert_non_null(strstr(spawned.err.data, "Kernels  of one more run, which was recorded: "));

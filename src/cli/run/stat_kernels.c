@@ -85,7 +85,8 @@ static enum kwhy_status take(
 
 	for (size_t d = 0; d < ledger->device_count; d++)
 		most += ledger->devices[d].account_count;
-	stat->recorded = (struct kwhy_stat_recorded){.is_made = true, .seconds = NAN, .joules = NAN};
+	stat->recorded = (struct kwhy_stat_recorded){
+		.is_made = true, .seconds = NAN, .joules = NAN, .low_j = NAN, .high_j = NAN};
 	stat->recorded.kernels = kwhy_arena_alloc(&stat->arena, most + 1, sizeof(*stat->recorded.kernels));
 	if (!stat->recorded.kernels)
 		return kwhy_fail_memory(error, "the recorded run");
@@ -96,6 +97,8 @@ static enum kwhy_status take(
 	if (!kwhy_analysis_run(analysis, &run)) {
 		stat->recorded.seconds = known(run.time_ns);
 		stat->recorded.joules = known(run.energy_nj);
+		stat->recorded.low_j = known(run.low_nj);
+		stat->recorded.high_j = known(run.high_nj);
 	}
 	return status;
 }
