@@ -17,7 +17,7 @@ mkdir -p "$2"
 out=$(realpath "$2")
 device=${DEVICE:-${CUDA_VISIBLE_DEVICES:-0}}
 export CUDA_VISIBLE_DEVICES=$device
-load_s=${LOAD_S:-11.5} alone_s=${LOAD_S:-8}
+load_s=${LOAD_S:-11.5} alone_s=${LOAD_S:-8} output=640
 
 server=
 counter=
@@ -62,7 +62,7 @@ joules() { # joules NAME OPTIONS...: a server's options
 	load "$name-warm" -c 8 --prompt-words uniform:256,768 --max-tokens 32 --seconds 3 --ramp 0.5 --idle 1
 	load "$name-mixed" --design --prompt-words 384 --max-tokens 128 --idle 5
 	load "$name-prefill" -c 4 --prompt-words uniform:256,768 --max-tokens 1 --idle 4 --seconds "$alone_s"
-	load "$name-decode" -c 1,8 --prompt-words 4 --max-tokens 640 --ignore-eos --idle 4 --seconds "$alone_s"
+	load "$name-decode" -c 1,8 --prompt-words 4 --max-tokens "$output" --ignore-eos --idle 4 --seconds "$alone_s"
 	stop
 	"$python" "$here/programs/llm_joules.py" check "$out/$name" | tee "$out/$name-check.txt" || true
 }
@@ -80,7 +80,7 @@ case "${3:-joules}" in
 joules)
 	for shape in ${4:-1b 8b} "${@:5}"; do joules "$shape" --shape "$shape"; done
 	;;
-transformers) joules "transformers-${4:-1b}" --shape "${4:-1b}" --engine transformers ;;
+transformers) output=160 && joules "transformers-${4:-1b}" --shape "${4:-1b}" --engine transformers ;;
 study) study ;;
 *) sed -n 's/^# Usage: //p' "$0" && exit 2 ;;
 esac

@@ -31,8 +31,9 @@ struct kwhy_llm_power_rows {
 };
 
 /*
- * Standard deviation of a load's energy above idle from the model, relative. Source: docs/results/llm.md, two
- * servers on an H200 whose prefill and decoding were measured alone differed from the fit by up to 3.4 %.
+ * Standard deviation of a load's energy above idle from the model, relative. Source: docs/results/llm.md. It
+ * was chosen with six figures of servers on an H200 whose prefill and decoding were measured alone; of seven
+ * figures measured later, five are in the intervals that follow from it.
  */
 #define KWHY_LLM_LOAD_RATIO 0.03
 
