@@ -356,7 +356,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcomma
 complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l power -r -d 'power readings: CSV, or a log of nvidia-smi, DCGM, ...; may be given again'
 complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l machine-profile -r -d 'machine profile (default: the bundled one of that GPU)'
 complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l device -r -d 'device of the recording; default 0'
-complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l window -r -d 'join a recording\'s readings to windows of S seconds or more; default 2'
+complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l window -r -d 'join a recording\'s readings to windows of S seconds or more; default 2, or 1 in a short recording'
 complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l power-device -r -d 'the trace\'s device D is that GPU of the power files; may be given again'
 complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l power-zone -r -d 'zone of power logs that name none: +02:00, UTC or local'
 complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l partial -d 'read the intact parts of a damaged recording'

@@ -25,6 +25,7 @@ static int end(void **state)
 }
 
 #define COUNTERS KWHY_SOURCE_DIR "/examples/h200-counters/"
+#define TRAIN KWHY_SOURCE_DIR "/examples/recordings/train.kwhy"
 
 static void the_power_of_a_second_recording_is_predicted_within_five_percent(void **state)
 {
@@ -46,6 +47,9 @@ static void the_power_of_a_second_recording_is_predicted_within_five_percent(voi
 	json_decref(answer);
 	assert_fails(
 		SPAWN("model", "power", "--window", "5", COUNTERS "mixed-1.kwhy"), 1, "shorter --window");
+	/* A short recording is joined to windows of 1 s, and to longer ones only if that is asked for. */
+	assert_fails(SPAWN("model", "power", TRAIN), 1, "24 windows of 1 s");
+	assert_fails(SPAWN("model", "power", "--window", "2", TRAIN), 1, "24 windows of 2 s");
 	assert_says(SPAWN("model", "power", "--fit", COUNTERS "mixed-2.kwhy", COUNTERS "mixed-1.kwhy"),
 		"11 of them lie outside of what was fitted, most by gpm_tensor_active_permille");
 	assert_says(SPAWN("model", "power", "--fit", COUNTERS "mixed-2.kwhy", COUNTERS "mixed-1.kwhy"),

@@ -23,7 +23,7 @@ struct power_options {
 	struct kwhy_strings power;
 	const char *fit, *profile;
 	uint64_t device;
-	double window_s;
+	double window_s; /* NAN: not given */
 	/* assignments of devices to GPUs of power files: "[RANK/]DEVICE=[HOST/]GPU" */
 	struct kwhy_strings power_devices;
 	const char *power_zone; /* time zone of logs that state none; NULL: not given */
@@ -31,15 +31,17 @@ struct power_options {
 };
 
 /*
- * Shortest window, s. The times of the driver's counters are known to about 50 ms, and in that time the
- * power may change by hundreds of watts. If the work changes each second, this alone causes an error of 3 %
- * of the mean power in windows of 1 s.
+ * Shortest windows, s, without --window: the second in a recording that has too few of the first. The times
+ * of the driver's counters are known to about 50 ms, and in that time the power may change by hundreds of
+ * watts. If the work changes each second, this alone causes an error of 3 % of the mean power in windows of
+ * 1 s.
  */
 #define WINDOW_S 2.0
+#define SHORT_WINDOW_S 1.0
 
 static void set_defaults(void *options)
 {
-	((struct power_options *)options)->window_s = WINDOW_S;
+	((struct power_options *)options)->window_s = NAN;
 }
 
 /* The windows whose power is divided, the windows to which the model is fitted, and the result. */
@@ -94,9 +96,31 @@ static enum kwhy_status import_all(struct kwhy_recording *recording, const struc
 	return status;
 }
 
+/*
+ * Joins the readings of a recording to windows of *window_s. NAN: to the longest windows of which there are
+ * enough for a fit; *window_s is set.
+ */
+static enum kwhy_status join(struct kwhy_power_rows *rows, const struct kwhy_recording *recording,
+	const struct kwhy_power_rows_request *given, double *window_s, struct kwhy_error *error)
+{
+	struct kwhy_power_rows_request request = *given;
+	enum kwhy_status status;
+
+	request.window_s = isnan(*window_s) ? WINDOW_S : *window_s;
+	status = kwhy_power_rows_of(rows, recording, &request, error);
+	if (!status && isnan(*window_s) && rows->data.row_count < KWHY_POWER_ROWS_MIN) {
+		kwhy_power_rows_done(rows);
+		*rows = (struct kwhy_power_rows){0};
+		request.window_s = SHORT_WINDOW_S;
+		status = kwhy_power_rows_of(rows, recording, &request, error);
+	}
+	*window_s = request.window_s;
+	return status;
+}
+
 /* Reads meters and gauges of a recording, without making a ledger. */
 static enum kwhy_status read_recording(struct kwhy_power_rows *rows, const struct power_options *options,
-	const char *path, double lag_s, struct kwhy_error *error)
+	const char *path, double lag_s, double *window_s, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = NULL;
 	struct kwhy_profile *profile = NULL;
@@ -107,10 +131,9 @@ static enum kwhy_status read_recording(struct kwhy_power_rows *rows, const struc
 	if (!status)
 		status = find_profile(options, recording, &profile, error);
 	if (!status)
-		status = kwhy_power_rows_of(rows, recording,
-			&(struct kwhy_power_rows_request){
-				profile, (uint32_t)options->device, options->window_s, lag_s},
-			error);
+		status = join(rows, recording,
+			&(struct kwhy_power_rows_request){profile, (uint32_t)options->device, 0, lag_s},
+			window_s, error);
 	if (profile)
 		kwhy_profile_free(profile);
 	if (recording)
@@ -119,10 +142,10 @@ static enum kwhy_status read_recording(struct kwhy_power_rows *rows, const struc
 }
 
 static enum kwhy_status read_rows(struct kwhy_power_rows *rows, const struct power_options *options,
-	const char *path, double lag_s, struct kwhy_error *error)
+	const char *path, double lag_s, double *window_s, struct kwhy_error *error)
 {
 	return is_csv(path) ? kwhy_power_rows_read(rows, path, error)
-			    : read_recording(rows, options, path, lag_s, error);
+			    : read_recording(rows, options, path, lag_s, window_s, error);
 }
 
 static size_t terms_of(const struct kwhy_power_rows *rows)
@@ -157,17 +180,18 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 	struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
+	double window_s = options->window_s;
 
 	answer->fitted = options->fit ? &answer->fitted_rows : &answer->rows;
 	if (options->fit)
-		status = read_rows(&answer->fitted_rows, options, options->fit, NAN, error);
+		status = read_rows(&answer->fitted_rows, options, options->fit, NAN, &window_s, error);
 	/*
 	 * The driver determines the delay of the counters. So the delay that was found for the fitted
 	 * recording is used for this one, too.
 	 */
 	if (!status)
-		status = read_rows(
-			&answer->rows, options, path, options->fit ? answer->fitted_rows.lag_s : NAN, error);
+		status = read_rows(&answer->rows, options, path,
+			options->fit ? answer->fitted_rows.lag_s : NAN, &window_s, error);
 	if (!status && options->fit)
 		status = make_alike(answer, error);
 	if (!status && answer->fitted->data.row_count < KWHY_POWER_ROWS_MIN)
@@ -175,7 +199,9 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 			"a power model needs %d windows of %g s with the device's counters, not %zu: record "
 			"for "
 			"longer (kwhy record --gauges 0.2), or take a shorter --window",
-			(int)KWHY_POWER_ROWS_MIN, options->window_s, answer->fitted->data.row_count);
+			(int)KWHY_POWER_ROWS_MIN,
+			isnan(options->window_s) ? SHORT_WINDOW_S : options->window_s,
+			answer->fitted->data.row_count);
 	if (!status)
 		status = kwhy_power_fit(&answer->fitted->data, &answer->model, error);
 	if (!status)
@@ -438,7 +464,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct answer answer = {0};
 	enum kwhy_status status;
 
-	if (!(options->window_s >= 0.1 && options->window_s <= 3600))
+	if (!isnan(options->window_s) && !(options->window_s >= 0.1 && options->window_s <= 3600))
 		return kwhy_fail(error, KWHY_E_USAGE, "--window takes 0.1 to 3600 seconds");
 	if (invocation->operands.count != 1)
 		return kwhy_fail(
@@ -460,7 +486,9 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_TEXT, offsetof(struct power_options, profile)},
 	{"device", 0, "N", "device of the recording; default 0", KWHY_OPTION_COUNT,
 		offsetof(struct power_options, device)},
-	{"window", 0, "S", "join a recording's readings to windows of S seconds or more; default 2",
+	{"window", 0, "S",
+		"join a recording's readings to windows of S seconds or more; default 2, or 1 in a short "
+		"recording",
 		KWHY_OPTION_NUMBER, offsetof(struct power_options, window_s)},
 	{"power-device", 0, "D=GPU",
 		"the trace's device D is that GPU of the power files; may be given again", KWHY_OPTION_LIST,
