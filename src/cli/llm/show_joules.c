@@ -68,12 +68,16 @@ static void write_coefficients(const struct kwhy_text_context *context, const st
 
 /*
  * Adds a cell with a mean and its interval. It is empty if the interval is NAN, because the coefficients of
- * this work are constrained to 0.
+ * this work are constrained to 0. It says "not known" if the interval is wider than the mean on each side.
  */
 static void mean_cell(struct kwhy_table *table, double mean, double half)
 {
 	char value[KWHY_QUANTITY_BYTES], interval[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
 
+	if (half > mean) {
+		kwhy_table_cell(table, "not known");
+		return;
+	}
 	snprintf(text, sizeof(text), "%s %s", kwhy_quantity_si(value, mean, "J", 3),
 		kwhy_quantity_interval(interval, mean, fmax(mean - half, 0), mean + half));
 	kwhy_table_cell(table, isfinite(half) ? text : NULL);
