@@ -56,6 +56,9 @@ enum { IDLE, SCALE, TYPICAL, FIRST_OWNER };
 #define USE_S 30.0
 #define GIVEN_S 60.0
 #define SETTLED_SD 0.05
+#define SETTLED_S 10.0
+/* The driver's samples of the use are up to 0.2 s late (H200), so looks at the begin of work are left out. */
+#define LATE_S 0.5
 /* Where the clock is unknown it is taken as this. */
 #define CLOCK_GHZ 1.5
 
@@ -335,6 +338,7 @@ static void add_look(struct kwhy_watts *watts, const struct kwhy_watts_look *loo
 		if (slot) {
 			slot->used_s = slot->used_s * keeps + look->holders[i].use * look->length_s;
 			slot->passed_s = slot->passed_s * keeps + look->length_s;
+			slot->learnt_s += look->length_s;
 		}
 		*(slot ? &stretch->used_s[slot - watts->slots] : &stretch->rest_s) += look->holders[i].use *
 			clock_ghz(look) * look->length_s;
@@ -359,11 +363,16 @@ void kwhy_watts_learn(struct kwhy_watts *watts, const struct kwhy_watts_look *lo
 		(look->busy != 0 && !look->has_uses))
 		return;
 	if (look->busy == 0) {
+		watts->works_s = 0;
 		end_stretch(watts);
 		drift(watts, look->length_s);
 		watts->now = watts->before;
 		correct(&watts->now, states_of(watts), slopes, look->power_w - watts->now.state[IDLE],
 			METER_SD_W * METER_SD_W / fmin(look->length_s, 1), true);
+		return;
+	}
+	if (watts->works_s < LATE_S) {
+		watts->works_s += look->length_s;
 		return;
 	}
 	if (watts->stretch.length_s >= STRETCH_MAX_S || has_changed(watts, look))
@@ -501,5 +510,8 @@ bool kwhy_watts_is_settled(const struct kwhy_watts *watts, uint32_t owner)
 {
 	const struct kwhy_watts_known known = kwhy_watts_known_of(watts, owner);
 
+	for (size_t i = 0; i < watts->count; i++)
+		if (watts->slots[i].owner == owner && watts->slots[i].learnt_s < SETTLED_S)
+			return false;
 	return known.is_known && known.rate_variance < pow(SETTLED_SD * known.rate_w, 2);
 }

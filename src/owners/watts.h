@@ -40,6 +40,7 @@ struct kwhy_watts_slot {
 	uint32_t owner;
 	bool is_listed;
 	double used_s, passed_s; /* sums of the last half minute: use times time, and time */
+	double learnt_s;	 /* length of the looks from which it was learnt, with the present holders */
 	/* Sums of the last minute: what the model says above idle, and what was handed out. */
 	double modelled_j, given_j;
 	/* Of the owner's share of the power: number of looks, mean, variance, and covariance of successive
@@ -63,6 +64,7 @@ struct kwhy_watts_stretch {
 /* All zero at first. */
 struct kwhy_watts {
 	bool has_begun;
+	double works_s; /* length of the looks since the device was idle, as far as they were left out */
 	struct kwhy_watts_slot slots[KWHY_WATTS_OWNERS];
 	size_t count;
 	struct kwhy_watts_stretch stretch;

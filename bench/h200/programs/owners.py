@@ -22,8 +22,8 @@ LAG_S = 2.5  # kwhy's accounts are this late at most: ten looks of 200 ms, and h
 KINDS = ["product", "copy", "train", "idle"]
 ROUNDS = [
     ["product"], ["copy"], ["train"], ["idle"],
-    ["product", "train"], ["product", "copy", "train"], ["product", "copy", "idle", "train"],
-    ["product"] * 3 + ["copy"] * 2 + ["train"] * 3 + ["idle"] * 2,
+    ["product", "train"], ["product"] * 3 + ["copy"] * 2 + ["train"] * 3 + ["idle"] * 2,
+    ["product", "copy", "idle", "train"], ["product", "copy", "train"],
 ]
 FIRST_UID = 3000
 
@@ -201,6 +201,12 @@ class Serve:
             "SELECT owner.kind, user, sum(energy_nj), sum(low_nj), sum(high_nj), sum(idle_nj), sum(held_ns), sum(busy_ns) FROM account "
             "JOIN owner ON owner.id = owner JOIN meter ON meter.id = meter WHERE meter.key NOT LIKE 'host:%' GROUP BY owner.kind, user")}
 
+    def powers(self):
+        """What kwhy has learnt of the owners."""
+        return [{"user": user, "w_per_ghz": rate, "w_per_ghz_sd": rate_variance ** 0.5, "other_w": other, "other_w_sd": other_variance ** 0.5}
+                for user, rate, rate_variance, other, other_variance in
+                self.query("SELECT user, rate_w, rate_variance, other_w, other_variance FROM power JOIN owner ON owner.id = owner")]
+
     def stop(self):
         if self.process.poll() is None:
             self.process.terminate()
@@ -292,7 +298,7 @@ def play(gpu, programs, serve, number, root):
                        "held_s": sums[4] / 1e9, "busy_s": sums[5] / 1e9})
     users = {program["user"] for program in members}
     return {"begin_unix_s": begin_unix_s, "work_j": work_j, "work_s": work_s, "counter_j": whole_j, "accounts_j": sum(of[0] for of in rise.values()) / 1e9,
-            "owners": owners, "others_j": {f"{kind} {user}": of[0] / 1e9 for (kind, user), of in rise.items() if user not in users and of[0]}}
+            "powers": serve.powers(), "owners": owners, "others_j": {f"{kind} {user}": of[0] / 1e9 for (kind, user), of in rise.items() if user not in users and of[0]}}
 
 
 def compare(rounds):
@@ -383,9 +389,7 @@ def measure(kwhy, out, folder, result):
         serve.stop()
         result["balance"] = balance(serve, before_j, after_j, gpu.energy_j())
         result["comparison"] = compare(result["rounds"])
-        result["powers"] = [{"user": user, "w_per_ghz": rate, "w_per_ghz_sd": rate_variance ** 0.5, "other_w": other, "other_w_sd": other_variance ** 0.5}
-                            for user, rate, rate_variance, other, other_variance in
-                            serve.query("SELECT user, rate_w, rate_variance, other_w, other_variance FROM power JOIN owner ON owner.id = owner")]
+        result["powers"] = serve.powers()
         jobs = subprocess.run([kwhy, "job", "--accounts", serve.path, "--by", "user"], capture_output=True, text=True)
         result["kwhy_job"] = (jobs.stdout + jobs.stderr).splitlines()
     finally:

@@ -35,7 +35,7 @@ write("imported")
 wait(f"{name}.prepare")
 half = torch.randn(4096, 4096, device="cuda", dtype=torch.float16)
 pinned, there = torch.randn(1 << 24).pin_memory(), torch.empty(1 << 24, device="cuda")
-few = half[:128]  # fills few multiprocessors: at the power limit an iteration alone would run at another clock than together with others
+few = half[:64]  # fills few multiprocessors: at the power limit an iteration alone would run at another clock than together with others
 model = torch.nn.Sequential(*[torch.nn.Linear(2048, 2048) for _ in range(6)]).cuda()
 optimizer = torch.optim.AdamW(model.parameters(), fused=True)
 batch = torch.randn(2048, 2048, device="cuda")
@@ -47,8 +47,20 @@ def train():
     optimizer.zero_grad()
 
 
-WORK = {"product": lambda: torch.mm(few, half), "copy": lambda: there.copy_(pinned, non_blocking=True), "idle": lambda: time.sleep(0.01), "train": train}
-AT_ONCE = {"product": 400}
+def products():
+    """The launches of a graph: alone, a host that launches too slowly would leave gaps, whose energy an iteration does not have next to others."""
+    torch.mm(few, half)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(PRODUCTS):
+            torch.mm(few, half)
+    return graph.replay
+
+
+PRODUCTS = 100  # of a graph
+WORK = {"product": products() if kind == "product" else None, "copy": lambda: there.copy_(pinned, non_blocking=True), "idle": lambda: time.sleep(0.01), "train": train}
+AT_ONCE = {"product": 4}
 for _ in range(5):
     WORK[kind]()
 torch.cuda.synchronize()
