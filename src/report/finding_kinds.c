@@ -101,15 +101,27 @@ void kwhy_finding_kinds_done(struct kwhy_finding_kinds *kinds)
 	*kinds = (struct kwhy_finding_kinds){.items = NULL};
 }
 
-static bool is_ranked(const struct kwhy_recording *recording)
+static bool has_device(const struct kwhy_recording *recording, uint32_t rank)
 {
 	for (size_t d = 0; d < recording->device_count; d++)
-		if (recording->devices[d].rank == KWHY_NONE)
+		if (recording->devices[d].rank == rank)
+			return true;
+	return false;
+}
+
+/* Whether each device is of one rank, and no rank shares the device of another one. */
+static bool is_ranked(const struct kwhy_recording *recording)
+{
+	if (has_device(recording, KWHY_NONE))
+		return false;
+	for (size_t i = 0; i < recording->process_count; i++)
+		if (recording->processes[i].rank != KWHY_NONE &&
+			!has_device(recording, recording->processes[i].rank))
 			return false;
 	return true;
 }
 
-/* Appends "rank 39", or "GPU 1" if some device has no rank. */
+/* Appends "rank 39", or "GPU 1" if some device has no rank or several. */
 static void add_device(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t device)
 {
 	if (is_ranked(recording))
