@@ -10,7 +10,10 @@
 enum {
 	/* bytes of workspace that cuBLASLt's documentation recommends for the newest GPUs */
 	WORKSPACE_BYTES = 32 << 20,
-	/* largest number of algorithms that are requested from the library, the likeliest first */
+	/*
+	 * largest number of algorithms that are requested from the library, which returns those first that
+	 * it expects to be fastest
+	 */
 	CHOICES = 8,
 	TRIALS = 4, /* timed trials of each algorithm */
 	PLANS_MAX = 64
@@ -174,8 +177,9 @@ static enum kwhy_status multiply_on_host(const struct lab_blaslt *blaslt, const 
 }
 
 /*
- * cuBLASLt's matrices are stored column by column, ours row by row. So the library sees our matrices
- * transposed, and their product must be transposed, too. Therefore the factors are exchanged.
+ * cuBLASLt stores matrices column by column, kwhy-lab row by row, so the library sees every matrix
+ * transposed. The transpose of a product is the product of the transposed factors in reverse order.
+ * Therefore the factors are passed in reverse order.
  */
 enum kwhy_status lab_blaslt_multiply(struct lab_blaslt *blaslt, const struct lab_blaslt_plan *plan,
 	const struct lab_operands *at, struct kwhy_error *error)

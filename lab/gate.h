@@ -5,10 +5,9 @@
 #include "gpu/gpu.h"
 
 /*
- * Measures how long a GPU works on what the host queues if it never waits for the host. A gate holds the
- * queued work back; after its release the work runs between two events. While no gate is set, hold, release
- * and reserve do nothing. While a gate is closed, nothing may wait for the GPU, or allocate or free its
- * memory.
+ * Measures how long a GPU works on queued work if the GPU never waits for the host. A gate holds the queued
+ * work back; after its release the work runs between two events. While no gate is set, hold, release and
+ * reserve do nothing. While a gate is closed, nothing may wait for the GPU, or allocate or free its memory.
  */
 struct lab_gate {
 	struct kwhy_gpu *gpu;

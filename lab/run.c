@@ -259,8 +259,9 @@ static enum kwhy_status run_phase(struct series *series, struct kwhy_error *erro
 /* --- A row --- */
 
 /*
- * Finds the busy share of a row. If the host starts the steps, the events of a run would include the time in
- * which the host was late. So the workload measures it with a run of its own.
+ * Finds the busy share of a row. If the host starts the steps, the time between a run's events includes
+ * time in which the GPU waited for the host. Therefore the workload measures the busy time in a separate
+ * run.
  */
 static enum kwhy_status find_busy(
 	struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error)

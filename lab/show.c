@@ -81,7 +81,7 @@ static bool is_known(const struct lab_row *row, size_t p, const struct lab_colum
 	return isfinite(*(const double *)value);
 }
 
-/* Whether a row is shown. Rows with texts only are not. */
+/* Whether a row is shown: it has a value that is not a text. */
 static bool is_row_shown(const struct lab_row *row, size_t p, const struct lab_table *table)
 {
 	for (size_t c = 0; c < table->column_count && lab_row_has_run(row); c++)

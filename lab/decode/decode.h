@@ -75,8 +75,8 @@ struct lab_decode_kind {
 	enum lab_number kept; /* type of the stored keys and values */
 	uint32_t packing;     /* how weights are packed, an enum in kernels/args.cu */
 	/*
-	 * Largest code of a weight. Each row of weights has one scale; activations of 8 bits have one scale
-	 * per token. 0: weights have no scales.
+	 * Largest magnitude of a stored weight. A weight is what is stored for it times the scale of its
+	 * row. Activations of 8 bits have one scale per token. 0: weights have no scales.
 	 */
 	float code_most;
 	/* least architecture for its products, 10 * major + minor: 89 is compute capability 8.9 */
@@ -155,8 +155,8 @@ struct lab_decode_facts {
 	/* what makes the products: "cuBLASLt 13.0.2"; valid as long as the decoder is open */
 	const char *products;
 	/*
-	 * what gathers parts of the results from the GPUs of a decoder: "nccl", "own"; NULL: each decoder has
-	 * one GPU
+	 * collectives that combine the results of a decoder's GPUs: "nccl", or "own" for kernels of
+	 * kwhy-lab; NULL: each decoder has one GPU
 	 */
 	const char *gathers;
 	/* number of kernels that each GPU launches for a token; known after tokens were written */
@@ -201,8 +201,8 @@ struct lab_decode_arrivals {
 	double rate_per_s; /* mean rate of a Poisson process, sequences per second */
 	uint32_t count;
 	/*
-	 * true: a slot takes the next sequence as soon as it is free; false: slots take sequences only when
-	 * all are free
+	 * true: each place in the batch takes the next sequence as soon as it is free; false: places take
+	 * sequences only when all are free
 	 */
 	bool continuous;
 	uint32_t *tokens;  /* [count][decoder's tokens] tokens that each sequence wrote; NULL: not wanted */
@@ -212,7 +212,7 @@ struct lab_decode_arrivals {
 struct lab_decode_served {
 	double seconds;
 	uint64_t sequences, tokens, steps;
-	/* share of the slots, over all steps, that wrote a token for a sequence */
+	/* share of the places in the batch, over all steps, that wrote a token for a sequence */
 	double busy_ratio;
 	/* times from the arrival of a sequence: first_s: to its first token; whole_s: to its last token */
 	struct kwhy_median first_s, whole_s;
@@ -225,7 +225,7 @@ struct lab_decode_served {
 KWHY_MUST_USE enum kwhy_status lab_decode_serve(struct lab_decode *decode,
 	const struct lab_decode_arrivals *arrivals, struct lab_decode_served *out, struct kwhy_error *error);
 
-/* Logits of the reference for two sequences. One answer holds for all decoders of a shape. */
+/* Logits of the reference for two sequences. They hold for all decoders of the same shape. */
 struct lab_decode_answer {
 	const struct lab_decode_shape *shape;
 	/*
@@ -254,7 +254,7 @@ struct lab_decode_error {
 };
 
 /*
- * Has the decoder read and write the sequences of the answer, launched in its usual way, and compares its
+ * Lets the decoder read and write the sequences of the answer, launched in its usual way, and compares its
  * logits with the answer's. After it, lab_decode_write() needs a new lab_decode_prefill().
  */
 KWHY_MUST_USE enum kwhy_status lab_decode_check(struct lab_decode *decode,

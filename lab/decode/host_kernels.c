@@ -2,7 +2,7 @@
 #include "lab/decode/decode.h"
 #include "lab/kernels.h"
 
-/* The host runs the code of the kernels. */
+/* The host runs the same code as the GPUs. */
 #include "lab/one_thread.h"
 
 #include "lab/kernels/decode.cu"

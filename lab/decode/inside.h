@@ -70,11 +70,11 @@ void lab_decode_launch(const struct lab_decode_rank *rank, enum lab_decode_kerne
 	const struct lab_decode_call *call);
 
 /*
- * Sets each slot to position `at`. has_first: the next tokens are those after the prompts; otherwise they are
- * token 0.
+ * Sets each slot (place in the batch) to position `at`. has_first: true: the next token of a slot is the
+ * one that followed its prompt; false: it is token 0.
  */
 void lab_decode_issue_reset(struct lab_decode_replica *replica, uint32_t at, bool has_first);
-/* Queues the reading of the prompts of all slots, each of which has `each` tokens. */
+/* Queues the reading of the prompts of all slots. Each prompt has `each` tokens. */
 void lab_decode_issue_prompts(struct lab_decode_replica *replica, uint32_t each);
 /* Queues a unit of work, as a graph if there is one for it. */
 void lab_decode_issue(struct lab_decode_replica *replica, enum lab_decode_work work);
@@ -82,13 +82,13 @@ void lab_decode_capture(struct lab_decode_replica *replica);
 
 void lab_decode_wait(const struct lab_decode_replica *replica); /* waits for all GPUs of the decoder */
 
-/* Copies the same bytes to all GPUs of the decoder. `address` is that on the first GPU. */
+/* Copies the same bytes to all GPUs of the decoder. `address`: where they go on the first GPU. */
 void lab_decode_send(
 	const struct lab_decode_replica *replica, uint64_t address, const void *from, size_t bytes);
 
 /*
- * Prompts to send to the first `slots` slots: those of the sequences from number `first` on. Each has
- * `each` tokens. After every `distinct` slots, the prompts repeat.
+ * Prompts for slots 0 to slots - 1. Each prompt has `each` tokens. Slot i gets the prompt of sequence
+ * `first` + i % `distinct`.
  */
 struct lab_decode_prompts {
 	uint32_t slots, each, first, distinct;
@@ -96,7 +96,9 @@ struct lab_decode_prompts {
 
 void lab_decode_send_prompts(
 	const struct lab_decode_replica *replica, const struct lab_decode_prompts *prompts);
-/* Sends the prompts of the decoder's own sequences, which replace other prompts. */
+/*
+ * Sends the prompts of the request's sequences again, after a check or lab_decode_serve() sent other ones.
+ */
 void lab_decode_send_own_prompts(const struct lab_decode_replica *replica);
 
 /* --- weights.c, memory.c --- */

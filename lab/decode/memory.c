@@ -27,7 +27,7 @@ static uint64_t larger(uint64_t one, uint64_t other)
 	return one > other ? one : other;
 }
 
-/* Lays out the memory of a GPU from an address on. Returns its bytes. */
+/* Lays out the memory of a GPU from the address `start` on. Returns its size, bytes. */
 static uint64_t lay_out(struct lab_decode_rank *rank, uint64_t start)
 {
 	struct lab_decode_replica *replica = rank->replica;

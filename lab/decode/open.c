@@ -58,7 +58,7 @@ static enum kwhy_status check_gpus(const struct lab_decode_request *request, str
 
 /* --- A replica --- */
 
-/* The kernels of a GPU are compiled for the types of this kind of weights. */
+/* Opens a GPU. Its kernels are compiled for the number types of the request's kind of weights. */
 static void open_rank(struct lab_decode_replica *replica, struct kwhy_gpu *gpu)
 {
 	struct lab_decode_rank *rank = &replica->ranks[replica->rank_count++];

@@ -72,7 +72,7 @@ void lab_decode_issue_reset(struct lab_decode_replica *replica, uint32_t at, boo
 
 /* --- Products --- */
 
-/* Arguments of a kernel that uses the results of a matrix's product. */
+/* Arguments of a kernel that uses the result of the product with a layer's matrix. */
 static struct lab_decode_call behind(
 	const struct lab_decode_replica *replica, uint32_t layer, uint32_t matrix)
 {
@@ -217,8 +217,8 @@ static void run_layer(struct lab_decode_replica *replica, uint32_t layer)
 }
 
 /*
- * Queues a pass through all layers, for one token of each slot or for the prompts, as the kernels' args
- * state.
+ * Queues a pass through all layers, either for one token of each slot or for the prompts, whichever the
+ * kernels' args describe.
  */
 static void issue_pass(struct lab_decode_replica *replica)
 {

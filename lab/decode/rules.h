@@ -7,9 +7,9 @@
 #include <math.h>
 
 /*
- * The random numbers of `decode`, which are the same in its reference, its kernels and its PyTorch versions.
- * A value is a hash of the number of its tensor and of its index, uniform in (-bound, bound). Tensors of a
- * layer have the numbers LAYER * 8 plus one of the first five values below.
+ * The random numbers of `decode`, which are the same in its reference, its kernels and its PyTorch
+ * versions. A value is uniform in (-bound, bound) and is a hash of its tensor's id and of its index in the
+ * tensor. The id of a layer's tensor is LAYER * 8 plus one of the first five values below.
  */
 enum lab_decode_tensor {
 	LAB_DECODE_ATTENTION, /* matrix of queries, keys and values: [3 width][width] */
@@ -18,7 +18,7 @@ enum lab_decode_tensor {
 	LAB_DECODE_DOWN_PROJECTION,
 	LAB_DECODE_BIASES, /* biases of these four matrices, one after the other */
 	LAB_DECODE_MATRICES = 4,
-	/* number of the last product, whose matrix is the tensor LAB_DECODE_EMBEDDING */
+	/* id of the last product, whose matrix is the tensor LAB_DECODE_EMBEDDING */
 	LAB_DECODE_WORDS = LAB_DECODE_MATRICES,
 	LAB_DECODE_TENSORS = 8,
 	/* [vocabulary][width] token vectors, which are also the last matrix */
@@ -46,7 +46,10 @@ static inline float lab_decode_unit(uint32_t tensor_hash, uint32_t place)
 	return (float)(int32_t)lab_decode_mix(place ^ tensor_hash) * (1.0F / 2147483648.0F);
 }
 
-/* Bound of the values of a matrix, such that sums over its rows have a variance near 1 (logits near 4). */
+/*
+ * Bound of the values of a matrix. With it, the variance of sums over a row is near 1, and that of logits
+ * near 4.
+ */
 static inline float lab_decode_bound(uint32_t columns)
 {
 	return sqrtf(3.0F / (float)columns);

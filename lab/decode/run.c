@@ -40,7 +40,7 @@ enum kwhy_status lab_decode_prefill(struct lab_decode *decode, double *out_s, st
 	return decode->tries.status;
 }
 
-/* Writes all tokens. Steps of the replicas are queued in turn, so that all of them always have work. */
+/* Writes all tokens. Steps of the replicas are queued in turn, so that every replica always has work. */
 enum kwhy_status lab_decode_write(struct lab_decode *decode, double *out_s, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();

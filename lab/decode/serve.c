@@ -7,8 +7,8 @@
 #include <time.h>
 
 /*
- * A slot of the decoder. `left`: number of tokens that its sequence has yet to write; 0: the slot is free,
- * and its tokens are not used.
+ * A place in the batch (slot of the decoder). `left`: number of tokens that its sequence has yet to write;
+ * 0: the place is free, and its tokens are not used.
  */
 struct seat {
 	uint32_t left, sequence;
@@ -76,7 +76,7 @@ static struct lab_decode_args args_of_slot(
 	return a;
 }
 
-/* Queues the reading of a slot's prompt. If `each` is 0, it sets the slot to the beginning instead. */
+/* Queues the reading of a slot's prompt. If `each` is 0, it queues only the slot's return to position 0. */
 static void issue_slot(struct lab_decode_replica *replica, uint32_t slot, uint32_t each)
 {
 	struct lab_decode_args all[LAB_DECODE_GPUS_MAX];

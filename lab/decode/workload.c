@@ -29,7 +29,8 @@ struct facts {
 struct context {
 	const struct lab_decode_shape *shape;
 	/*
-	 * answers for all weights, and for pruned weights; an answer that no row needs has the shape NULL
+	 * [0]: answer for all weights; [1]: answer for pruned weights; an answer that no row needs has the
+	 * shape NULL
 	 */
 	struct lab_decode_answer answers[2];
 };
@@ -54,7 +55,7 @@ static const struct context *context_of(const struct lab_bench *bench)
 	return bench->context;
 }
 
-/* The request of a row, which is its variant, without the GPUs. */
+/* The variant of a row: its request, without the GPUs. */
 static const struct lab_decode_request *request_of(const struct lab_row *row)
 {
 	return row->variant;
@@ -173,7 +174,10 @@ static enum kwhy_status add_row(
  * to `most`.
  */
 struct list {
-	/* default of the option, and its default on the host; NULL: nothing is read */
+	/*
+	 * usual: default of the option; on_host: its default on the host back end; NULL: without the
+	 * option, the request keeps its value
+	 */
 	const char *option, *usual, *on_host;
 	/*
 	 * words: offset of the list in struct options; place: offset of its word in struct

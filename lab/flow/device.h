@@ -5,7 +5,7 @@
 #include "gpu/gpu.h"
 #include "lab/flow/flow.h"
 
-#ifndef AT /* In the host's program addresses in the arguments of kernels are integers. */
+#ifndef AT /* In the host's program, addresses in the arguments of kernels are integers. */
 #define AT(type) uint64_t
 #include "lab/one_thread.h"
 #endif
@@ -13,7 +13,10 @@
 
 #include "lab/flow/kernels/args.cu"
 
-/* Arguments of kernels that describe the lattice, for the rules of places in kernels/args.cu. */
+/*
+ * Kernel arguments with only the lattice's size, which is all that functions for places in kernels/args.cu
+ * use.
+ */
 
 static inline struct lab_flow_args lattice_of(const struct lab_flow_shape *shape)
 {

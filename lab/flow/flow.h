@@ -82,7 +82,9 @@ void lab_flow_roster_reset(struct lab_flow_roster *roster);
 /* Ends a step: decides for each row, from moved[row], whether its flow leaves, merges or stays. */
 void lab_flow_roster_step(struct lab_flow_roster *roster, uint32_t step, struct lab_flow_step *out);
 
-/* Flows, one per row: their numbers and places (kernels/args.cu), and the numbers that they carry. */
+/*
+ * Flows, one per row: their ids and places (packed as in kernels/args.cu), and the numbers that they carry.
+ */
 struct lab_flow_rows {
 	uint32_t count;
 	uint64_t *at, *fresh; /* as in struct lab_flow_roster */

@@ -22,7 +22,7 @@ static void multiply(const struct lab_flow_args a, u32 which, u32 first, u32 cou
 			p.out + row * p.outputs);
 }
 
-/* The run keeps states as bfloat16, since it uses tensor cores on GPUs. */
+/* The run in one launch keeps states as bfloat16, as on GPUs, where it uses tensor cores. */
 static void run(const struct lab_flow_args a, u32 unused, u32 first, u32 count)
 {
 	(void)unused, (void)first, (void)count;

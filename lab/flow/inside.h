@@ -24,7 +24,7 @@ struct lab_flow {
 	struct lab_gate gate;
 	struct kwhy_gpu_graph *graph;
 	uint64_t graph_kernels;
-	/* memory: address of what is kept for all runs; work: address of the workspace of products */
+	/* memory: address of the arrays that all runs use; work: address of the workspace of products */
 	uint64_t memory, work;
 	size_t work_bytes;
 	struct lab_flow_args args;

@@ -121,7 +121,7 @@ static enum kwhy_status open_kernels(struct lab_flow *flow, struct kwhy_error *e
 	static const struct kwhy_gpu_source source = {
 		.title = "flow.cu", .text = kwhy_kernels_flow, .on_host = lab_flow_host_kernels};
 	struct kwhy_gpu *gpu = flow->gpu;
-	/* The last kernel, the whole run, needs tensor cores. */
+	/* the last kernel, which is the whole run, needs tensor cores */
 	size_t count = flow->variant->way == LAB_FLOW_WHOLE ? LAB_FLOW_KERNEL_COUNT : LAB_FLOW_RUN;
 	enum kwhy_status status = gpu->ops->module_new(gpu, &source, &flow->module, error);
 
@@ -154,7 +154,7 @@ static enum kwhy_status open_products(struct lab_flow *flow, struct kwhy_error *
 	return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
 }
 
-/* Allocates the host's memory for all GPUs, which GPUs can access. */
+/* Allocates the host memory that all GPUs access. */
 static enum kwhy_status open_host(struct lab_flow *flow, struct kwhy_error *error)
 {
 	size_t steps = flow->shape.steps, roster_bytes = lab_flow_roster_place(&flow->shape, NULL, NULL),

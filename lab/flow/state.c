@@ -63,7 +63,9 @@ enum kwhy_status lab_flow_rows_take(
 
 /* --- What flows carry after a run, compared with the reference --- */
 
-/* Reads the rows of one GPU, and the energies of the flows that left from them. */
+/*
+ * Reads the rows of one GPU. Adds to *sum_out the energies of flows that left the lattice from these rows.
+ */
 static enum kwhy_status fetch_rows(
 	struct lab_flow *rank, const struct lab_flow_rows *rows, double *sum_out, struct kwhy_error *error)
 {

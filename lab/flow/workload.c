@@ -232,10 +232,10 @@ static enum kwhy_status open_row(
 }
 
 /*
- * Judges the numbers of a run. With many flows, a few flows with wrong numbers hardly change the distance
- * of all, so the largest distance of one number counts. With bf16 on an H100 this distance was within the
- * tolerance in all runs of correct kernels, and beyond it in each of 16 runs of a kernel whose blocks
- * overwrote data that others still read.
+ * Compares the numbers of a run with the tolerance. With many flows, a few with wrong numbers hardly change
+ * error_h, so worst_h counts, too. With bf16 on an H100, worst_h was within the tolerance in all runs of
+ * correct kernels, and beyond it in each of 16 runs of a kernel whose blocks overwrote data that others
+ * still read.
  */
 static enum kwhy_status judge(const struct lab_flow_numbers *proof, struct kwhy_error *error)
 {

@@ -22,7 +22,10 @@ static void must(enum kwhy_status status)
 		fail_msg("%s", error.text);
 }
 
-/* Multiples of 1/8 with few digits, which all types but int8 represent exactly; for int8 whole numbers. */
+/*
+ * A number that its type represents exactly: an integer for int8, a multiple of 1/8 with few digits for
+ * other types.
+ */
 static float number_at(enum lab_number type, size_t place, uint32_t seed)
 {
 	int number = (int)(place * 37 + seed * 11) % 23 - 11;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA code of the kernels, run on the host, has its flows at the reference's places. */
+/* Runs the CUDA code of the kernels on the host, and compares the flows' places with the reference's. */
 #include "flow_text.h"
 
 #include "lab/kernels/flow.cu"

@@ -17,8 +17,8 @@ static const json_t *range_of(const json_t *report, const char *name)
 }
 
 /*
- * One warm-up run and one timed run have two steps each. Apart from allocations, a step has each component
- * once; moves and merges occur more often.
+ * One warm-up run and one timed run have two steps each. A step has one range `neuron`, one `carrier` and
+ * two `memory operations`.
  */
 static void components_of_flow_are_ranges(void **state)
 {

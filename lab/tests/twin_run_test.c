@@ -79,8 +79,8 @@ static void every_variant_gives_the_golden_bits(void **state)
 }
 
 /*
- * The tally has more calls than the source document counted: those at the end of a run and, in a poisoned
- * run, those for the event of each step.
+ * The tally has more calls than the published analysis counted (lab/README.md): those at the end of a run
+ * and, in a poisoned run, those for the event of each step.
  */
 static void the_naive_variant_counts_what_the_source_document_counted(void **state)
 {
@@ -112,7 +112,7 @@ static void ranks_on_one_gpu_give_the_bits_of_ranks_on_several(void **state)
 			run_variant(&lab_twin_variants[i], &shape, count, 1, &result);
 }
 
-/* NCCL takes one member for each GPU. Runs with one member and with two. */
+/* NCCL takes one rank per GPU, so runs have as many GPUs as ranks: one, then two. */
 static void nccl_gives_the_same_bits(void **state)
 {
 	struct lab_twin_result result = {0};

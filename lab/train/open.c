@@ -13,7 +13,7 @@ static uint64_t plane_bytes(const struct lab_train_args *args)
 		lab_number_bytes((enum lab_number)args->type);
 }
 
-/* Lays out the memory of a GPU from an address on. Returns its bytes. */
+/* Lays out the memory of a GPU from the address `start` on. Returns its size, bytes. */
 static size_t lay_out(struct lab_train_rank *rank, uint64_t start)
 {
 	struct lab_train_args *a = &rank->args;
@@ -83,7 +83,7 @@ static void make_samples(struct lab_train_rank *rank, uint32_t r)
 			(float *)((char *)rank->samples.memory + b * rank->staged_bytes));
 }
 
-/* Has the library try its algorithms on the matrices of the first step. */
+/* Lets the library try its algorithms on the matrices of the first step. */
 static void plan_products(struct lab_train_rank *rank)
 {
 	const struct lab_train_args *a = &rank->args;

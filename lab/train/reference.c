@@ -10,9 +10,9 @@ struct pass {
 	const struct lab_train_shape *shape;
 	size_t width, batch;
 	const float *weights;
-	float *activations; /* [layers + 1][batch][width] activations; the last ones are the logits */
-	float *errors,
-		*before; /* gradients with respect to a layer's outputs, and with respect to its inputs */
+	float *activations;	/* [layers + 1][batch][width] activations; the last ones are the logits */
+	float *errors, *before; /* errors: gradients with respect to a layer's outputs; before: with respect
+				   to its inputs */
 };
 
 enum kwhy_status lab_train_shape_check(const struct lab_train_shape *shape, struct kwhy_error *error)

@@ -73,7 +73,7 @@ KWHY_MUST_USE enum kwhy_status lab_train_state_new(
 	const struct lab_train_shape *shape, struct lab_train_state *out, struct kwhy_error *error);
 void lab_train_state_done(struct lab_train_state *state);
 
-/* Computes a run in fp32 on one core. The caller owns the state. Parts make no difference to it. */
+/* Computes a run in fp32 on one core. The caller owns the state. The shape's `parts` are ignored. */
 KWHY_MUST_USE enum kwhy_status lab_train_reference(
 	const struct lab_train_shape *shape, struct lab_train_state *state, struct kwhy_error *error);
 
@@ -164,8 +164,8 @@ KWHY_MUST_USE enum kwhy_status lab_train_check(const struct lab_train_request *r
 	const struct lab_train_state *expected, struct lab_train_errors *out, struct kwhy_error *error);
 
 /*
- * Options of the command. Counts that are KWHY_COUNT_NOT_GIVEN get the values of the source document, or
- * small ones on the host.
+ * Options of the command. Counts that are KWHY_COUNT_NOT_GIVEN get the values of the published guide
+ * (lab/README.md), or small ones on the host.
  */
 struct lab_train_options {
 	struct lab_options shared;

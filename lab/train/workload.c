@@ -86,8 +86,8 @@ static enum kwhy_status read_options(
 	bool on_host = bench->backend == KWHY_GPU_HOST;
 
 	/*
-	 * Counts that are not given get the values of the source document. On the host, which is slow, they
-	 * are small.
+	 * Counts that are not given get the values of the published guide (lab/README.md). On the host,
+	 * which is slow, they are small.
 	 */
 	if (options.width == KWHY_COUNT_NOT_GIVEN)
 		options.width = on_host ? HOST_WIDTH : LAB_TRAIN_WIDTH;

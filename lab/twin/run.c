@@ -118,7 +118,7 @@ static bool is_flagged(const struct lab_twin *twin, uint32_t step)
 	return atomic_load_explicit(&twin->mail->flag, memory_order_acquire) == step + 1;
 }
 
-/* Waits for the flag that the device sets. Only if that takes too long, the driver is asked. */
+/* Waits for the flag that the device sets. Asks the driver only if that takes too long. */
 static void await_flag(struct lab_twin *twin, uint32_t step)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
@@ -295,9 +295,7 @@ enum kwhy_status lab_twin_busy(const struct lab_twin_request *request, const str
 	struct lab_twin *twin = NULL;
 	enum kwhy_status status;
 
-	/*
-	 * copies of pageable memory would block the host, and the device waits for the host to open the gate
-	 */
+	/* copies from pageable memory would block the host, which could then not open the gate */
 	variant.pageable = false;
 	variant.waits_each = false;
 	held.variant = &variant;

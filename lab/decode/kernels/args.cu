@@ -44,35 +44,38 @@ struct lab_decode_args {
 	AT(float) act_scales;	/* [tokens] scale of each token's activations */
 	AT(float) last_scales;	/* [slots] scale of the input of the last product */
 	AT(float) sums;		/* [tokens][rows] results of a product; those of int8 are int32 */
-	/* [slots][word_count] logits of this GPU's tokens; PICK multiplies them by their scales */
+	/*
+	 * [slots][word_count] logits of this GPU's part of the vocabulary; PICK multiplies them by their
+	 * scales
+	 */
 	AT(float) logits;
 	AT(float) all_logits;	/* [ranks][slots][word_count] logits of all GPUs */
 	/*
-	 * [slots] key of the next token: the upper half is an integer in the order of the logits, the lower
-	 * half is ~token
+	 * [slots] key of each slot's next token. Upper half: the logit, as an integer that sorts like the
+	 * logit; lower half: ~token
 	 */
 	AT(u64) best;
-	AT(u64) first;		/* [slots] such a key of the first token after each prompt */
-	AT(u32) at;		/* [slots] position of each slot */
+	AT(u64) first;		/* [slots] key of the first token after each prompt */
+	AT(u32) at;		/* [slots] position of each slot in its sequence */
 	AT(u32) prompt;		/* [slots][each] tokens of the prompts */
 	AT(u32) chosen;		/* [slots][positions] token at every position */
 	AT(u64) times;		/* [positions] time at which the first slot came to each position, ns */
 	/*
-	 * tokens: number of tokens processed together; each: number of these in a slot, 1 or a whole prompt
-	 * from position 0 on
+	 * tokens: number of tokens processed together; each: number of these per slot: 1, or those of a
+	 * whole prompt, which begins at position 0
 	 */
 	u32 tokens, each;
 	u32 slots, cache_slots, positions;
 	/*
-	 * vocabulary: tokens of the model; word_count: those whose logits this GPU computes, from first_word
-	 * on
+	 * vocabulary: number of the model's tokens; word_count: number of tokens whose logits this GPU
+	 * computes; first_word: the first of these tokens
 	 */
 	u32 vocabulary, word_count, first_word;
-	u32 width, heads, inner, rank, ranks;	/* heads and inner: those of this GPU */
+	u32 width, heads, inner, rank, ranks;	/* heads, inner: numbers of this GPU's heads and inner columns */
 	u32 act, kept, packing;
 	u32 top_k, seed; /* top_k: the random choice is among the top_k likeliest tokens; 0: among all */
 	float top_p, temperature;
-	float code_most; /* largest code of a weight, if rows of weights have scales; 0: they have none */
+	float code_most; /* largest magnitude of a stored weight; 0: weights have no scales */
 };
 
 /* Arguments of one launch. */
@@ -84,7 +87,10 @@ struct lab_decode_call {
 	 */
 	u32 row, rows;
 	u32 is_last;	   /* true: only the last token of each slot is processed */
-	/* at: position of each slot at the start; has_first: its next token is `first`, otherwise token 0 */
+	/*
+	 * at: position of each slot at the start; has_first: true: its next token is args.first; false:
+	 * token 0
+	 */
 	u32 at, has_first;
 	/*
 	 * For kernels that fill or expand `rows` rows of weights: a piece of a matrix whose rows are `stride`
@@ -93,6 +99,6 @@ struct lab_decode_call {
 	AT(void) from;
 	AT(void) to;
 	AT(float) row_scales;
-	u32 tensor_hash, known, columns, start, stride; /* known: rows from this one on are set to 0 */
+	u32 tensor_hash, known, columns, start, stride; /* known: rows from index `known` on are set to 0 */
 	float bound;
 };

@@ -55,7 +55,8 @@ static __device__ void load_query(const struct lab_decode_args *a, const struct 
 }
 
 /*
- * The columns of a key or value that belong to a lane. Those of 16 bits are loaded with one instruction.
+ * The columns of a key or value that belong to a lane. If columns have 16 bits, one instruction loads all
+ * of them.
  */
 struct __attribute__((aligned(16))) halves {
 	u16 of[COLUMNS];
@@ -74,7 +75,10 @@ static __device__ void load_columns(u32 type, const void *from, u64 place, float
 		to[i] = get(type, from, place + i);
 }
 
-/* Weighted sum of a lane: over its columns and over every AT_ONCE-th position. */
+/*
+ * A lane's weighted sums of values, one for each of its columns, over every AT_ONCE-th position. most:
+ * largest score so far; weight: sum of the weights. Weights and sums are relative to 2^most.
+ */
 struct mixture {
 	float most, weight, sums[COLUMNS];
 };
@@ -89,7 +93,7 @@ static __device__ void mixture_scale(struct mixture *m, float most)
 		m->sums[i] *= factor;
 }
 
-/* Combines a lane's weighted sum with that of the lane at the given distance. */
+/* Combines a lane's weighted sums with those of the lane at the given distance. */
 static __device__ void mixture_join(struct mixture *m, int distance)
 {
 	mixture_scale(m, fmaxf(m->most, __shfl_xor_sync(0xffffffffu, m->most, distance)));
@@ -98,7 +102,7 @@ static __device__ void mixture_join(struct mixture *m, int distance)
 		m->sums[i] += __shfl_xor_sync(0xffffffffu, m->sums[i], distance);
 }
 
-/* Adds SPAN * AT_ONCE positions from `first` on to a lane's weighted sum. */
+/* Adds SPAN * AT_ONCE positions from `first` on to a lane's weighted sums. */
 static __device__ void mix_span(const struct lab_decode_args *a, const struct query *q, const float query[COLUMNS],
 	u32 first, struct mixture *m)
 {
@@ -131,7 +135,7 @@ static __device__ void mix_span(const struct lab_decode_args *a, const struct qu
 	}
 }
 
-/* Combines the weighted sums of the warps of a query to one column of the output. */
+/* Combines the weighted sums of a query's warps for one column. Returns the column of the output. */
 static __device__ float join_pieces(float (*pieces)[PIECE], u32 warps, u32 column)
 {
 	float most = pieces[0][HEAD + 1], sum = 0, weight = 0;
@@ -148,8 +152,8 @@ static __device__ float join_pieces(float (*pieces)[PIECE], u32 warps, u32 colum
 }
 
 /*
- * Computes a warp's share of the weighted sum for a query. Lanes combine their positions, so that each of the
- * first LANES lanes has its columns.
+ * Computes a warp's share of the weighted sums for a query. At the end, lanes combine their sums, so that
+ * each of the first LANES lanes has the sums of its columns over all positions of the warp.
  */
 static __device__ void attend(
 	const struct lab_decode_args *a, const struct query *q, u32 own, u32 warps, float piece[PIECE])

@@ -2,8 +2,8 @@
 /* --- Choice of tokens: a block processes one slot --- */
 
 /*
- * order_of() converts a float to an integer, such that integers compare as their floats do. key_of() does the
- * same for the logit of a token; of tokens with equal logits the first has the largest key.
+ * order_of() converts a float to an integer that sorts like the float. key_of() does the same for the logit
+ * of a token; of tokens with equal logits the first has the largest key.
  */
 static __device__ u32 order_of(float value)
 {
@@ -106,8 +106,8 @@ static __device__ u32 least_kept(
 }
 
 /*
- * Random number (Gumbel distribution). Added to the logits, it makes the largest one a random choice by the
- * probabilities.
+ * Random number (Gumbel distribution). The token with the largest sum of logit and random number is a
+ * random choice by the tokens' probabilities.
  */
 static __device__ float luck_of(const struct lab_decode_args *a, u32 slot, u32 token)
 {

@@ -9,7 +9,7 @@ static __device__ float sum_at(const struct lab_decode_args *a, const struct lab
 	return IS_SCALED(a) ? sum * a->scales[c->row + row] * a->act_scales[token] : sum;
 }
 
-/* Scale with which numbers up to `most` become codes of 8 bits. */
+/* Scale by which numbers of magnitude up to `most` are divided to become codes of 8 bits. */
 static __device__ float code_scale(const struct lab_decode_args *a, float most)
 {
 	return IS_SCALED(a) && most > 0 ? most / a->code_most : 1;
@@ -49,7 +49,7 @@ static __device__ void begin(const struct lab_decode_args *a, u32 token)
 
 	if (a->each == 1) {
 		word = ~(u32)a->best[slot];
-		/* the position of a free slot stops at the last one */
+		/* slots without a sequence advance, too; their position stops at the last one */
 		position = a->at[slot] + (a->at[slot] + 1 < a->positions);
 		__syncthreads();
 		if (threadIdx.x == 0)

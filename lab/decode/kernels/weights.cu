@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On GPUs the types of numbers are constants, for which this code is compiled. */
+/* On GPUs this code is compiled for one kind of weights, with number types as constants. */
 #ifdef ACT_TYPE
 #define ACT(a) ACT_TYPE
 #define KEPT(a) KEPT_TYPE

@@ -22,20 +22,20 @@ enum {
 	THREADS = 256,
 	TEAM = 4,     /* blocks that share the weights when the whole run is one launch */
 	ROWS = 32,    /* rows that these blocks process together */
-	PLACE = 16,   /* numbers of a cell */
-	E = 32,	      /* energies of a flow */
+	PLACE = 16,   /* numbers per cell */
+	E = 32,	      /* energies per flow */
 	IN = 64,      /* inputs, and width of the first layer */
-	H = 256,      /* numbers of a flow's state */
+	H = 256,      /* numbers in a flow's state */
 	GATES = 768,
 	LOGITS = 6,
 	OUT = 40,     /* outputs: energies, logits and 2 zeros */
 	/* Positions of matrices and biases in the weights. Matrices are [inputs][outputs]. */
 	W1 = 0,
 	B1 = W1 + IN * IN,
-	W2 = B1 + IN, /* weights of outputs from number E on are 0; the energies take the places of these outputs */
+	W2 = B1 + IN, /* in W2, outputs from index E on have weights of 0; the energies are written in their place */
 	B2 = W2 + IN * IN,
 	WI = B2 + E,
-	WH = WI + IN * GATES, /* together with WI a matrix of [IN + H] inputs */
+	WH = WI + IN * GATES, /* WI and WH together are a matrix with IN + H inputs */
 	BI = WH + H * GATES,
 	BH = BI + GATES,
 	WO = BH + GATES,
@@ -115,9 +115,9 @@ static __device__ struct lab_flow_product product_of(const struct lab_flow_args 
 }
 
 /*
- * X(UPPER, lower, threads for each row) for each kernel. All kernels take the args, a step, a first row and a
- * number of rows. For the kernel `product` the step is the number of its matrix, and the threads are that
- * matrix's outputs.
+ * X(UPPER, lower, threads for each row) for each kernel. All kernels take the args, a step, a first row and
+ * a number of rows. For the kernel `product` the step is the number of its matrix, and a row has one thread
+ * for each output of that matrix.
  */
 #define LAB_FLOW_KERNELS(X) X(CELLS, cells, PLACE) X(INPUT, input, IN) X(PRODUCT, product, 0) X(RELU, relu, IN) \
 	X(BIAS, bias, IN) X(GATES, gates, H) X(MOVE, move, E) X(SETTLE, settle, E) X(FRONT, front, THREADS) \

@@ -194,8 +194,8 @@ KERNEL void lab_flows_front(const struct lab_flow_args a, u32 step, u32 first, u
 /* --- Dense lattice: every cell is computed, with or without a flow --- */
 
 /*
- * Writes inputs and states of the slots from `first` on to the start of the buffers; 0 where there is no
- * flow.
+ * Writes the inputs and states of `count` slots, from slot `first` on, to the start of the buffers. A slot
+ * without a flow gets zeros.
  */
 KERNEL void lab_flows_spread(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {

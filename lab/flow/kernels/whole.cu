@@ -15,8 +15,8 @@ enum {
 	UNITS = H / TEAM,
 	WARPS = THREADS / 32,
 	DEEP = (IN + H) / 16, /* number of tensor instructions over all inputs of a gate */
-	DEEP_IN = IN / 16,    /* how many of these are for the 64 inputs; 64 units take as many */
-	A_STRIDE = IN + H + 8, /* 8 more elements distribute rows over the banks of shared memory */
+	DEEP_IN = IN / 16,    /* number of tensor instructions over 64 inputs, or over 64 units of the state */
+	A_STRIDE = IN + H + 8, /* 8 elements of padding prevent bank conflicts in shared memory */
 	S_STRIDE = IN + 8
 };
 
@@ -179,7 +179,7 @@ static __device__ INLINE void load_state(const struct lab_flow_args *a, struct t
 		*(uint4 *)&tile->a[r * A_STRIDE + IN + k] = __ldcg((const uint4 *)&from[(u64)(row + r) * H + k]);
 }
 
-/* Argument of an energy's tanh after a step, as the sum of its four parts. */
+/* Sum of the four parts of an output. Its tanh is an energy. */
 static __device__ INLINE float part_sum(const struct lab_flow_args *a, u32 step, u32 row, u32 k)
 {
 	const float *part = a->parts + ((u64)(step % 2) * TEAM * a->flows + row) * OUT + k;
@@ -188,7 +188,7 @@ static __device__ INLINE float part_sum(const struct lab_flow_args *a, u32 step,
 	return NEW(float, part) + NEW(float, part + apart) + (NEW(float, part + 2 * apart) + NEW(float, part + 3 * apart));
 }
 
-/* Mean energy of the flows that merged. `sum` is the argument of the tanh for the first of these flows. */
+/* Mean energy of the flows that merged. `sum` is part_sum() of the first of these flows. */
 static __device__ INLINE float merged_energy(const struct lab_flow_args *a, u32 step, float sum, u32 second, u32 k)
 {
 	float energy = swift_tanh(sum);

@@ -9,7 +9,7 @@
 #define AT(type) type *
 #endif
 
-enum { LAB_TRAIN_THREADS = 256, LAB_TRAIN_COLUMNS = 32 /* blocks of a bias's gradient are 256 threads for 32 columns */ };
+enum { LAB_TRAIN_THREADS = 256, LAB_TRAIN_COLUMNS = 32 /* columns of a block that computes gradients of biases */ };
 
 #define LAB_TRAIN_KERNELS(X) X(BEGIN, begin) X(TAKE, take) X(BIAS, bias) X(LOSS, loss) X(MASK, mask) \
 	X(BIAS_GRADIENT, bias_gradient) X(ADAMW, adamw) X(ADVANCE, advance)
@@ -28,7 +28,10 @@ struct lab_train_clock {
 
 struct lab_train_args {
 	AT(float) weights; /* weights: matrices [layers][width][width], then biases [layers][width] */
-	/* AdamW's first moments, in the order of the weights; second moments and gradients follow */
+	/*
+	 * AdamW's first moments; second moments and gradients are in the next two arrays, all in the order
+	 * of the weights
+	 */
 	AT(float) first;
 	AT(float) second;
 	AT(float) gradients;

@@ -36,7 +36,7 @@ enum {
 	X(float, u, cells) X(float, f, cells) X(float, l, cells) X(float, v, cells) X(float, w, cells) \
 	X(float, controls, AGENTS * CONTROLS) \
 	X(float, gains, AGENTS * GAINS) \
-	X(i64, sums, AGENTS + 1) /* sums of the agents' districts; the last element is the bits of the peak */ \
+	X(i64, sums, AGENTS + 1) /* sums of the agents' districts; the last element has the bits of the peak */ \
 	X(u64, checks, STEPS + 1) /* checksum X of each step, and of the field after the last step */ \
 	X(float, history, STEPS * SLOT) \
 	X(float, edges, 2 * WIDTH) /* rows of the neighbouring fields, above and below */ \
