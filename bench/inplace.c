@@ -24,7 +24,7 @@ struct operation {
 	double truth_w, truth_s, count;
 	/* sums over the operation's accounts */
 	double gross_nj, half_nj2, time_ns; /* half_nj2: sum of the squares of the half-widths */
-	double launches; /* number of launches of that kernel of the operation that has the fewest */
+	double launches; /* number of launches of the kernel that this operation launches least often */
 };
 
 struct inplace {

@@ -225,10 +225,7 @@ static void a_static_program_without_symbols(void **state)
 #endif
 }
 
-/*
- * Asks the kernel which files are written: by strace, each file that is opened for writing must be in the
- * recording.
- */
+/* Each file that the program opens for writing, as strace shows, must be a file of the recording. */
 static void files_are_opened_for_writing_in_the_recording_alone(void **state)
 {
 	struct run *run = *state;

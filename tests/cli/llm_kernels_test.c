@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define DECODE KWHY_SOURCE_DIR "/examples/recordings/decode.kwhy"
-/* times of the recording: 2.008 s of a decoder's steps */
+/* start of the recording, which has 2.008 s of a decoder's steps */
 #define DECODE_START_UNIX_NS INT64_C(1795289717087403345)
 
 /* Writes a result with a load of 0.4 s and one of 1 s from `from_ns` after the recording's start. */

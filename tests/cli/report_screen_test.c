@@ -507,7 +507,10 @@ static void the_brief_report_has_at_most_4_kb(void **state)
 	assert_fails(SPAWN("report", TINY, "--brief"), 2, "--brief shortens JSON; add --json");
 }
 
-/* If the few accounts that have room are less than half of the energy, groups of accounts are shown. */
+/*
+ * If the few accounts that fit on the screen are less than half of the energy, groups of accounts are
+ * shown.
+ */
 static void little_room_shows_groups_of_accounts(void **state)
 {
 	struct spawned spawned = SPAWN("report", "-q", EXAMPLES "recordings/train.kwhy");

@@ -4,7 +4,10 @@
 #include "owners/summary.h"
 #include "sqlite_rows.h"
 
-/* Fuzzes the file of accounts of `kwhy serve`, which has rows of any type and value, and the sums of it. */
+/*
+ * Fuzzes the reader of the file of accounts of `kwhy serve`, and the summaries of accounts. The tables have
+ * rows of any type and value.
+ */
 
 static const struct {
 	const char *name, *columns;

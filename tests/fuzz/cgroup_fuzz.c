@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes what names the owners of processes: /proc/PID/cgroup, whose paths containers choose. */
+/*
+ * Fuzzes the parser that finds a process's owner in /proc/PID/cgroup. Containers choose the paths in that
+ * file.
+ */
 #include "owners/cgroup.h"
 
 #include "base/text.h"

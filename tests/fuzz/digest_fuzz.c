@@ -6,8 +6,9 @@
 #include "sqlite_rows.h"
 
 /*
- * Fuzzes digests of two ranks, and the job that they are joined to. The input selects tables and gives rows
- * of any type and value; the first byte decides whether the table `digest` gets what lets the readers go on.
+ * Fuzzes digests of two ranks, and the job that joins them. The input selects tables and gives rows of any
+ * type and value. The first byte decides whether the table `digest` gets valid values, without which the
+ * readers read no other table.
  */
 
 static void make_table(sqlite3 *database, const struct kwhy_digest_table *table)
@@ -36,7 +37,7 @@ static void save(sqlite3 *database, char tag, char path[64])
 	sqlite3_free(bytes);
 }
 
-/* Each form of the report on a job can be made of any digests that are accepted. */
+/* Writes the report on a job in each form, which must succeed for all digests that were accepted. */
 static void show(const struct kwhy_job *job)
 {
 	static const char *const tables[] = {"ranks", "collectives", "accounts", "findings"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes what reads the kubelet's answers: bodies of gRPC, whose names users choose. */
+/* Fuzzes the parser of the kubelet's answers, which are gRPC messages with names that users chose. */
 #include "cli/live/kubelet.h"
 
 #include "base/text.h"

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-/* Fuzzes the messages of kwhy mcp. Each line of the answer is JSON-RPC. */
+/* Fuzzes the messages of kwhy mcp. Each line of the answer must be JSON-RPC. */
 
 static void check(char *answers)
 {

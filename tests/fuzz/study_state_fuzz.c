@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes study.json, the state of a study. What was read is read again after it was written. */
+/* Fuzzes study.json, the state of a study. A state that was accepted is written and read again. */
 #include "cli/command.h"
 #include "cli/study/state.h"
 
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
-/* What main.c defines in kwhy. */
+/* Definitions that main.c has in kwhy. */
 const struct kwhy_program kwhy_program = {0};
 const struct kwhy_command *const kwhy_commands[] = {NULL};
 

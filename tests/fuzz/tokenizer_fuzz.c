@@ -2,7 +2,10 @@
 #include "llm/tokenizer.h"
 #include "trace_input.h"
 
-/* Fuzzes tokenizer.json. What follows the first byte 0 is the text whose tokens are counted. */
+/*
+ * Fuzzes tokenizer.json, up to the first zero byte of the input. The bytes after that are the text whose
+ * tokens are counted.
+ */
 
 enum { TEXT_MAX_BYTES = 1000 };
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The intervals were chosen on the seeds 0 to 299, so others test them. */
+/* The formula of the intervals was chosen with seeds 0 to 299, so it is tested with other seeds. */
 enum { FIRST_SEED = 1000, SEEDS = 300, FIGURES = 8, ERRORS_MAX = 1 << 20 };
 
 /* The phases of `kwhy llm --design`: prompts alone, answers alone at low and high concurrency, and a mixture.
@@ -172,7 +172,9 @@ static void known_joules_are_found(void **state)
 {
 	static const char *const names[FIGURES] = {
 		"idle", "prompt", "output", "step", "batch", "context", "prefill", "decode"};
-	/* Batches and contexts are small parts of the energy, next to the loads' differences from the model.
+	/*
+	 * batches and contexts take little energy compared with the loads' differences from the model, so
+	 * their errors are larger
 	 */
 	static const double errors_max[FIGURES] = {0.05, 0.05, 0.07, 0.05, 0.2, 0.2, 0.05, 0.05};
 	static struct outcome outcome;
@@ -209,8 +211,8 @@ static void known_joules_are_found(void **state)
 		printf("%s: %.1f %% covered, median error %.2f %%, known %zu\n", names[i], covered,
 			100 * error, outcome.known[i]);
 		/*
-		 * The variance of all rows, from which that of the idle power follows, contains the loads'
-		 * differences from the model, so a little more of its intervals hold.
+		 * The variance of the idle power follows from the residuals of all rows, which include the
+		 * loads' differences from the model. So more than 90 % of its intervals may hold.
 		 */
 		if (covered < 85 || covered > (i ? 95 : 97) || error > errors_max[i])
 			fail_msg("%s: %.1f %% of intervals hold, median error %.2f %%", names[i], covered,
@@ -233,7 +235,7 @@ static struct kwhy_llm_power_fit fit_phases(const struct phase *phases, size_t c
 	return fit;
 }
 
-/* With one request at a time each output token is a step. */
+/* With one request at a time, each output token is a step, so the two cannot be distinguished. */
 static void what_the_load_does_not_distinguish_is_not_known(void **state)
 {
 	static const struct phase constant[] = {{5, 0, 0, 0, 0}, {40, 1, 400, 0, 100}};
@@ -249,8 +251,9 @@ static void what_the_load_does_not_distinguish_is_not_known(void **state)
 }
 
 /*
- * Loads of equal lengths cannot tell prompts from their batches, nor outputs from their contexts. The sums of
- * these are known, and their intervals hold, also where coefficients would be negative.
+ * If all loads have requests of equal lengths, prompts cannot be distinguished from their batches, nor
+ * outputs from their contexts. Their sums are known, and the intervals of the sums hold, even where
+ * coefficients would be negative.
  */
 static void intervals_of_sums_hold_where_parts_are_not_known(void **state)
 {

@@ -22,7 +22,7 @@ struct machine {
 	struct kwhy_random random;
 	int64_t now_ns;
 	double phase_deviation; /* standard deviation, over phases, of the joules of equal work, relative */
-	double phase_factor;	/* all joules of work in the phase under way are this times those above */
+	double phase_factor;	/* factor on the joules of all work in the current phase */
 	int64_t phase_end_ns[MACHINE_PHASES_MAX];
 	size_t phase_count;
 	/* the true energy over time: joules at the ends of pieces of constant power */

@@ -100,7 +100,7 @@ static void record_readings(struct tape *tape, const struct fault_case *made, in
 	}
 }
 
-/* The case as a recording of kwhy record. */
+/* Writes the case as a recording of kwhy record. Returns its file descriptor. */
 static int write_recording(const struct fault_case *made)
 {
 	const int64_t origin_ns = 10000 * MS;
@@ -163,7 +163,7 @@ static const char *warning_in(const struct kwhy_note *notes, size_t count)
 	return NULL;
 }
 
-/* Id of a note that says that readings are wrong or missing; NULL: there is none. */
+/* Returns the id of a note that says that readings are wrong or missing; NULL: there is none. */
 static const char *warning_of(const struct kwhy_analysis *analysis)
 {
 	const char *id = warning_in(analysis->ledger->notes, analysis->ledger->note_count);

@@ -67,7 +67,8 @@ struct kwhy_cuda_function_opaque {
 };
 
 struct kwhy_cuda_event_opaque {
-	uint64_t recorded, reached; /* number of times it was queued in a stream, and was reached there */
+	uint64_t recorded, reached; /* recorded: how often the event was queued in a stream; reached: how
+				       often a stream has reached it */
 	int64_t time_ns;
 	unsigned waiting; /* queued operations that refer to the event */
 	bool timed, destroyed;

@@ -9,7 +9,8 @@
 
 enum { PIECES_MAX = 64 };
 
-static kwhy_cuda_address accessible[PIECES_MAX]; /* begins of the pieces that may be read and written */
+static kwhy_cuda_address
+	accessible[PIECES_MAX]; /* start addresses of the pieces that may be read and written */
 static size_t accessible_count;
 
 enum kwhy_cuda_result cuMemAddressReserve(kwhy_cuda_address *out_address, size_t bytes, size_t alignment,
@@ -44,7 +45,7 @@ enum kwhy_cuda_result cuMemSetAccess(
 	return fake_end(KWHY_CUDA_SUCCESS);
 }
 
-/* `address` is the begin of a piece. */
+/* `address` is the start of a piece. */
 enum kwhy_cuda_result cuMemGetAccess(
 	unsigned long long *out_flags, const struct kwhy_cuda_location *location, kwhy_cuda_address address)
 {

@@ -34,9 +34,9 @@ static struct space *space_at(uintptr_t address)
 
 /*
  * The bytes of a copy that has returned and has not reached the device yet. As with the real driver, a
- * synchronous copy to the device from unregistered memory, or between places of devices, can return early.
- * The bytes arrive when the default stream makes progress or is waited for; operations of other streams do
- * not wait for them.
+ * synchronous copy can return early if it is to the device from unregistered memory, or within device
+ * memory. The bytes arrive when the default stream makes progress or is waited for; operations of other
+ * streams do not wait for them.
  */
 static struct late {
 	kwhy_cuda_address to;

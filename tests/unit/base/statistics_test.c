@@ -147,7 +147,7 @@ static void a_difference_does_not_assume_that_both_sides_scatter_alike(void **st
 }
 
 /*
- * A single value is taken from the distribution of the n others: the interval of the difference is t s
+ * A single value is assumed to have the distribution of the n others: the interval of the difference is t s
  * sqrt(1 + 1/n). The single value's own interval, if it has one, is added in quadrature.
  */
 static void a_single_value_scatters_as_the_several_beside_it(void **state)

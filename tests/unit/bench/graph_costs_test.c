@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 /*
- * A fake GPU on which an empty kernel takes 1300 ns in a queue and 900 ns in a graph, plus 5 us for each
- * pair of events, which it calculates from what was issued between the two. On the host, launching a graph
- * takes 3 us per node, and waiting for its end another 2 us per node.
+ * A fake GPU. An empty kernel takes 1300 ns in a queue and 900 ns in a graph; the time between two events
+ * follows from what was issued between them, plus 5 us. On the host, the launch of a graph takes 3 us per
+ * node, and the wait for its end another 2 us per node.
  */
 struct counting {
 	struct kwhy_gpu gpu;

@@ -47,7 +47,7 @@ static void every_engine_and_load_moves_its_bytes_both_ways(void **state)
 		seen[config->engine]++;
 		loads[config->load]++;
 	}
-	/* the host has no NCCL, and a single process no sockets */
+	/* the host back end has no NCCL, and a single process uses no sockets */
 	for (int i = 0; i < KWHY_PAIR_ENGINE_COUNT; i++)
 		assert_int_equal(seen[i] > 0, i < KWHY_PAIR_NCCL || i > KWHY_PAIR_SOCKET);
 	assert_int_equal(pairs->absence_count, 2);

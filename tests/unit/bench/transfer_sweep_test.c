@@ -54,8 +54,8 @@ static void every_strategy_moves_its_bytes(void **state)
 }
 
 /*
- * The time limit of 1 us permits a single sample batch. Transfers without samples must not be counted as
- * measured to a wider interval.
+ * The time limit of 1 us permits a single sample batch. Transfers without samples must not count among
+ * those that were measured with a wide interval.
  */
 static void what_there_was_no_time_for_is_said_not_to_be_measured(void **state)
 {

@@ -303,7 +303,7 @@ static void evidence_is_the_longest_places_first(void **state)
 	build_free(&build);
 }
 
-/* Places come in no order, many with one length. */
+/* The places are added in no order, and many of them have the same length. */
 static void evidence_of_many_places_is_the_longest_of_them(void **state)
 {
 	static const int lengths_us[] = {7, 30, 12, 25, 9, 41, 3, 28, 28, 40, 5, 39, 18, 2, 33};
@@ -343,7 +343,7 @@ static void long_names_are_cut_between_characters(void **state)
 	what = build_find(&build, "pageable-copies", NULL)->evidence[0].what;
 	end = strstr(what, "\xC3\xA9...");
 	assert_non_null(end);
-	/* of 64 bytes three are the dots, and 61 have room for 30 characters */
+	/* of the text's 64 bytes the dots take three; the other 61 hold 30 characters of two bytes */
 	assert_int_equal(end + 2 - strstr(what, "\xC3\xA9"), 60);
 	build_free(&build);
 }

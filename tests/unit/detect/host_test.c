@@ -201,8 +201,8 @@ static void a_host_that_is_elsewhere_leaves_host_gaps_and_its_range_is_named(voi
 	build_range(&build, 0, "step", 0, 700);
 	build_range(&build, 0, "tokenize", 230, 440);
 	/*
-	 * 2 x 215 us from the end of one call to the start of the next; the device was busy for the first
-	 * 10 us of them
+	 * 2 x 215 us from the end of one call to the start of the next, less the 10 us at the start of each
+	 * in which the device was busy
 	 */
 	finding = build_find(&build, "host-gaps", NULL);
 	ASSERT_FINDING(finding, 2, 410, 410);
@@ -212,7 +212,10 @@ static void a_host_that_is_elsewhere_leaves_host_gaps_and_its_range_is_named(voi
 	build_free(&build);
 }
 
-/* Ranges of unknown threads: the one that starts last of those around the middle of the pause. */
+/*
+ * If it is unknown which threads the ranges belong to, the pause is named after a range that contains its
+ * middle; of several, after the one that starts last.
+ */
 static void a_host_gap_of_no_known_thread_is_named_after_the_range_around_its_middle(void **state)
 {
 	struct build build = late_launches(3, 201, NULL);

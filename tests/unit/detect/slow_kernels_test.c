@@ -123,8 +123,8 @@ static void add_gauge(struct build *build, enum kwhy_gauge gauge, int64_t time_u
 }
 
 /*
- * Makes a kernel from 150 ms to 550 ms and readings of counters every 100 ms, in which device memory and the
- * units for FP32 were busy for these thousandths of the time.
+ * Makes a kernel from 150 ms to 550 ms and readings of counters every 100 ms. memory, fp32: thousandths of
+ * the time in which device memory and the units for FP32 were busy.
  */
 static struct build with_counters(int64_t memory, int64_t fp32)
 {
@@ -223,7 +223,7 @@ static void an_array_is_at_least_half_of_the_copies_and_its_blocks_are_as_many_a
 {
 	static const struct {
 		uint32_t blocks;
-		uint64_t more_bytes; /* of two further copies each */
+		uint64_t more_bytes; /* bytes of each of two further copies */
 		size_t count;
 	} cases[] = {
 		{500000, 256000000, 1},			 /* exactly half */

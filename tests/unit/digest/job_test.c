@@ -55,8 +55,8 @@ static struct kwhy_job *new_job(void)
 }
 
 /*
- * The job is thinned after the second rank and before the third. Afterwards all three must have the same
- * collectives.
+ * After the second rank and before the third, the job drops a share of its collectives. Afterwards all
+ * three ranks must have the same collectives.
  */
 static void of_too_many_collectives_a_share_is_compared(void **state)
 {
@@ -90,8 +90,9 @@ static void of_too_many_collectives_a_share_is_compared(void **state)
 }
 
 /*
- * Of eight collectives in a step, one is waited in. If a share is kept, the estimate of all waiting still is
- * near the truth, and within its error; a fixed stride would take all or nothing of it.
+ * In each step, ranks wait in one of eight collectives. If the job keeps only a share of the collectives,
+ * the estimate of all waiting must be near the truth and within its stated error. A fixed stride would keep
+ * either all or none of the collectives with waiting.
  */
 static void waiting_in_one_of_eight_buckets_is_estimated(void **state)
 {
@@ -217,8 +218,10 @@ static void accounts_beyond_the_limit_are_added_up(void **state)
 	kwhy_job_free(job);
 }
 
-/* Two ranks with equally many collectives, each with ranks that have no digests: they only look like the
- * same. */
+/*
+ * Two ranks with equally many collectives, each of them with ranks that have no digests. The collectives of
+ * both only seem to be the same ones.
+ */
 static void counted_collectives_that_do_not_match_are_not_compared(void **state)
 {
 	struct kwhy_job *job = new_job();

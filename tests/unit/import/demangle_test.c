@@ -119,7 +119,10 @@ static void a_name_longer_than_any_compiler_makes_stays_mangled(void **state)
 	free(name);
 }
 
-/* Names that take libiberty the most stack: by depth, and by the number of templates and references. */
+/*
+ * Names for which libiberty needs the most stack: those with the deepest nesting, and those with the most
+ * templates and references.
+ */
 static void *demangle_the_worst(void *unused)
 {
 	static const char *const worst[][3] = {

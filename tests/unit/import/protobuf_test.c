@@ -41,8 +41,10 @@ static const struct {
 	{"far more bytes", {0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01}, 11},
 };
 
-/* The fields are read from memory of their own size, so that a sanitizer or valgrind sees what is read
- * beyond. */
+/*
+ * Reads a field from a copy in a block of exactly its size, so that a sanitizer or valgrind notices reads
+ * beyond the end.
+ */
 static int read_field(
 	const unsigned char *bytes, size_t length, struct kwhy_protobuf_field *out, size_t *out_left)
 {

@@ -235,8 +235,10 @@ static void a_call_that_holds_a_burst_has_the_time_of_the_programs_launch(void *
 	assert_call(&tape, 9992 + 2 * 2000, 60005 - 2 * 16000);
 }
 
-/* A call that ends right after the burst waited for it, at the latest from the end of the program's own
- * launch. That wait is removed. A call that ends during the burst did not wait for it. */
+/*
+ * A call that ends right after the burst waited for the burst, from the end of the program's own launch on
+ * or from its own later begin. That wait is removed. A call that ends during the burst did not wait for it.
+ */
 static void a_call_of_another_thread_that_waits_for_a_burst_is_without_that_wait(void **state)
 {
 	struct tape tape;

@@ -48,7 +48,7 @@ static void add_reference(struct kwhy_text *out, unsigned field, uint64_t key, u
 }
 
 struct event {
-	/* details: key << 8 | text, ids of names; 0: none */
+	/* details: ids of two names, key << 8 | text; 0: none */
 	uint64_t name, offset_ps, duration_ps, correlation, details;
 };
 

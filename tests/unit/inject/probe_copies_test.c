@@ -61,7 +61,7 @@ static int start(void **state)
 	probe->pace.plan.least_ns = BURST_NS / 2;
 	probe->pace.plan.most_ns = BURST_NS;
 	probe_driver.bytes_per_ns = BYTES_PER_NS;
-	/* the prober uses at most a tenth, in which the large memory fits twice */
+	/* the prober uses at most a tenth of the free memory, which holds the large memory twice */
 	probe_driver.memory_bytes_free = 1U << 30;
 	return failed;
 }

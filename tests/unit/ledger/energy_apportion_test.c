@@ -102,8 +102,8 @@ static void a_device_that_had_not_come_to_rest_idles_at_its_own_power_then(void 
 }
 
 /*
- * Nothing recorded ran in the third interval. So its energy is idle energy, and no factor scales powers to
- * it.
+ * Nothing recorded ran in the third interval. Its energy is therefore idle energy, and no power is scaled
+ * to match it.
  */
 static void what_nobody_was_seen_in_is_idle_energy(void **state)
 {

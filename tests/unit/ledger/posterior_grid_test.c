@@ -11,7 +11,7 @@ static struct kwhy_grid_weights weights_at(double tau, double delay)
 	return kwhy_grid_weigh(other);
 }
 
-/* Interpolates values that are a polynomial of the place on the grid, of which the middle is 0. */
+/* Interpolates values that are a polynomial of the place on the grid; the middle of the grid is place 0. */
 static double at_delay(const double *powers, const double *weights)
 {
 	double sum = 0;

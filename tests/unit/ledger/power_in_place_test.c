@@ -59,7 +59,10 @@ static double place_ratio_of(const struct plan *plan)
 	return ratio;
 }
 
-/* The ratio of a kernel that runs for 20 ms, with its clock read each ms between these two values, in MHz. */
+/*
+ * Returns the relative uncertainty that the clock adds to the power of a kernel. The kernel runs for 20 ms,
+ * and its clock, which is read each ms, rises from one of these values to the other.
+ */
 static double ratio_at_clocks(int64_t low_mhz, int64_t high_mhz)
 {
 	struct kwhy_recording *recording = build_one();

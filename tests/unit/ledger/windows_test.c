@@ -159,8 +159,8 @@ static void of_metered_windows_nothing_is_worked_out(void **state)
 }
 
 /*
- * The counter has two readings, and the windows cover nearly all of the time between them, so the powers
- * can hardly be distinguished.
+ * The counter has two readings, and windows cover nearly all of the time between these readings, so the
+ * powers can hardly be distinguished.
  */
 static void a_moment_between_windows_that_gets_too_much_is_said_and_not_refused(void **state)
 {

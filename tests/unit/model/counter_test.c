@@ -87,7 +87,7 @@ static void a_rise_that_nothing_can_draw_is_a_jump_unless_a_time_was_late(void *
 	series.value = late_mj;
 	assert_int_equal(kwhy_counter_step(&series, 2, &counts), KWHY_COUNTER_ROSE);
 	assert_int_equal(counts, 300000);
-	late_ns[1] = 1000; /* and a time stamp that is too early */
+	late_ns[1] = 1000; /* a time stamp that is too early */
 	series.count = 3;
 	assert_int_equal(kwhy_counter_step(&series, 1, &counts), KWHY_COUNTER_ROSE);
 }

@@ -2,7 +2,10 @@
 #include "cmocka_all.h"
 #include "model/ledger.h"
 
-/* A device that draws 50 W idle; the curve says 2 from 10 to 20 ns, nothing to 30 ns, 3 to 40 ns. */
+/*
+ * A device that idles at 50 W. Its energy curve has a scale of 2 from 10 to 20 ns, an unknown one up to 30
+ * ns, and 3 up to 40 ns.
+ */
 static void idle_energy_follows_the_curve_of_energy(void **state)
 {
 	static const struct {
@@ -11,7 +14,7 @@ static void idle_energy_follows_the_curve_of_energy(void **state)
 	} cases[] = {
 		{10, 20, 50 * 20},
 		{12, 18, 50 * 12},
-		{20, 30, 50 * 15}, /* not known there: as where nothing is metered, 1.5 */
+		{20, 30, 50 * 15}, /* the scale is unknown there, so that of unmetered time is used: 1.5 */
 		{15, 35, 50 * (10 + 15 + 15)},
 		{0, 10, 50 * 15},
 		{5, 15, 50 * (7.5 + 10)},

@@ -58,7 +58,7 @@ static void the_fastest_is_measured_alone_and_moves_bytes_as_asked(void **state)
 	assert_ptr_equal(kwhy_pairs_fastest(pairs, 0, 1, false), &configs[6]);
 	assert_null(kwhy_pairs_fastest(pairs, 0, 2, false));
 	assert_ptr_equal(kwhy_pairs_find(pairs, &key), &configs[6]);
-	assert_ptr_equal(kwhy_pairs_find(pairs, &configs[2]), &configs[7]); /* not itself, without samples */
+	assert_ptr_equal(kwhy_pairs_find(pairs, &configs[2]), &configs[7]); /* configs[2] has no samples */
 	key.bytes++;
 	assert_null(kwhy_pairs_find(pairs, &key));
 	kwhy_pairs_free(pairs);
@@ -122,7 +122,7 @@ static void pairs_are_alike_if_their_links_are(void **state)
 	assert_false(kwhy_pairs_are_alike(pairs, 0, 1, 0, 2));
 	pairs->routes[0][1].way = KWHY_PAIR_NVLINK;
 	assert_false(kwhy_pairs_are_alike(pairs, 0, 1, 0, 2));
-	route->way = KWHY_PAIR_NVLINK; /* where PCIe meets is nothing to NVLink */
+	route->way = KWHY_PAIR_NVLINK; /* for NVLink it does not matter where the GPUs' PCIe links meet */
 	assert_true(kwhy_pairs_are_alike(pairs, 0, 1, 0, 2));
 	pairs->routes[0][1].way = route->way = KWHY_PAIR_NVSWITCH;
 	assert_true(kwhy_pairs_are_alike(pairs, 0, 1, 0, 2));

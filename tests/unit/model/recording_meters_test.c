@@ -203,7 +203,10 @@ static void a_dip_of_means_lasts_at_most_three_readings(void **state)
 	}
 }
 
-/* A mean over a second with a limit of 700 W changes by 112 W in 100 ms, of which 60 ms are uncertain. */
+/*
+ * A mean over one second of powers up to 700 W changes by at most 70 W in 100 ms. As the times of readings
+ * are uncertain by 60 ms, up to 112 W count as possible.
+ */
 static void a_mean_changes_as_fast_as_its_window_lets_it(void **state)
 {
 	(void)state;

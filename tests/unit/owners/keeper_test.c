@@ -117,8 +117,8 @@ static const struct kwhy_owner_shown *shown(
 }
 
 /*
- * The joules of all owners add up to the meter's total. They also match the counter, which rises by
- * `expected_j`, but for the first second, before the counter's first reading, which has no owner.
+ * The joules of all owners add up to the meter's total. They also match the rise of the counter,
+ * `expected_j`, except for the first second: energy from before the counter's first reading has no owner.
  */
 static void check_balance(struct watch *watch, double expected_j)
 {
@@ -155,7 +155,10 @@ static void jobs_that_share_and_follow_each_other(void **state)
 	end(&watch);
 }
 
-/* Both run for 40 % of the time, but one draws 240 W and the other 120 W above idle in 80 % of the time. */
+/*
+ * Alone, each of the two jobs runs for 80 % of the time, and one then draws 240 W above idle, the other 120
+ * W. Afterwards both run at once, each for 40 % of the time.
+ */
 static void a_job_that_draws_more_gets_more(void **state)
 {
 	const double all_j = 20 * 120 + 60 * 360 + 60 * 240 + 120 * 300, shared_j = 120 * 300;
@@ -254,8 +257,8 @@ static void instances_that_work_more_get_more(void **state)
 		const struct kwhy_owner_shown *row = shown(&watch, KWHY_OWNER_SLURM, i ? "6" : "5", 0);
 
 		energy_j[i] = row->energy_j;
-		assert_true(
-			row->unsure_j < row->energy_j); /* by the instances' sizes alone: all or nothing */
+		assert_true(row->unsure_j < row->energy_j); /* with the instances' sizes alone, unsure_j would
+							       be as large as energy_j */
 	}
 	assert_true(energy_j[0] > 1.5 * energy_j[1]);
 	end(&watch);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows of a device whose owners' powers are learnt, down to the accounts and their file. */
+/*
+ * Tests how the energy of a device is divided between owners whose powers are learnt from windows, and the
+ * accounts and their file that result.
+ */
 #include "owners/sharing.h"
 
 #include "base/random.h"
@@ -68,7 +71,9 @@ static void end(struct device *device)
 	kwhy_accounts_free(device->sharing.accounts);
 }
 
-/* Seconds in which the device drew `power_w` and its holders ran for shares of the time. */
+/*
+ * Lets `seconds` pass in which the device draws `power_w` and its holders run for their shares of the time.
+ */
 static void pass(struct device *device, int seconds, double power_w, const struct kwhy_share_holder *holders,
 	size_t count)
 {
@@ -123,7 +128,7 @@ static void a_program_that_only_copies_gets_its_share(void **state)
 	copies_j = energy_j(&device, copies.owner);
 	runs_j = energy_j(&device, runs.owner);
 	pass(&device, 60, IDLE_W + 240, (struct kwhy_share_holder[]){copies, runs}, 2);
-	/* 40 of 240 W above idle, and so a sixth of all 360 W */
+	/* the copies draw 40 W of the 240 W above idle, a sixth, so they have a sixth of all 360 W */
 	assert_float_equal(energy_j(&device, copies.owner) - copies_j, 60 * 60, 300);
 	assert_float_equal(energy_j(&device, runs.owner) - runs_j, 60 * 300, 300);
 	half_j = (double)(account_of(&device, copies.owner)->pending.high_nj -

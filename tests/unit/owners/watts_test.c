@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Simulated programs of known power share a device, of which the filter sees the power and the driver's
- * samples. A sample names one process that ran, as the driver's do, six times a second.
+ * Simulated programs of known power share a device. The filter under test sees the device's power and the
+ * driver's samples. As in a real driver, there are six samples per second, and each names one process that
+ * ran.
  */
 #include "owners/watts.h"
 
@@ -20,12 +21,13 @@ enum { PROGRAMS = 4, SEEDS = 300, SAMPLES_A_SECOND = 6 };
 #define TOP_GHZ 1.98
 
 struct program {
-	double rate_w, other_w; /* W/GHz while it runs, and W while it is there */
-	double wants;		/* share of time in which it runs alone */
-	double changes;		/* factor of its power while others run */
-	double bias;		/* factor of the driver's samples */
+	double rate_w, other_w; /* rate_w: W/GHz while it runs; other_w: W in addition, while it exists */
+	double wants;		/* share of the time in which it would run if it were alone */
+	double changes;		/* factor on its power while others run */
+	double bias;		/* factor on its share of the driver's samples */
 	double from_s, until_s;
-	double true_j, shared_j, by_use_j; /* in shared time: true, by the filter, by use */
+	double true_j, shared_j,
+		by_use_j; /* joules while it shares the device: true, by the filter, in proportion to use */
 	struct kwhy_watts_known known;
 	struct kwhy_bounds bounds;
 	double low_j, high_j;
@@ -33,15 +35,18 @@ struct program {
 
 struct plan {
 	const char *name;
-	double look_s, sample_s; /* how often it is looked, and how often the driver has new samples */
+	double look_s, sample_s; /* look_s: time between two updates of the filter; sample_s: between two of
+				    the driver's samples */
 	double limit_w;
-	bool alone_first; /* each is alone for 20 s before */
-	bool one_by_one;  /* each 30 s one more comes */
-	bool copies;	  /* the last has no kernels */
-	bool leave;	  /* the first leaves early and comes again */
+	bool alone_first; /* each program first runs alone for 20 s */
+	bool one_by_one;  /* a program is added every 30 s */
+	bool copies;	  /* the last program has no kernels */
+	bool leave;	  /* the first program leaves early and comes back */
 	double length_s;
-	bool is_h200; /* a product at the power limit, training and copies, as they were on an H200 */
-	double median_max, held_min; /* asserted: median error of a share, and how often the interval holds */
+	bool is_h200; /* programs as measured on an H200: a matrix product at the power limit, training,
+			 copies */
+	double median_max, held_min; /* limits of the test: largest median error of a share; least share of
+					intervals that hold the truth */
 };
 
 struct world {
@@ -110,7 +115,10 @@ struct moment {
 	size_t there, who[PROGRAMS];
 };
 
-/* What the device does with the programs `who`: they share its time; at the limit the clock falls. */
+/*
+ * What happens on the device while the programs `who` use it: they share its time, and at the power limit
+ * the clock falls.
+ */
 static struct moment moment_of(struct world *world, const size_t *who, size_t count)
 {
 	struct moment moment = {.clock_ghz = TOP_GHZ, .there = count};
@@ -154,7 +162,7 @@ static void sample(struct world *world, const struct moment *moment, double time
 		running += moment->runs[i];
 		sum += biased[i] = moment->runs[i] * world->programs[moment->who[i]].bias;
 	}
-	/* Each sample says how long anything ran, and gives all of it to one process. */
+	/* each sample covers the time in which any process ran, and gives all of it to one process */
 	for (int s = 0; s < samples; s++) {
 		double at = kwhy_random_uniform(&world->random) * sum;
 
@@ -168,7 +176,7 @@ static void sample(struct world *world, const struct moment *moment, double time
 		world->sampled[i] = round(world->sampled[i] * 100) / 100;
 }
 
-/* Shares in proportion to the use alone. */
+/* Shares in proportion to use alone, for comparison with the filter. */
 static void by_use(const struct kwhy_watts_look *look, double *out)
 {
 	double sum = 0;
@@ -244,7 +252,7 @@ static void look_at(struct world *world, const size_t *who, size_t count, double
 		world->programs[who[i]].known = kwhy_watts_known_of(&world->watts, (uint32_t)who[i]);
 }
 
-/* A holder whose context lies idle, so that the level of the device without work is seen. */
+/* Lets the device idle with one context on it, so that the filter sees the power without work. */
 static void rest(struct world *world, double *time_s)
 {
 	const double until_s = *time_s + 3;
@@ -337,7 +345,10 @@ static void check_plan(const struct plan *plan)
 		plan->name, 100 * median, 100 * tenth, 100 * use, 100 * width, 100 * held, scores.count);
 	assert_true(median <= plan->median_max);
 	assert_true(held >= plan->held_min);
-	/* Of programs that come together and always run in the same ratio only the sum can be known. */
+	/*
+	 * of programs that come at once and always run in the same ratio, only the sum of the powers can be
+	 * known
+	 */
 	assert_true(plan->alone_first || plan->one_by_one || width > 0.5);
 }
 

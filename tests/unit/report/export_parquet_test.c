@@ -41,7 +41,7 @@ static void what_is_written_is_read_back(void **state)
 	kwhy_duckdb_close(&duckdb);
 }
 
-/* The status of reading the file, whose message is in `error`. */
+/* Reads the file and returns the status; a message is in `error`. */
 static enum kwhy_status read_status(const char *path)
 {
 	const struct kwhy_import_options options = {0};
@@ -54,9 +54,12 @@ static enum kwhy_status read_status(const char *path)
 	return status;
 }
 
-/* Changes made to a good export by DuckDB, and what the message about the changed file says. */
+/*
+ * Each row: a query by which DuckDB makes a wrong file from a good export, and words of the message about
+ * the wrong file.
+ */
 static const struct {
-	const char *columns; /* of the query that makes the changed file of the good one */
+	const char *columns; /* the columns that the query selects */
 	const char *words;
 } changes[] = {
 	{"* EXCLUDE (\"table\")", "\"table\" not found"},
@@ -122,7 +125,7 @@ static void names_of_folders_are_no_columns_and_no_patterns(void **state)
 	kwhy_duckdb_close(&duckdb);
 }
 
-/* At each of some lengths the file is either refused by kwhy or by DuckDB, never read in part. */
+/* Files that are cut at several lengths are refused by kwhy or by DuckDB, and never read in part. */
 static void a_cut_file_is_refused(void **state)
 {
 	struct kwhy_duckdb duckdb = duckdb_or_skip(); /* stays open, since loading the library takes long */
@@ -172,7 +175,10 @@ static void a_damaged_file_is_refused_or_read(void **state)
 	kwhy_duckdb_close(&duckdb);
 }
 
-/* A file of kwhy's by its metadata, which needs DuckDB to be read; that of another program needs nothing. */
+/*
+ * A Parquet file of another program is refused without DuckDB. One whose metadata says that kwhy wrote it
+ * is read with DuckDB, so the message asks for the library if it is missing.
+ */
 static void without_the_library_the_cure_is_said(void **state)
 {
 	static const char own[] = "PAR1 columns schema kwhy.parquet/1 PAR1", other[] = "PAR1 columns PAR1";
