@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Powers of recordings in place against the truth of the same loop. Usage: inplace_test.sh INPLACE SOURCE_DIR
-# 77: the recordings, which are not part of this tree, are not there.
+# Compares powers of recordings with those measured in place, on the same loop. Usage: inplace_test.sh INPLACE
+# SOURCE_DIR
+# Exit status 77: the recordings, which are not part of this tree, are missing.
 set -euo pipefail
 inplace=$1
 source=$2
@@ -18,6 +19,6 @@ judge() {
 	"$inplace" --profile "$source/profiles/nvidia-h200.json" "$@"
 }
 judge --held 9 --error 4 --half 6 "$source/bench/inplace_names.csv" "$data/truth_A.json" "$folder/probe.kwhy"
-# In the loop the whole has to come out, gaps and all: held against the truth with its gaps.
+# Over the whole loop, gaps included, the energies must agree: compares with the measured values including their gaps.
 judge --gaps --held 9 --error 5 --half 6 --powers "$folder/probe.kwhy" \
 	"$source/bench/inplace_names.csv" "$data/truth_A.json" "$folder/loop.kwhy"

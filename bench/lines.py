@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What call stacks cost (bench/lines.c). Usage: python3 bench/lines.py build/release/bench/libbench_lines.so"""
+"""Measures what call stacks cost (bench/lines.c). Usage: python3 bench/lines.py build/release/bench/libbench_lines.so"""
 import ctypes
 import sys
 

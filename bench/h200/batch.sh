@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs a plan of these scripts on a machine that is there for minutes, on two GPUs side by side, and packs what came of it: programs/batch.py.
+# Runs a plan of these scripts on a machine that is available for minutes only, on two GPUs at the same time, and packs
+# the results: programs/batch.py.
 # usage: batch.sh KWHY_FOLDER OUT_FOLDER PLAN [--seconds S] [--gpus N] [--pack FILE] [--pack-mib N]
 set -eu
 here=$(dirname "$(realpath "$0")")

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# How far are projections of what people change in PyTorch and JAX programs? Each pair of programs/changed.py is recorded before and after its
-# change, ROUNDS times (2) in turns; every recording before is projected (kwhy whatif) and compared with every later one (kwhy compare
-# --projected). GPUs work side by side, each on its own pairs (GPUS="1": on these alone). After SECONDS_MAX (500) no further pair begins. Ends with summary.txt, what kwhy
-# said (said.tar.xz) and the recordings, each compressed, in archives of less than 16 MB (recordings-N.tar). Needs a GPU, PyTorch and JAX; PYTHON names
-# another interpreter.
+# Measures the errors of projections for common changes of PyTorch and JAX programs. Each pair of programs/changed.py is
+# recorded before and after its change, alternately, ROUNDS times (default 2). Every recording from before the change is
+# projected (kwhy whatif) and compared with every recording from after it (kwhy compare --projected). GPUs work
+# concurrently, each on its own pairs (GPUS="1": only on this GPU). After SECONDS_MAX (default 500) no further pair
+# begins. Writes summary.txt, the output of kwhy (said.tar.xz) and the recordings, each compressed, in archives of less
+# than 16 MB (recordings-N.tar). Needs a GPU, PyTorch and JAX; PYTHON names another interpreter.
 # usage: changes.sh KWHY_FOLDER OUT_FOLDER [NAME...]
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
@@ -43,7 +44,7 @@ projected() {
 	done
 }
 
-# lane GPU FIRST: every pair whose number has the remainder FIRST
+# lane GPU FIRST: runs every pair whose number, modulo the number of GPUs, is FIRST
 lane() {
 	local i name options round
 	for ((i = $2; i < ${#names[@]}; i += ${#gpus[@]})); do

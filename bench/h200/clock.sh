@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Clock relation of host, device activity and power ring by 60 steps of load. Needs PyTorch and one GPU; 40 seconds.
+# Compares the clocks of the host, of device activities and of the power samples in the driver's ring buffer, by 60
+# steps of load. Needs PyTorch and one GPU; 40 seconds.
 # usage: clock.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

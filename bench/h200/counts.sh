@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Are a recording's counts those of torch.profiler? Four deterministic loops, in separate runs. Needs PyTorch, c++filt and one GPU; 3 minutes.
+# Compares a recording's counts with those of torch.profiler on four deterministic loops, which run separately under
+# each of the two. Needs PyTorch, c++filt and one GPU; 3 minutes.
 # usage: counts.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")

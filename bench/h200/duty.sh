@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Windows: what switching costs, whether kernels that run across a window's end come, and whether shares by windows are those of a whole run.
-# Needs PyTorch and one GPU; 80 seconds.
+# Tests recording in windows: what switching costs, whether kernels that run across the end of a window are recorded,
+# and whether shares by windows equal those of the whole run. Needs PyTorch and one GPU; 80 seconds.
 # usage: duty.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

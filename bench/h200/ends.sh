@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Programs that end badly, and another profiler inside: what the recording then says. Needs PyTorch and one GPU; 2 minutes.
+# Records programs that end abnormally and a program with another profiler inside, and shows what the recordings then
+# report. Needs PyTorch and one GPU; 2 minutes.
 # usage: ends.sh KWHY_FOLDER OUT_FOLDER
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

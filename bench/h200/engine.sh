@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The transfer engine on an H200: its property test on the real driver, host time of a step, overlap of copy and compute on 1 GiB,
-# and the engine against a loop of copies and one batch of them, paired in one run. Compiles this tree's bench/transfer_engine*.c and
-# tests/property/transfer_test.c with the C compiler at hand; neither CUDA's headers nor cmocka are needed. With nvcc also what a launch takes
-# by the size of its argument.
-# Usage: engine.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 2 minutes on an H200; PARTS="steps pieces": without the others;
-#        ENGINE_SECONDS: of the comparison with loops, 60)
-# Targets (issue 6): at most 5 us of the host a step; overlap efficiency of 0.95 or better; "pinned/better" at most 1.03 everywhere.
+# Measures the transfer engine on an H200: its property test on the real driver, the host time of a step, the overlap of
+# copy and compute on 1 GiB, and the engine compared with a loop of copies and with one batch of them, in pairs within
+# one run. Compiles this tree's bench/transfer_engine*.c and tests/property/transfer_test.c with the installed C
+# compiler; neither CUDA's headers nor cmocka are needed. If nvcc is installed, the time of a launch by the size of its
+# argument is measured, too.
+# Usage: engine.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 2 minutes on an H200)
+# PARTS="steps pieces": only these parts. ENGINE_SECONDS: seconds of the comparison with loops (default 60).
+# Targets (issue 6): at most 5 us of host time per step; an overlap efficiency of at least 0.95; "pinned/better" at most
+# 1.03 everywhere.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 kwhy=$(cd "$1" && pwd) || exit 2
@@ -25,7 +27,7 @@ step() {
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
-# As kwhy_kernels() of cmake/KwhyOptions.cmake.
+# Embeds the kernels, as kwhy_kernels() of cmake/KwhyOptions.cmake does.
 for kernel in "$root"/src/gpu/kernels/*.cu "$root"/src/transfer/kernels/*.cu; do
 	name=$(basename "$kernel" .cu)
 	sed -e "s/@name@/$name/g" -e "s,@file@,$kernel,g" "$root/cmake/kernels.c.in" > "$made/$name.c"
@@ -34,7 +36,7 @@ flags=(-std=gnu17 -D_GNU_SOURCE -DKWHY_VERSION='"bench"' -O3 -fno-trapping-math 
 	-I"$root/src" -I"$root/include" -I"$root/bench" -I"$made" -I"$root/tests")
 engine=("$made"/*.c "$root"/src/transfer/*.c "$root"/src/gpu/*.c "$root"/src/vendor/*.c "$root"/src/base/*.c -ldl -lpthread -lm)
 step compile_bench "${CC:-cc}" "${flags[@]}" -o "$made/bench" "$root"/bench/transfer_engine*.c "${engine[@]}" &
-# What the test needs of cmocka.
+# The parts of cmocka that the test uses.
 cat > "$made/cmocka.h" <<'C'
 #pragma once
 #include <stdio.h>
@@ -58,13 +60,13 @@ step property env KWHY_TEST_BACKEND=$number "$made/transfer_test"
 for part in ${PARTS:-steps overlap pieces}; do
 	step "$part" "$made/bench" --backend "$backend" --part "$part" --seconds "${ENGINE_SECONDS:-60}" --csv "$out"
 done
-# What a launch takes by the size of its argument.
+# Time of a launch by the size of its argument.
 if command -v nvcc > /dev/null; then
 	step compile_launches nvcc -O3 -std=c++17 -arch=native -o "$made/launches" "$root/bench/h200/programs/launches.cu" \
 		-L"$(dirname "$(command -v nvcc)")/../lib64/stubs" -lcuda
 	step launches "$made/launches"
 fi
-# What this machine's cross-overs are by the sweep, to be held against the engine's defaults.
+# The crossovers of this machine as the sweep finds them, for comparison with the engine's defaults.
 [ -n "${PARTS:-}" ] || step crossover "$kwhy/bin/kwhy" bench transfer --backend "$backend" --quick --header "$out/crossover.h"
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
 cat "$out/log.txt" "$out/property.out" "$out"/{steps,overlap,pieces}.out 2> /dev/null || true

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Power of five kernels by the ledger of mixtures against each alone: within 5 % where the basis is data, else inside the interval; at least
-# 80 % of the busy energy is to be data. Needs nvcc and one GPU; 90 seconds.
+# Compares the powers of five kernels in the ledgers of mixtures with the power of each kernel alone. If the basis is
+# `data`, they must agree within 5 %; otherwise the interval must contain the power alone. At least 80 % of the busy
+# energy must have the basis `data`. Needs nvcc and one GPU; 90 seconds.
 # usage: kernels.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is left of a recording whose recorder or program is killed with SIGKILL at ten moments of its life, five at a time; and is a program of a
-# hundred threads, each with a stream of its own, recorded whole? Needs PyTorch and one GPU; 90 s.
+# Shows what remains of a recording if the recorder or the program is killed with SIGKILL at one of ten moments (five
+# runs at a time), and whether a program of a hundred threads, each with a stream of its own, is recorded completely.
+# Needs PyTorch and one GPU; 90 s.
 # usage: killed.sh KWHY_FOLDER OUT_FOLDER
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What kernels of libraries draw, by kind, for the priors in a machine's profile: probes loops of library operations
-# (programs/kinds.py), each group in three sizes, and writes their powers as FOLDER/powers/GROUP-SIZE.json. Some 12 s each, 36 of
-# them. PYTHON names another interpreter. `programs/kind_powers.py` makes the profile's part kernel_kinds of them.
+# Measures the powers of library kernels by kind, for the priors in a machine profile: probes loops of library
+# operations (programs/kinds.py), each group in three sizes, and writes the kernels' powers to
+# FOLDER/powers/GROUP-SIZE.json. There are 36 loops of some 12 s each. PYTHON names another interpreter.
+# `programs/kind_powers.py` makes the profile's part kernel_kinds from these powers.
 # usage: kinds.sh KWHY_FOLDER OUT_FOLDER [GROUP...]
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What do call stacks cost, and do findings name the program's lines? Each program is recorded with and without them (--no-lines) in turn, REPEATS (3) times
-# each: the ratio of the medians, frames and samples of the recordings, whether the output is the same, and the first screen and findings of the last
-# recording with lines. Needs one GPU and what the programs import; hf_train takes about half a minute a recording. PYTHON names another interpreter.
-# Target: at most 1.01; file and line in the first three findings.
+# Measures what call stacks cost, and shows whether findings name the program's lines. Each program is recorded
+# alternately with call stacks and without them (--no-lines), REPEATS times each (default 3). Shows the ratio of the
+# median times, the frames and samples of the recordings, whether the programs' outputs are equal, and the first screen
+# and findings of the last recording with call stacks. Needs one GPU and what the programs import; a recording of
+# hf_train takes about half a minute. PYTHON names another interpreter.
+# Target: a ratio of at most 1.01; file and line in each of the first three findings.
 # usage: lines.sh KWHY_FOLDER OUT_FOLDER PROGRAM_FOLDER [PROGRAM...]     (default: hf_train)
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

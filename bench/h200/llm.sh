@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy llm against a real server process on this GPU (llm_server.py over transformers): closed loops, rates,
-# and one load twice, to see what repeats. Five minutes, or LOAD_S seconds a load instead of 20. Needs torch, transformers and libcurl.so.4.
-# Usage: llm.sh KWHY_FOLDER OUT_FOLDER [one|batches]     (one: a single load of four at once; batches, two minutes: a server of 32 slots that takes
-# requests together or as slots come free, by calls and by a graph a step)
+# Runs kwhy llm against a real server process on this GPU (llm_server.py over transformers): closed loops, rates, and
+# one load twice, which shows how well figures repeat. Takes five minutes, or LOAD_S seconds per load instead of 20.
+# Needs torch, transformers and libcurl.so.4.
+# Usage: llm.sh KWHY_FOLDER OUT_FOLDER [one|batches]
+# one: a single load of four concurrent requests. batches (two minutes): a server of 32 slots that takes requests
+# together or whenever a slot is free, and that launches a step by single calls or as one graph.
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
 here=$(dirname "$(realpath "$0")")

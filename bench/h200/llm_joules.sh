@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Are joules of a prompt token and an output token, fitted to mixed loads by kwhy llm, those of prefill alone and of decoding alone? Do the joules of
-# requests add up to the meter, and in windows of 10 s to NVML's counter, which another program reads meanwhile? The server is llm_llama.py.
-# Needs torch and libcurl.so.4; about 2 minutes a shape. All files are in OUT_FOLDER/llm_joules.tar.gz, too.
+# Tests the joules that kwhy llm fits to mixed loads: do those of a prompt token and of an output token equal those of
+# prefill alone and of decoding alone? Do the joules of requests add up to the meter and, in windows of 10 s, to NVML's
+# counter, which another program reads at the same time? The server is llm_llama.py. Needs torch and libcurl.so.4; about
+# 2 minutes for each shape. All files are also in OUT_FOLDER/llm_joules.tar.gz.
 # Usage: llm_joules.sh KWHY_FOLDER OUT_FOLDER [joules SHAPE... | transformers SHAPE | study]
-#   joules        the question above, for each shape; default 1b 8b
-#   transformers  the same with the continuous batching of transformers; without a SHAPE: 1b
+#   joules        the questions above, for each shape; default 1b 8b
+#   transformers  the same with the continuous batching of transformers; default shape 1b
 #   study         kwhy study llm-energy of generate.py and of the 1b server (needs transformers; 2 minutes)
-# LOAD_S=S: seconds of a load, for a trial. KWHY_LLM_OPTIONS: more options of each kwhy llm, such as --power-file
+# LOAD_S: seconds of a load, for a short trial. KWHY_LLM_OPTIONS: further options of each kwhy llm, such as
+# --power-file.
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
 here=$(dirname "$(realpath "$0")")

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy llm with the meters of a kwhy serve next to the server (--meters), and with this host's before and after: joules a
-# token of the three loads are to agree. A page of the three loads by --meters. Needs torch, transformers and libcurl.so.4.
+# Runs kwhy llm three times: with the meters of a kwhy serve next to the server (--meters), and before and after that
+# with this host's meters. Joules per token of the three loads must agree. Makes a page of the three loads by --meters.
+# Needs torch, transformers and libcurl.so.4.
 # Usage: llm_meters.sh KWHY_FOLDER OUT_FOLDER     (the folder of the portable build; about 2 minutes; DEVICE=N: that GPU)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

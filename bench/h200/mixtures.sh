@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Two mixtures of FP64, tensor and gather kernels up to the power limit, in bursts and launch by launch: do the intervals of a plain recording
-# contain what the energy counter measures of each kernel in its place, and how wide are they? Needs PyTorch with Triton and one GPU; 100 seconds.
-# PYTHON names another interpreter, LOOP_S the seconds of each recording (10).
+# Records two mixtures of FP64, tensor and gather kernels up to the power limit, one in bursts and one launch by launch.
+# Shows whether the intervals of a plain recording contain what the energy counter measures of each kernel in place, and
+# how wide they are. Needs PyTorch with Triton and one GPU; 100 seconds. PYTHON names another interpreter, LOOP_S the
+# seconds of each recording (default 10).
 # usage: mixtures.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Two ranks of torchrun with NCCL under one kwhy record: both devices, ranks, collectives and books. Needs PyTorch and two GPUs; 2 minutes.
+# Records two ranks of torchrun with NCCL by one kwhy record, and checks devices, ranks, collectives and the ledger's
+# balance. Needs PyTorch and two GPUs; 2 minutes.
 # usage: multi.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

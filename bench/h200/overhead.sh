@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What recording costs: the same loop plain, under kwhy record with and without calls, torch.profiler, and nsys where it is installed, in sets of fresh processes
-# with paired runs (programs/pairs.py says how); record --duty 10% in turns of 3 seconds, because windows open and close while it runs.
-# Needs PyTorch and one GPU; at most 200 seconds each:
+# Measures what recording costs: the same loop plain, under kwhy record with and without calls, under torch.profiler,
+# and under nsys if it is installed, in sets of fresh processes with paired runs (see programs/pairs.py). record --duty
+# 10% has turns of 3 seconds, because windows open and close during a turn. Needs PyTorch and one GPU; each mode takes
+# at most 200 seconds.
 # usage: overhead.sh KWHY_FOLDER OUT_FOLDER launch|generate|rivals|duty|compute|graphs [SECONDS]
-# Targets (issue 5): upper 95 % bound of the sets at most 1.15 (launch), 1.01 (compute), 1.04 with --duty; 0.9 of nsys and of torch.profiler.
+# Targets (issue 5) for the upper 95 % bound of the sets: at most 1.15 (launch), 1.01 (compute) and 1.04 (--duty); at
+# most 0.9 of the cost of nsys and of torch.profiler.
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
 here=$(dirname "$(realpath "$0")")

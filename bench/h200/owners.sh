@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is the energy of programs that share a GPU, by `kwhy serve --accounts`, against the joules of an iteration of each one alone? Four programs
-# (programs/share.py), each kind with a user of its own: each alone, then two, ten, four and three at once. Also: does reading GPM, or kwhy serve, raise the
-# power of a GPU without a context, and do the owners' joules add up to the counter? Results: owners.json in OUT_FOLDER, with the accounts' file, the
-# driver's samples of the processes (owners-samples.csv) and the server's log. Parts that do not fit into BUDGET_S (230 s) are left out and named;
-# SHARE_S (8 s) is how long a program works alone, TOGETHER_S how long several do. Needs root, PyTorch and one GPU.
+# Compares the energy that `kwhy serve --accounts` gives to programs that share a GPU with the joules of their
+# iterations when each runs alone. There are four kinds of programs (programs/share.py), each with a user of its own;
+# they run alone first, then two, ten, four and three at once. Also tests whether reading GPM, or kwhy serve, raises the
+# power of a GPU without a context, and whether the owners' joules add up to the counter. Results in OUT_FOLDER:
+# owners.json, the accounts' file, the driver's samples of the processes (owners-samples.csv) and the server's log.
+# Parts that do not fit into BUDGET_S (default 230 s) are left out and named. SHARE_S (default 8 s): how long a program
+# works alone; TOGETHER_S: how long several work. Needs root, PyTorch and one GPU.
 # usage: owners.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy bench pairs on two (or four) H200 of one host, NVLink multicast off: copies and NCCL in two runs; everything with random sizes, contention and joules, its
-# page and simulators' inputs; a kill in the middle; a folder of torch.profiler. What matters most comes first; SKIP=ways,all,killed,profiled leaves parts out;
-# COMMUNICATORS=12: the time pass with twelve NCCL communicators.
-# Usage: pairs.sh KWHY_FOLDER OUT_FOLDER [cuda|host]     (about 2.5 minutes on two of them)
-# Targets (issue 7): copies and NCCL between all pairs at all sizes under 60 s for four GPUs; variation of repetitions under 5 %, median under 1 %;
-# 95 % of the points within 2 % when repeated; about 396 GB/s one way and 784 both; held-out error under 3 % (median) and 10 % (worst); ASTRA-sim's input within 5 % from 64 KiB up.
+# Runs kwhy bench pairs on two (or four) H200 of one host, without NVLink multicast: copies and NCCL in two runs; all
+# engines with random sizes, contention and joules, the page and inputs for simulators; a run that is killed; a folder
+# of torch.profiler traces. The most important parts come first. SKIP=ways,all,killed,profiled leaves parts out.
+# COMMUNICATORS=12: the passes that measure times use twelve NCCL communicators.
+# Usage: pairs.sh KWHY_FOLDER OUT_FOLDER [cuda|host]     (about 2.5 minutes on two GPUs)
+# Targets (issue 7): copies and NCCL between all pairs at all sizes under 60 s for four GPUs; variation of repetitions
+# under 5 %, median under 1 %; 95 % of the points within 2 % when repeated; about 396 GB/s in one direction and 784 in
+# both; held-out error under 3 % (median) and 10 % (worst); ASTRA-sim's input within 5 % from 64 KiB up.
 set -u
 kwhy=$(cd "$1" && pwd)/bin/kwhy || exit 2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -43,14 +45,14 @@ if command -v nvidia-smi > /dev/null; then
 	nvidia-smi nvlink -s > "$out/nvlink.txt" 2>&1
 fi
 echo "NCCL of $(library 'libnccl.so.2')" | tee -a "$out/log.txt"
-# The time pass, twice: copies and NCCL, nothing else.
+# The pass that measures times, twice: copies and NCCL, nothing else.
 for run in 1 2; do
 	step "times_$run" 60 "${pairs[@]}" --engine "write,$sent" --timing back-to-back --no-loads --communicators "${COMMUNICATORS:-1}" --time 45 --seed "$run" \
 		-o "$out/times_$run.json" "${limits[@]}"
 done
-# All ways of moving bytes, beside each other; both directions concurrently against each alone.
+# All engines, one after the other; both directions concurrently, compared with each alone.
 wants ways && step ways 45 "${pairs[@]}" --engine "write,read,kernel,put,exchange,$sent,$both" --timing back-to-back --no-loads --random-sizes 8 --time 30 -o "$out/ways.json" "${limits[@]}"
-# Everything, kept; then estimated again from what was kept, which takes no GPU.
+# All engines, with the samples kept; then new estimates from these samples, which need no GPU.
 if wants all; then
 	step all 170 "${pairs[@]}" --random-sizes 8 --time 45 --warm 2 --energy --burst 0.4 --pinning --save "$out/traces" -o "$out/all.txt" "${limits[@]}"
 	folder=$(find "$out/traces" -mindepth 1 -maxdepth 1 -type d | head -1)
@@ -61,7 +63,7 @@ if wants all; then
 	done
 	step simulators 60 "$kwhy" bench pairs --from "$folder" --simulators "$out/simulators" -o "$out/simulators.txt"
 fi
-# Killed in the middle, then carried on with.
+# A run that is killed and then resumed.
 if wants killed; then
 	"${pairs[@]}" --engine write,read --timing back-to-back --no-loads --time 30 --seed 3 --save "$out/killed" "${limits[@]}" > /dev/null 2>&1 &
 	for _ in $(seq 100); do
@@ -74,11 +76,11 @@ if wants killed; then
 	cp "$killed/samples.csv" "$out/killed_samples.csv"
 	echo "lines when killed: $(wc -l < "$killed/samples.csv")" | tee -a "$out/log.txt"
 	step carried_on 40 "${pairs[@]}" --engine write,read --timing back-to-back --no-loads --time 15 --seed 3 --resume "$killed" -o "$out/killed.json" "${limits[@]}"
-	# Whole lines of before that are not there any more: none.
+	# Complete lines of samples that are lost after the resumption; there must be none.
 	echo "lines lost: $(head -n -1 "$out/killed_samples.csv" | grep -cvxFf "$killed/samples.csv")" | tee -a "$out/log.txt"
 	rm "$out/killed_samples.csv"
 fi
-# What another program's profiler keeps of sends between two processes, read by the same report.
+# Traces of torch.profiler from sends between two processes, read by kwhy report.
 if wants profiled && [ "$backend" = cuda ]; then
 	step profiled 60 "$python" "$here/programs/profiled_pairs.py" "$out/profiled"
 	step profiled_report 30 "$kwhy" report "$out/profiled"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Where each watt goes, and how well the device's counters predict it: a model fitted to one recording of mixed work, held against another in another
-# order (MIXED_S seconds each, 105), against work of other kinds (OTHER_S, 20) and against token generation (`kwhy-lab decode`, DECODE_S a phase, 4); and
-# one fitted to token generation, held against other numbers of sequences. Then limits under a product: only where the file "allow-set" lies in
-# OUT_FOLDER. Needs PyTorch, root for the limits, and one GPU; 7.5 minutes.
+# Measures what draws power, and how well the device's counters predict it. A model is fitted to one recording of mixed
+# work (MIXED_S, default 105 s) and compared with a recording in another order, with work of other kinds (OTHER_S, 20)
+# and with token generation (`kwhy-lab decode`, DECODE_S per phase, 4). A second model is fitted to token generation and
+# compared with other numbers of sequences. Only if OUT_FOLDER has a file "allow-set", power limits are set while a
+# matrix product runs. Needs PyTorch, one GPU and, for the limits, root; 7.5 minutes.
 # usage: power.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Does `kwhy probe` leave a program as it is, and how much of its kernels does it get to know? Parts: hash (a deterministic training loop whose
-# parameters are hashed, plain and with 1, 5 and 20 % of all launches repeated, AdamW in its foreach and its fused form), each of PROGRAMS, and
-# segments and pools (the loop of hash, its 5 % alone, with PyTorch's expandable segments and with cudaMallocAsync),
-# graphed (a step as a CUDA graph), spawned (two processes) and jax_arena (jax_mlp with three quarters of the memory taken at once): plain, recorded
-# and probed, with the outputs compared; and C to G (sets of ten and more operations: their powers in place by the energy counter, and the same
-# loop recorded and probed). Each command is stopped after LIMIT_S seconds (90). Needs one GPU and what the programs import; no more than that for
-# each of some 45. PYTHON names another interpreter, PROBE_ARGS further options (default --memory 8G), LOOP_S the seconds of the loops (5), RECORD=no leaves out
-# the plain recordings.
+# Tests whether `kwhy probe` leaves programs as they are, and how much it learns about their kernels. Each of these
+# parts is run plain, recorded and probed, and the outputs are compared:
+#   hash             a deterministic training loop whose parameters are hashed, with AdamW in its foreach and its fused form; probed
+#                    with 1, 5 and 20 % of all launches repeated
+#   PROGRAM          each of PROGRAMS
+#   segments, pools  the loop of hash at 5 % alone, with PyTorch's expandable segments and with cudaMallocAsync
+#   graphed          a step as a CUDA graph
+#   spawned          two processes
+#   jax_arena        jax_mlp, which takes three quarters of the memory at once
+# Parts C to G are sets of ten and more operations: their powers in place by the energy counter, and the same loop
+# recorded and probed.
+# Each command is stopped after LIMIT_S seconds (default 90); there are some 45 of them. Needs one GPU and what the
+# programs import. PYTHON names another interpreter, PROBE_ARGS further options (default --memory 8G), LOOP_S the
+# seconds of the loops (default 5); RECORD=no leaves out the plain recordings.
 # usage: probe.sh KWHY_FOLDER OUT_FOLDER PROGRAM_FOLDER [PART...]
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

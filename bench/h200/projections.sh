@@ -1,17 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# How far projections are off on an H200: variants of twin and flow are recorded in turns, the next one is projected from the recording
-# of the one before alone, and compared with its own recording; median errors of the turns. Costs are those that the recording shows,
-# else of a profile that is measured first: curves of copies, graphs and queues; under the recorder, since what it takes of each call is
-# in all recordings. Energies above idle are those of windows of repeated runs, where there is one. Then plans as text.
-# Usage: projections.sh KWHY_FOLDER OUT_FOLDER [record|turns|project|replay]   (the folder of the portable build; about 2
-# minutes. record: the recordings alone; turns: these, and each of the first REPLAYS turns is replayed before the next is recorded, for
-# the time alone; project: of what lies in OUT_FOLDER, without a GPU; replay: project, and
-# replay the recordings of the first turn with the same changes, on this GPU: with ROUNDS=1 STEPS=24 RUNS=30 FLOW_RUNS=100 it takes four
-# minutes, record before it a minute and a half)
-# Variables: ROUNDS, turns (3); STEPS of the slow variants of twin (48), RUNS of the fast ones (10), FLOW_RUNS of flow's (200); REPLAYS,
-# turns whose recordings are replayed, the second and later for the time alone (1); REPEAT, runs of a replay of the fast ones (5); LIMIT, seconds after
-# which no further replay begins.
+# Measures the errors of projections on an H200. Variants of twin and flow are recorded in turns. Each variant is
+# projected from the recording of the variant before it alone, and the projection is compared with the variant's own
+# recording; the median errors of the turns are shown. Costs are those that the recording shows or, where it shows none,
+# those of a profile that is measured first: curves of copies, graphs and queues. The profile is measured under the
+# recorder, since all recordings contain the recorder's time in each call. Energies above idle are those of windows of
+# repeated runs, where there is one. Ends with plans as text.
+# Usage: projections.sh KWHY_FOLDER OUT_FOLDER [record|turns|project|replay]     (about 2 minutes)
+# KWHY_FOLDER is the folder of the portable build. record: only makes the recordings. turns: makes the recordings, and
+# replays each of the first REPLAYS turns, for the times alone, before the next turn is recorded. project: projects what
+# is in OUT_FOLDER, without a GPU. replay: does as project, and replays the recordings of the first turn with the same
+# changes on this GPU; with ROUNDS=1 STEPS=24 RUNS=30 FLOW_RUNS=100 it takes four minutes, and `record` before it a
+# minute and a half.
+# Variables (defaults): ROUNDS, number of turns (3); STEPS of the slow variants of twin (48); RUNS of the fast ones
+# (10); FLOW_RUNS, runs of flow (200); REPLAYS, number of turns whose recordings are replayed, from the second on for
+# the times alone (1); REPEAT, runs in a replay of a fast variant (5); LIMIT, seconds after which no further replay
+# begins.
 set -u
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -38,30 +42,31 @@ step() {
 	say "$name: exit $?, $((SECONDS - start)) s"
 }
 
-# WORKLOAD VARIANT STEPS REPEAT [OPTIONS]: into VARIANT-STEPS-REPEAT.ROUND.kwhy
+# record WORKLOAD VARIANT STEPS REPEAT [OPTIONS]: records into VARIANT-STEPS-REPEAT.ROUND.kwhy
 record() {
 	local name=$2-$3-$4.$round
 	step "$name" "$program" record -q --one-file -o "$out/$name.kwhy" -- \
 		"${program%/*}/kwhy-lab" "$1" --runs-only --variant "$2" --steps "$3" --repeat "$4" --seconds 0 --json "${@:5}"
 }
 
-# NAME COMMAND...: in the recorder, whose recording nobody reads
+# recorded NAME COMMAND...: runs the command in the recorder and drops the recording
 recorded() {
 	step "$1" "$program" record -q --one-file -o "$out/costs" -- "${@:2}"
 	rm -f "$out/costs"
 }
 
-# WORKLOAD VARIANTS STEPS REPEAT [OPTIONS]: into STEPS-REPEAT.window.json, the energy of runs like those that were recorded
+# window WORKLOAD VARIANTS STEPS REPEAT [OPTIONS]: writes the energy of runs like the recorded ones to
+# STEPS-REPEAT.window.json
 window() {
 	step "$3-$4.window" "${program%/*}/kwhy-lab" "$1" -q --runs-only --variant "$2" --steps "$3" --repeat 1 --seconds 2 --json \
 		-o "$out/$3-$4.window.json" "${@:5}"
 }
 
-# One run in few steps, where the slow variants take seconds; more runs of the fast ones. What is compared is recorded in turns, since
-# the host of one minute is not that of the next.
+# Slow variants, which take seconds, have one run of few steps; fast ones have more runs. Variants that are compared are
+# recorded in turns, since the speed of the host changes within minutes.
 record_all() {
 	local round variant
-	# Costs of this card. Where one cannot be measured, the bundled profile stands in.
+	# Costs of this card. If they cannot be measured, the bundled profile is used.
 	recorded calibrate "$program" calibrate -q --quick ${CUDA_VISIBLE_DEVICES:+--device "${CUDA_VISIBLE_DEVICES%%,*}"} --json -o "$profile"
 	[ -s "$profile" ] || cp "$bundled" "$profile"
 	recorded curves "$program" bench transfer -q --quick --strategy pinned,pageable --direction h2d,d2h --max-size 64MiB --time 8 --update-profile "$profile"
@@ -82,8 +87,8 @@ record_all() {
 	say "recorded after $SECONDS s"
 }
 
-# NAME: into NAME.pauses, nanoseconds in which the device idled for 0.3 ms and more at a time before its first step was over, while
-# libraries were loaded and memory was taken. They are in no time that is compared.
+# pauses NAME: writes to NAME.pauses for how many nanoseconds the device idled, in gaps above 0.3 ms, before the end of
+# its first step, while libraries were loaded and memory was allocated. These gaps are in no time that is compared.
 pauses() {
 	"$program" export -q --to sqlite -o "$out/$1.sqlite" "$out/$1.kwhy"
 	python3 - "$out/$1.sqlite" "${1%%-*}" > "$out/$1.pauses" << 'PAUSES'
@@ -102,8 +107,8 @@ PAUSES
 	rm -f "$out/$1.sqlite"
 }
 
-# Energy is that of a replay where the later variant runs long enough for the meter: seconds of repeated runs, else 0.
-# WORDS BEFORE AFTER SHAPE SECONDS CHANGES... for each pair
+# Calls WORDS BEFORE AFTER SHAPE SECONDS CHANGES... for each pair. SECONDS: length of repeated runs of the later
+# variant, so that a replay's energy can be measured; 0: the energy is not measured.
 # shellcheck disable=SC2086 # words
 each_pair() {
 	$1 v0 v1 "$slow" 0 --event-waits --join-waits --pinned
@@ -121,7 +126,8 @@ each_pair() {
 	$1 n0c n0 40-1 1 --pool
 }
 
-# COMPARISON: how fast the later host is by its launches, in percent; nothing where they do not tell.
+# host_percent COMPARISON: by how many percent the host of the later recording is faster, as its launches show; nothing
+# if they do not show it
 host_percent() {
 	python3 -c 'import json, sys
 ratio = json.load(open(sys.argv[1]))["projection"]["launch_ratio"]
@@ -144,7 +150,8 @@ project_pair() {
 	done
 }
 
-# One replay for all pairs of the same changes. Not in the recorder: a replay adds what that took of each call.
+# Makes one replay for all pairs with the same changes. It runs outside of the recorder, and adds the recorder's time to
+# each call itself.
 replay_turn() {
 	local before=$1 shape=$3 seconds=$4 name=$1-$2-$3.$turn key repeat=1
 	shift 4
@@ -162,7 +169,7 @@ beside() {
 	"$@" &
 }
 
-# Side by side: nothing of it is timed.
+# All projections run concurrently, since none of them is timed.
 project() {
 	local recording name
 	[ -s "$profile" ] || cp "$bundled" "$profile"
@@ -178,8 +185,9 @@ project() {
 	wait
 }
 
-# Median errors of the turns, and of all pairs; of replays, where there are any, against the median of the later recordings. Last how far
-# each of those is from the others: nothing predicts better than a program repeats.
+# Median errors of the turns and of all pairs; errors of replays, if there are any, against the median of the later
+# recordings. Last, the differences among the later recordings: no prediction can be better than a program's own
+# repetitions.
 table() {
 	python3 - "$out" << 'TABLE' | tee -a "$out/log.txt"
 import glob, json, os, statistics, sys
@@ -224,7 +232,7 @@ def row_of(turn):
     row = {"turn": turn, "changes": made["changes"], "was": was["time_ns"] - less, "less": less, "launches": made["launch_ratio"],
            "is": [whole - pauses_of("-".join([after, *shape])), None, None], "made": [made["time_ns"] - less, None, None],
            "between": [made[key] - less for key in ("time_low_ns", "time_high_ns")]}
-    if equal:  # as if the host had been as fast as the later one
+    if equal:  # as if the first host had been as fast as the later one
         percent = int(equal[0].rsplit(".", 3)[1])
         row["equal"] = (load(equal[0])["after"]["time_ns"] - less * 100 / percent) / row["is"][0] - 1
     if row["is"][0] >= 1e8 and made["energy_error_ratio"] is not None:  # the meter ticks every 0.1 s

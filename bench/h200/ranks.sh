@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy bench pairs between processes on two (or more) H200 of one host, NVLink multicast off: --ranks, processes that each see one GPU alone, a rank that is killed,
-# torchrun, and collectives of one process and of several, compared with one process. What matters most comes first.
-# Usage: ranks.sh KWHY_FOLDER OUT_FOLDER [cuda|host]     (about 100 s of GPU on two of them)
-# SKIP=one,queued,visible,killed,torchrun leaves parts out.
-# Asks: are copies between processes as fast as within one (within 2 %)? do NCCL's numbers by one thread differ from those by one process a GPU? does everything verify?
+# Runs kwhy bench pairs between processes on two (or more) H200 of one host, without NVLink multicast: --ranks;
+# processes that each see only one GPU; a rank that is killed; torchrun; and collectives of one process and of several,
+# compared with one process. The most important parts come first. SKIP=one,queued,visible,killed,torchrun leaves parts
+# out.
+# Usage: ranks.sh KWHY_FOLDER OUT_FOLDER [cuda|host]     (about 100 s of GPU on two GPUs)
+# Questions: are copies between processes as fast as within one (within 2 %)? Do NCCL's figures with one thread differ
+# from those with one process per GPU? Is all data right?
 set -u
 kwhy=$(cd "$1" && pwd)/bin/kwhy || exit 2
 [ -x "$kwhy" ] || { echo "ranks.sh: no bin/kwhy in $1" >&2; exit 2; }
@@ -34,16 +36,16 @@ wants() {
 	case ",${SKIP:-}," in *",$1,"*) return 1 ;; esac
 }
 
-# Between two processes, everything but sockets, with the clocks compared for half a second at both ends.
+# Between two processes, all engines but sockets; the clocks are compared for half a second at the start and at the end.
 step ranks 60 "${pairs[@]}" --ranks 2 --engine "write,read,kernel,put,exchange,nccl,nccl-exchange,$together" --timing back-to-back --time 30 --clock-time 0.5 \
 	--save "$out/traces" -o "$out/ranks.txt" "${limits[@]}"
 folder=$(find "$out/traces" -mindepth 1 -maxdepth 1 -type d | head -1)
 cp "$folder/pairs.json" "$out/ranks.json"
-# One process, what can be held against it.
+# The engines that also work in one process, for comparison.
 wants one && step one 45 "${pairs[@]}" --ranks 1 --engine "write,read,kernel,put,exchange,nccl,nccl-exchange,$together" --timing back-to-back --no-loads --time 25 -o "$out/one.json" "${limits[@]}"
-# NCCL as nccl-tests times it.
+# NCCL, timed as nccl-tests times it.
 wants queued && step queued 30 "${pairs[@]}" --ranks 2 --engine nccl-exchange,all-reduce --timing queued --time 10 -o "$out/queued.json" "${limits[@]}"
-# As a launcher starts them, each with its own GPU alone.
+# Processes as a launcher starts them, each of which sees only its own GPU.
 visible() {
 	local rank
 	for rank in 1 0; do
@@ -60,7 +62,7 @@ if wants visible; then
 	visible > "$out/visible.out" 2> "$out/visible.err"
 	echo "visible: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 fi
-# Rank 1 is killed in the middle: one sentence, exit 1, and it can be carried on with.
+# Rank 1 is killed during the run: kwhy prints one sentence, exits with status 1, and the run can be resumed.
 killed() {
 	"${pairs[@]}" --ranks 2 --engine nccl,nccl-exchange,all-reduce --timing back-to-back --time 40 --save "$out/killed" "${limits[@]}" &
 	local leader=$! child
@@ -83,7 +85,7 @@ if wants killed; then
 	echo "lines when killed: $(wc -l < "$folder/samples.csv")" | tee -a "$out/log.txt"
 	step carried_on 25 "${pairs[@]}" --ranks 2 --engine nccl,nccl-exchange,all-reduce --timing back-to-back --time 3 --resume "$folder" -o "$out/carried_on.json" "${limits[@]}"
 fi
-# By torchrun, all GPUs visible; importing torch takes some seconds of it.
+# Started by torchrun, with all GPUs visible; importing torch takes some of the seconds.
 [ -z "$torchrun" ] || ! wants torchrun || step torchrun 40 "$torchrun" --standalone --nproc-per-node 2 --no-python "${pairs[@]}" --engine write,nccl --timing back-to-back \
 	--time 3 -o "$out/torchrun.json" "${limits[@]}"
 

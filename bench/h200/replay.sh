@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# How far replays are off: variants of twin are recorded and replayed, each unchanged and with the change that leads to the
-# next; so are two loops of PyTorch (mlp, decode) and the recordings of an H200 that lie with kwhy (h200-train, h200-decode).
-# Usage: replay.sh KWHY_FOLDER OUT_FOLDER [NAME...]     (the folder of the portable build; what matters most first; all of it: 6 minutes;
-# v8: half a minute, mlp or decode: one)
+# Measures the errors of replays. Variants of twin are recorded and replayed, each unchanged and with the change that
+# leads to the next variant; so are two loops of PyTorch (mlp, decode) and the recordings of an H200 that are part of
+# kwhy (h200-train, h200-decode).
+# Usage: replay.sh KWHY_FOLDER OUT_FOLDER [NAME...]     (the folder of the portable build)
+# The most important parts come first. All of them take 6 minutes; v8 takes half a minute, mlp and decode one minute
+# each.
 set -u
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -25,25 +27,25 @@ step() {
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
-# NAME STEPS RUNS: half a second of work and more, since the counter updates every 0.1 s.
+# record NAME STEPS RUNS: half a second of work or more, since the counter is updated every 0.1 s
 record() {
 	step "record-$1" "$program" record -q -o "$out/$1.kwhy" -- \
 		"${program%/*}/kwhy-lab" twin --variant "$1" --steps "$2" --repeat "$3" --seconds 0 --runs-only --json
 }
 
-# NAME COUNT: warm, from ten seconds after the start on.
+# record_loop NAME COUNT: records from ten seconds after the start on, when the GPU is warm
 record_loop() {
 	step "record-$1" "$program" record -q --delay 10 -o "$out/$1.kwhy" -- "$python" "$programs/steady.py" "$1" "$2" 10.8
 }
 
-# NAME SECONDS RECORDING... OPTIONS: as recorded, and changed where there are changes.
+# replay NAME SECONDS RECORDING... OPTIONS: replays the recording as it is and, if there are changes, with them
 replay() {
 	local name=$1 seconds=$2
 	shift 2
 	step "replay-$name" "$program" replay -q --seconds "$seconds" --json -o "$out/$name.json" "$@"
 }
 
-# What is there when the script ends, whenever that is.
+# Summary of all results that exist when the script ends, even if it ends early.
 summary() {
 	python3 - "$out" << 'EOF' | tee -a "$out/log.txt"
 import json, os, sys
@@ -96,6 +98,6 @@ for name in "${names[@]}"; do
 	h200-*) replay "$name" 2 --repeat 2 "$examples/$name/trace.json.zst" --power "$examples/$name/power.csv" ;;
 	esac
 done
-# What the changed ones are in truth.
+# Measured times of the variants that the changes lead to.
 step truth-24 "${program%/*}/kwhy-lab" twin --variant v0,v3 --steps 24 --repeat 5 --seconds 0 --runs-only --json
 step truth "${program%/*}/kwhy-lab" twin --variant v3,v5,v6,v8 --repeat 20 --seconds 0 --runs-only --json

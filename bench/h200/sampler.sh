@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the meters alone cost a launch-bound loop: at most 0.5 % (upper 95 % bound of 20 runs, issue 4). Iterations during the reader's calls against
-# those between them (80 seconds); with a third argument also whole stretches with and without a reader, in pairs (7 minutes), which shows
-# what lasts longer than a call, as far as the processor keeps still. Needs PyTorch, a C compiler and one GPU.
+# Measures what the meters alone cost a launch-bound loop; target: at most 0.5 % (upper 95 % bound of 20 runs, issue 4).
+# Compares iterations during the reader's calls with those between them (80 seconds). With a third argument, it also
+# compares periods with and without a reader, in pairs (7 minutes); these show effects that last longer than a call, as
+# far as the processor's speed is constant. Needs PyTorch, a C compiler and one GPU.
 # usage: sampler.sh KWHY_FOLDER OUT_FOLDER [pairs]
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Copies of 1 B to 4 KiB, below what nvbandwidth measures: kwhy bench transfer against a CUDA program of the same copies, on three clocks, in turns.
-# Needs nvcc and one GPU; 1 minute. Target (issue 6): at or below the peer's time.
+# Compares copies of 1 B to 4 KiB, which are below nvbandwidth's sizes: kwhy bench transfer against a CUDA program that
+# makes the same copies, on three clocks, in turns. Needs nvcc and one GPU; 1 minute. Target (issue 6): at most the time
+# of the CUDA program.
 # usage: small_copies.sh KWHY_FOLDER OUT_FOLDER [ROUNDS]
 set -u
 kwhy=$(realpath "$1")/bin/kwhy

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Joules per token and per step of PyTorch programs that only print what they made, by kwhy stat over runs, and the ledger of one run by kwhy record
-# beside them: transformers' generate, and a training loop. Needs PyTorch, transformers and one GPU; 2 minutes.
+# Measures joules per token and per step of PyTorch programs that only print their results: kwhy stat over several runs,
+# and next to it the ledger of one run by kwhy record. The programs are generation by transformers, and a training loop.
+# Needs PyTorch, transformers and one GPU; 2 minutes.
 # usage: stat.sh KWHY_FOLDER OUT_FOLDER
 set -u
 kwhy=$(realpath "$1")/bin/kwhy

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Joules of a byte by each way and size on an H200, in bursts of 4 s.
+# Measures joules per byte of each transfer strategy and size on an H200, in bursts of 4 s.
 # Usage: transfer_energy.sh KWHY_FOLDER OUT_FOLDER     (about 4 minutes; DEVICE=N: that GPU)
 set -u
 kwhy=$(cd "$1" && pwd)/bin/kwhy || exit 2

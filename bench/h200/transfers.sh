@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy bench transfer on an H200: the whole sweep, nvbandwidth's method in the same run, compression of text and of weights, carrying on
-# after a kill, and how well medians repeat. Joules: transfer_energy.sh.
+# Runs kwhy bench transfer on an H200: the whole sweep, nvbandwidth's method in the same run, compression of text and of
+# weights, resumption after a kill, and the repeatability of medians. transfer_energy.sh measures joules.
 # Usage: transfers.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 5 minutes on an H200; DEVICE=N: that GPU)
-# Targets (issue 6): pinned at or above 55.56/55.44 GB/s at 512 MiB and 48.6/49.1 at 1 MiB; the sweep's time pass under 180 s; 95 % of the
-# points within 2 % when repeated; every point verified.
+# Targets (issue 6), pinned memory, to/from the device: at least 55.56/55.44 GB/s at 512 MiB and 48.6/49.1 GB/s at 1
+# MiB; the pass of the sweep that measures times under 180 s; 95 % of the points within 2 % when repeated; every point
+# verified.
 set -u
 kwhy=$(cd "$1" && pwd)/bin/kwhy || exit 2
 [ -x "$kwhy" ] || { echo "transfers.sh: no bin/kwhy in $1" >&2; exit 2; }
@@ -51,7 +52,7 @@ for data in text weights; do
 	step "compress_$data" 40 "${transfer[@]}" --strategy pinned,compressed,compressed-overlap,expand,compress --direction h2d --min-size 64KiB \
 		--quick --time 8 --data "$made/$data" -o "$out/compress_$data.json" "${limits[@]}"
 done
-# Killed in the middle, then carried on with.
+# A run that is killed and then resumed.
 "${transfer[@]}" --strategy pinned,pageable --quick --save "$out/killed" > /dev/null 2>&1 &
 sleep 3
 kill -9 $! 2> /dev/null
@@ -59,7 +60,7 @@ wait $! 2> /dev/null
 echo "lines when killed: $(wc -l < "$out/killed/samples.csv")" | tee -a "$out/log.txt"
 step carried_on 60 "${transfer[@]}" --strategy pinned,pageable --quick --time 6 --resume "$out/killed" -o "$out/killed.json"
 
-# Two runs of the same: how far the medians of the second lie from those of the first; and those of a CUDA program beside them.
+# Two equal runs show by how much medians differ between runs; next to them, the same for a CUDA program.
 control() {
 	if [ "$backend" = cuda ] && command -v nvcc > /dev/null; then
 		[ -x "$made/copies" ] || step compile_copies 60 nvcc -O3 -arch=native -o "$made/copies" "$(dirname "$(realpath "$0")")/programs/repeat_copies.cu"

@@ -22,13 +22,13 @@ export interface ChartSpec {
 
 /** Widths below this are those of a phone. */
 const NARROW = 600;
-/** Distance of the entries of a legend, to the side and downwards, and what a symbol takes of an entry's width. */
+/** Sizes in a legend, pixels: gap between entries, width of an entry's symbol, and height of a line. */
 const LEGEND_GAP = 12, LEGEND_SYMBOL = 30, LEGEND_HEIGHT = 20;
 
 /** The names of the lines or bars, above the axes. */
 export const legend = (): object => ({ top: 0, left: 0, type: "plain", itemGap: LEGEND_GAP, textStyle: { color: color("text"), lineHeight: LEGEND_HEIGHT } });
 
-/** The font of the page by its name: text is measured on a canvas, which does not inherit. */
+/** Name of the page's font. Text is measured on a canvas, which does not inherit the font. */
 const fontFamily = (): string => getComputedStyle(document.body).fontFamily;
 
 let ruler: CanvasRenderingContext2D | null = null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages of measured transfers and of measured pairs share: curves against size, tabs, tables.
+// Parts that the pages of measured transfers and of measured pairs share: curves against size, tabs, tables.
 
 import { chart, legend } from "./chart";
 import { button, el } from "./dom";

@@ -64,7 +64,7 @@ export function cut(name: string, limit = 48): string {
 	return `${text.slice(0, head)}…${text.slice(text.length - (limit - 1 - head))}`;
 }
 
-/** Names by the texts that the page shows for them. */
+/** The full name for each text that the page shows for a name. */
 const shown = new Map<string, string>();
 
 function isFree(place: string, text: string, name: string): boolean {
@@ -73,7 +73,7 @@ function isFree(place: string, text: string, name: string): boolean {
 	return owner === undefined || owner === name;
 }
 
-/** Start of the name, and what follows shortly before the first character in which it differs from another name. */
+/** Shortens a name to its start and a part that begins shortly before the first character in which it differs from another name. */
 function fromDifference(name: string, other: string, limit: number): string {
 	let at = 0;
 	while (at < name.length && name[at] === other[at]) at++;
@@ -81,7 +81,7 @@ function fromDifference(name: string, other: string, limit: number): string {
 	return `${head}…${tail.length <= room ? tail : `${tail.slice(0, room - 1)}…`}`;
 }
 
-/** Shortens a name such that the texts of different names differ on the page, or in a `place` of it whose names are written differently. */
+/** Shortens a name such that the texts of different names differ within the `place`; "" is the page outside of named places. */
 export function shorten(name: string, limit = 48, place = ""): string {
 	const text = cut(name, limit);
 	if (isFree(place, text, name)) return text;

@@ -20,7 +20,7 @@ interface Load {
 }
 interface Coefficient { value: Maybe; low: Maybe; high: Maybe; is_known: boolean; amount: number }
 interface LengthGroup { tokens_from: number; tokens_to: Maybe; requests: number; mean_prompt_tokens: number; mean_output_tokens: number; mean_prefill_j: number; mean_decode_j: number }
-/** What a prompt token, an output token and a step take, and the requests by their length; all but `missing` is there if that is null. */
+/** Joules of a prompt token, an output token and a step, and of requests by their length. If `missing` is null, all other members exist. */
 interface RequestsEnergy {
 	missing: string | null; j_a_prompt_token?: Coefficient; j_a_cached_prompt_token?: Coefficient; j_a_prompt_batch?: Coefficient; j_a_prompt_token_with_batches?: Coefficient; j_an_output_token?: Coefficient; j_a_step?: Coefficient; j_a_context_token?: Coefficient; j_an_output_token_with_steps?: Coefficient; by_length?: LengthGroup[];
 }

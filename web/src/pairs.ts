@@ -42,7 +42,7 @@ const pairName = (p: { src: number; dst: number }): string => `${p.src} → ${p.
 const unique = <T>(items: T[]): T[] => [...new Set(items)];
 const isCollective = (c: Config): boolean => c.bus_bytes_per_s !== undefined;
 const alone = (all: Pairs): Config[] => all.configs.filter((c) => c.load === "alone" && c.samples > 0 && !isCollective(c));
-/** The clock by which the results of an engine are compared: the first one of CLOCKS that it was timed by. */
+/** The clock by which an engine's results are compared: the first in CLOCKS by which the engine was timed. */
 const mainClock = (all: Pairs, engine: string): string => Object.keys(CLOCKS).find((clock) => alone(all).some((c) => c.engine === engine && c.clock === clock)) ?? "";
 
 /** A figure with half of its 95 % interval; if the interval includes 0, "<" and its upper end. */

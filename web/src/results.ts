@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of results that have rows of equal figures: kwhy bench ops (docs/formats/operations.md), and kwhy-lab (lab/README.md).
+// Pages of results whose rows all have the same figures: kwhy bench ops (docs/formats/operations.md), and kwhy-lab (lab/README.md).
 
 import { chart, escapeHtml, legend } from "./chart";
 import { button, el, section } from "./dom";

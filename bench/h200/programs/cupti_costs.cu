@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures what CUPTI costs a program that launches small kernels: how many nanoseconds more a launch takes than in a plain process. The two processes
- * take turns on one core, in shuffled order. What can be chosen only once in a process is a variant; what can be switched at any time
- * is measured within one process.
+ * Measures what CUPTI costs a program that launches small kernels: how many nanoseconds longer a launch takes than in a process without CUPTI. The two
+ * processes take turns on one core, in shuffled order. Settings that can be chosen only once in a process are variants; settings that can be switched at
+ * any time are measured within one process.
  *
  * usage: cupti_costs VARIANT ROUNDS TURN_MS
- * The variable OTHER_CALLS is the number of other calls for each launch (default 5). Variants:
+ * The environment variable OTHER_CALLS is the number of other calls per launch (default 5). Variants ("the context" is the CUDA context of the program):
  *
- *   today                   as kwhy record does: kernels and calls are enabled before the context is made, each call alone
- *   today-default           the same with CUPTI's clock instead of this program's
- *   today-pthread           the same with CUPTI's own numbers of threads
+ *   today                   as in kwhy record: recording of kernels and of each call is enabled before the context is made
+ *   today-default           as today, but with CUPTI's clock instead of this program's
+ *   today-pthread           as today-default, with CUPTI's default thread ids, which are those of pthread_self()
  *   today-alone             as today-default; then calls are disabled and enabled one by one
- *   subscribed              without calls before the context; calls are recorded by a callback of this program instead
+ *   subscribed              no calls are enabled before the context is made; a callback of this program records them instead
  *   clock                   as subscribed, with this program's clock
- *   counted                 as clock, and counts how often CUPTI asks the clock
+ *   counted                 as clock, and counts how often CUPTI reads the clock
  *   threads                 as subscribed, with one set of buffers for all threads
  *   buffers                 as subscribed, with larger buffers
- *   unsubscribed            without a callback
- *   after-calls             kernels, before and after all calls were recorded for a while
- *   keep-one, keep-none     tests whether single calls are recorded that were off when the context was made, with and without one call of each domain on then
- *   presence-X              what remains while nothing is recorded; X is what was switched on before the context: loaded, registered, late, kept, early,
+ *   pinned                  as subscribed, with CUPTI's buffers in page-locked memory of the host
+ *   unsubscribed            as subscribed, but without the callback
+ *   after-calls             kernels only, before and after all calls were recorded for a while
+ *   keep-one, keep-none     tests whether a single call can be recorded that was disabled when the context was made; at that time one call of each
+ *                           domain is enabled (keep-one) or none (keep-none)
+ *   presence-X              cost while nothing is recorded; X is what was enabled before the context was made: loaded, registered, late, kept, early,
  *                           early-calls, early-alone, early-copies, early-unsubscribed
- *   flushes, flushes-clock  with a thread that makes CUPTI deliver its buffers
- *   rests                   with one rare kind of activity left on
+ *   flushes, flushes-clock  a thread makes CUPTI deliver its buffers
+ *   rests                   one rare kind of activity stays enabled
  *
  * build: nvcc -O2 -arch=sm_90 -o cupti_costs cupti_costs.cu -ldl
- * The environment variable CUPTI names CUPTI's library; without it, libcupti.so.13 of the loader's path is used.
+ * The environment variable CUPTI names CUPTI's library. Without it, the loader looks for libcupti.so.13.
  */
 #include <algorithm>
 #include <atomic>
@@ -205,7 +207,7 @@ static void *flush_thread(void *)
 	for (;; usleep(100000)) if (flushes) cupti.flush(0);
 }
 
-enum { PLAIN = 1, KERNELS = 2, CB_RUNTIME = 4, CB_DRIVER = 8, API_ALL = 16, FLUSH = 32, API_ALONE = 64, OVERHEADS = 128, KERNELS_ALONE = 256, COPIES = 512, KIND = 1024 /* times a value of enum kind: that kind alone */ };
+enum { PLAIN = 1, KERNELS = 2, CB_RUNTIME = 4, CB_DRIVER = 8, API_ALL = 16, FLUSH = 32, API_ALONE = 64, OVERHEADS = 128, KERNELS_ALONE = 256, COPIES = 512, KIND = 1024 /* KIND * n: activity kind n alone */ };
 static const char *words_of(unsigned what)
 {
 	static char text[200];

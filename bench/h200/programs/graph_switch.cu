@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests whether CUPTI can be switched to recording whole graphs (GRAPH_TRACE) after it has recorded their kernels one by one. Each way runs in a process of
- * its own; prints how the process ended and what was recorded.
+ * Tests whether CUPTI can be switched to recording whole graphs (GRAPH_TRACE) after it has recorded their kernels one by one. Each way of switching runs in
+ * a process of its own. Prints how the process ended and what was recorded.
  *
  * usage: graph_switch WAY...
  *
- *   none             kernels one by one all along
- *   start            whole graphs from before the context is made
+ *   none             never switched: kernels are recorded one by one
+ *   start            whole graphs are recorded from before the context is made
  *   idle             switched by the launching thread while no work is in flight
  *   busy             switched by the launching thread while work is in flight
- *   beside           switched by another thread while launches go on
- *   without-kernels  as idle, with recording of kernels off meanwhile
- *   early            on before the context is made, off after that, on again while launches go on
+ *   beside           switched by another thread while launches continue
+ *   without-kernels  as idle; recording of kernels is off while it is switched
+ *   early            on before the context is made, off after that, on again while launches continue
  *   early-graph      as early, but off only after the graph is made
- *   back             on from the start, off while launches go on
- *   kernels-late     recording of kernels off while the graph is made, on while launches go on
+ *   back             on from the start, off while launches continue
+ *   kernels-late     recording of kernels is off while the graph is made, and on while launches continue
  *
  * With "-calls" appended to a way, calls that launch graphs are recorded, too.
  *
  * build: nvcc -O2 -arch=native -o graph_switch graph_switch.cu -ldl -lpthread
- * The environment variable CUPTI names CUPTI's library; without it, libcupti.so.13 of the loader's path is used.
+ * The environment variable CUPTI names CUPTI's library. Without it, the loader looks for libcupti.so.13.
  */
 #include <atomic>
 #include <dlfcn.h>

@@ -56,7 +56,7 @@ function splitRow(split: Split): (string | Node)[][] {
 	];
 }
 
-/** Says of which kinds the mean remainder is that of a few long ones, such as while a program starts. */
+/** Names the kinds of transfers whose mean remainder comes from a few long ones, for example from the start of the program. */
 function uneven(splits: Split[]): HTMLElement[] {
 	const rows = splits.filter((s) => known(s.rest_median_ns) && known(s.rest_longest_ns) && s.rest_ns > 2 * s.count * s.rest_median_ns);
 	return rows.map((s) => el("p", { class: "note" }, `${s.kind}: a few long remainders make their mean; half last at most ${time(s.rest_median_ns!)}, the longest ${time(s.rest_longest_ns!)} (${percent(s.rest_longest_ns! / s.rest_ns)} of their sum).`));
@@ -99,7 +99,7 @@ function costRow(device: Device, cost: RankedCost): string[] {
 		known(cost.ratio_to_best) ? `${cost.ratio_to_best < 100 ? cost.ratio_to_best.toPrecision(3) : exact(Number(cost.ratio_to_best.toPrecision(3)))} x` : "n/a", `${si(cost.rate_bytes_per_s, "B/s")}${known(share) ? `, ${share < 0.0005 ? "<0.1 %" : percent(share)} of peak` : ""}`, energy(account.gross_nj), energy(account.net_nj), power(account.mean_power_mw), time(account.time_ns)];
 }
 
-/** Joules a floating-point operation, if the work is stated. */
+/** Joules per floating-point operation, if the work is stated. */
 function perFlop(report: Report, rows: Account[]): string {
 	const stated = (report.work ?? []).filter((w) => /^flop/.test(w.unit) && known(w.count));
 	const whole = stated.filter((w) => w.unit === "flop"), count = (whole.length ? whole : stated).reduce((all, w) => all + w.count!, 0);

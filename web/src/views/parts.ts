@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several views are made of.
+// Elements that several views use.
 
 import { el } from "../dom";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes to a program, one behind the other: what each brings, as a waterfall of time and of joules, and as a table.
+// Changes to a program, made one after the other: what each brings, as a waterfall of time and of joules, and as a table.
 
 import { chart, escapeHtml } from "../chart";
 import { el } from "../dom";
@@ -98,7 +98,7 @@ function changeRows(plan: Plan, change: Change, i: number): HTMLElement[] {
 	];
 }
 
-/** Whether this cell after the change's name has what remains. A narrow screen shows only what is saved. */
+/** Whether a cell shows a figure after the change rather than a saving; a narrow screen leaves such cells out. `cell` counts from the cell after the change's name. */
 const isThen = (plan: Plan, cell: number): boolean => cell % 2 === 1 || (known(plan.before.energy_nj) ? cell > 3 : cell > 1);
 
 function table(plan: Plan): HTMLElement {

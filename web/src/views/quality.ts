@@ -19,7 +19,7 @@ export function timeView(report: Report): HTMLElement {
 		el("p", { class: "muted" }, "Disjoint: the rows add up to the span."), table(["category", ...devices.map(deviceLabel)], rows));
 }
 
-/* What text calls them, too. */
+/* The text report uses the same words. */
 const waitTitles: { [reason: string]: string } = {
 	range: "a step, in none of its ranges",
 	outside: "no range",
@@ -57,7 +57,7 @@ function balance(device: Device): string[][] {
 	];
 }
 
-/* What text calls them, too. */
+/* The text report uses the same words. */
 const tookTitles: { [kind: string]: string } = {
 	thread: "processor, writing what was recorded",
 	buffers: "processor, reading the profiler's buffers",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stretch that stands for the run, as it was and as it would be, on one scale of time.
+// An excerpt (stretch) of the run, as it was and as it would be with the changes, on one scale of time.
 
 import { el, tooltip, svg } from "../dom";
 import { exact, shorten, time, visible } from "../format";
