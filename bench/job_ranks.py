@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the traces of the ranks of one job from the Kineto trace of one rank, and what a report must find.
+"""Makes the traces of all ranks of a job from the Kineto trace of one rank, and the results that a report must find.
 
 job_ranks.py TRACE[.gz] COUNT FOLDER [--slow RANK=PERCENT]... [--clocks] [--gpu] [--repeat N]
 
-Every rank does the work of the trace between its collectives, up to 2 % slower or faster, the --slow ones slower by
-that much. It enters each collective when it is there, and all leave it together, after the time that the last to enter
-took in the trace. With --clocks each rank's clock is off by up to 1 ms and 50 ppm. --gpu: events of the GPU alone.
---repeat: the trace N times one after another. FOLDER/truth.json has waiting by rank and clocks.
+Between its collectives, every rank does the work of the trace, up to 2 % slower or faster, and the --slow ones slower
+by PERCENT. A rank enters each collective when it arrives there. All ranks leave it together, after the last of them has
+spent the time in it that the collective took in the trace. --clocks: each rank's clock is off by up to 1 ms and 50 ppm.
+--gpu: only events of the GPU. --repeat: the trace N times, one after the other. FOLDER/truth.json has the waiting times
+by rank, and the clocks.
 """
 
 import argparse
@@ -32,7 +33,7 @@ def collectives_of(events):
 
 
 def repeated(document, count):
-    """The events `count` times, each time after the last event of the time before."""
+    """Returns the events `count` times, each time after the last event of the previous time."""
     events = [e for e in document["traceEvents"] if e.get("ph") != "M"]
     first = min(e["ts"] for e in events)
     period = max(e["ts"] + e.get("dur", 0) for e in events) - first + 100

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the digests of many ranks from that of one: many_digests.py DIGEST COUNT FOLDER
+"""Makes the digests of many ranks from that of one rank.
 
-Each has a rank, an identity and a host (8 ranks on each) of its own, enters each collective up to 100 us earlier or
+many_digests.py DIGEST COUNT FOLDER
+
+Each digest has its own rank, identity and host (with 8 ranks per host), enters each collective up to 100 us earlier or
 later, and has a clock that is off by up to 1 ms.
 """
 

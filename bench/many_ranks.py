@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the traces of many ranks from the Kineto trace of one: many_ranks.py TRACE[.gz] COUNT FOLDER [MILLISECONDS]
+"""Makes the traces of many ranks from the Kineto trace of one rank.
 
-The traces differ in their rank only, so that sizes and times of a report depend on the number of ranks alone.
-With MILLISECONDS they have only what began in that time from the first GPU activity on.
+many_ranks.py TRACE[.gz] COUNT FOLDER [MILLISECONDS]
+
+The traces differ only in their rank, so sizes and times of a report depend on the number of ranks alone. With
+MILLISECONDS, traces contain only the events that began within that time from the first GPU activity on.
 """
 
 import gzip

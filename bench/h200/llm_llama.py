@@ -33,7 +33,7 @@ ROOM, SLOTS = 2048, 32
 class Front:
     def __init__(self, engine, name):
         self.engine, self.name = engine, name
-        self.asked = {}  # number of a request: its writer, words of its prompt, tokens so far
+        self.asked = {}  # request id: (its writer, number of words of its prompt, number of its tokens so far)
         self.next = 0
 
     @staticmethod
@@ -93,7 +93,8 @@ class Front:
         await server.serve_forever()
 
 
-# --- Engines: `asked` gives (number, words, tokens wanted), and takes lists of (number, token); a token of None ends an answer ---
+# --- Engines: `asked` gives (request id, words, number of tokens), and takes lists of (request id, token); the token
+# None ends an answer ---
 
 
 class Plain:
@@ -123,7 +124,7 @@ class Plain:
         self.cos, self.sin = (table.to(self.device, torch.bfloat16)[:, None, :] for table in (angles.cos(), angles.sin()))
         self.given, self.at = (torch.zeros(SLOTS, device=self.device, dtype=torch.long) for _ in range(2))
         self.rows, self.places = torch.arange(SLOTS, device=self.device), torch.arange(ROOM, device=self.device)
-        self.slots = [None] * SLOTS  # number, tokens to come, place of the next
+        self.slots = [None] * SLOTS  # each: request id, number of tokens to come, position of the next token; None: the slot is free
         self.graphs = {}
         if self.cuda:
             self.capture()
@@ -145,7 +146,7 @@ class Plain:
         return F.rms_norm(x, x.shape[-1:])
 
     def heads_of(self, x, qkv, at):
-        """Queries, keys and values, the first two turned by their places."""
+        """Returns queries, keys and values, the first two rotated by their positions (RoPE)."""
         all_heads = (self.norm(x) @ qkv).view(x.shape[0], -1, self.size)
         turned, values = all_heads[:, : self.heads + self.kept], all_heads[:, self.heads + self.kept :]
         cos, sin = self.cos[at], self.sin[at]
@@ -158,7 +159,7 @@ class Plain:
         return x + (F.silu(gate) * inner) @ down
 
     def step(self, batch, room):
-        """A token for each of the first slots, also for those that are free: nobody gets those."""
+        """Generates a token for each of the first `batch` slots. Tokens of free slots are not used."""
         given, at, rows = self.given[:batch], self.at[:batch], self.rows[:batch]
         x = self.words[given]
         hidden = (self.places[:room] > at[:, None])[:, None, None, :]
@@ -173,7 +174,7 @@ class Plain:
         at.copy_((at + 1).clamp(max=ROOM - 1))
 
     def read(self, slot, ids):
-        """The prompt, and the first token after it."""
+        """Processes a prompt and returns the first token after it."""
         count = len(ids)
         x = self.words[torch.tensor(ids, device=self.device)]
         for (qkv, project, up, down), keys, values in zip(self.layers, self.keys, self.values):
@@ -194,7 +195,8 @@ class Plain:
             self.slots[slot] = [number, length - 1, len(ids)]
 
     def launch(self):
-        """A step; returns whose tokens come of it, and how to wait for them."""
+        """Launches a step. Returns which requests its tokens belong to, the buffer of the tokens, and the event to wait
+        for."""
         taken = [i for i, slot in enumerate(self.slots) if slot]
         batch = next(batch for batch in self.BATCHES if batch > taken[-1])
         most = 1 + max(self.slots[i][2] for i in taken)
@@ -222,7 +224,8 @@ class Plain:
         self.pipe.send([(number, tokens[i]) for i, number, _ in whose] + [(number, None) for _, number, is_last in whose if is_last])
 
     def serve(self, pipe):
-        """Steps are launched ahead: while one runs, the tokens of the one before are delivered. Lengths of answers do not depend on tokens."""
+        """Answers requests. Steps are launched ahead: while one runs, the tokens of the previous one are delivered. This
+        works because the length of an answer does not depend on its tokens."""
         self.pipe, self.turn, waiting, ahead = pipe, 0, [], None
         self.hosts = [torch.zeros(SLOTS, dtype=torch.long, pin_memory=self.cuda) for _ in range(2)]
         self.events = [torch.cuda.Event() if self.cuda else None for _ in range(2)]
@@ -289,7 +292,7 @@ def main():
     options = parser.parse_args()
     engine_end, front_end = multiprocessing.Pipe()
     ready_in, ready_out = os.pipe()
-    front = os.fork()  # before torch is here
+    front = os.fork()  # before torch is imported
     if front == 0:
         os.close(ready_out)
         if not os.read(ready_in, 1):
@@ -305,7 +308,7 @@ def main():
         print(f"the model is there after {time.monotonic() - start:.1f} s", flush=True)
         os.write(ready_out, b"1")
         engine.serve(engine_end)
-    except EOFError:  # the front has ended
+    except EOFError:  # the process of the front has ended
         sys.exit()
 
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A small server of the OpenAI API with random weights of OPT-125m's shape, greedy; one thread has the GPU. What it says of usage is counted.
+"""A small server of the OpenAI API with random weights of OPT-125m's shape and greedy decoding. One thread uses the GPU.
+The usage that it reports is counted.
 
-Over transformers, without batches: each request gets a token in turn. With --slots over plain PyTorch: a step gives all slots that are taken a token;
-free slots take requests as they come free, or together, once all are (--take), and a step is launched by calls or as one CUDA graph (--launch).
-There an answer is as long as its prompt says: from a quarter of what is asked for to all of it.
+By default it uses transformers without batches: each request gets a token in turn. With --slots it uses plain PyTorch:
+a step generates a token for every occupied slot. Free slots take requests at once, or only when all slots are free
+(--take); a step is launched by single calls or as one CUDA graph (--launch). With --slots the length of an answer
+follows from its prompt: from a quarter of max_tokens to all of it.
 
 Usage: llm_server.py PORT_FILE [--slots N [--take free|together] [--launch calls|graph]]; writes the port once the model is on the GPU.
 """
@@ -35,7 +37,7 @@ class Model:
 
     @torch.inference_mode()
     def tokens(self, prompt, count):
-        """Token numbers, one after the other; a word of the prompt is a token."""
+        """Yields the ids of the answer's tokens, one at a time. Each word of the prompt is a token."""
         ids = [4 + hash(word) % 50000 for word in prompt.split()][-1024:]
         given, past = torch.tensor([ids], device="cuda"), None
         for _ in range(min(count, 2048 - len(ids))):
@@ -44,7 +46,8 @@ class Model:
             yield int(given)
 
     def serve(self):
-        """Threads that take turns at the GPU wait for Python's lock at each of hundreds of launches per token; this one has no others beside it."""
+        """Generates tokens for all requests in turn. If each request had its own thread, the threads would wait for
+        Python's lock at each of the hundreds of launches of a token."""
         running = collections.deque()
         while True:
             while not running or not self.asked.empty():
@@ -63,7 +66,8 @@ class Model:
 
 
 class Batched:
-    """Keys and values of so many slots lie where they are for good, so that a graph of a step can be launched again and again."""
+    """Generates tokens for a fixed number of slots, whose keys and values have fixed addresses, so that the graph of a
+    step can be launched repeatedly."""
 
     LAYERS, WIDTH, HEADS, INNER, WORDS, ROOM = 12, 768, 12, 3072, 50272, 512
 
@@ -105,7 +109,7 @@ class Batched:
         return rows.view(rows.shape[0], 3, self.HEADS, -1).unbind(1)
 
     def step(self):
-        """A token for every slot, also for those that are free: nobody gets those."""
+        """Generates a token for every slot. Tokens of free slots are not used."""
         x = self.words[self.given] + self.places[self.at]
         seen = (self.room[None, :] <= self.at[:, None])[:, None, None, :]
         for (qkv, project, up, down), keys, values in zip(self.layers, self.keys, self.values):
@@ -118,7 +122,7 @@ class Batched:
         self.at.copy_((self.at + 1).clamp(max=self.ROOM - 1))
 
     def read(self, slot, ids):
-        """The prompt, and the first token after it."""
+        """Processes a prompt and returns the first token after it."""
         count = len(ids)
         x = self.words[torch.tensor(ids, device="cuda")] + self.places[:count]
         for (qkv, project, up, down), keys, values in zip(self.layers, self.keys, self.values):
@@ -212,7 +216,7 @@ def main():
     parser.add_argument("--take", choices=("free", "together"), default="free")
     parser.add_argument("--launch", choices=("calls", "graph"), default="graph")
     options = parser.parse_args()
-    sys.setswitchinterval(0.0005)  # a thread that has a token to send gets Python's lock after that
+    sys.setswitchinterval(0.0005)  # so that a thread with a token to send soon gets Python's lock
     server = Server(("127.0.0.1", 0), Handler)
     server.model = Batched(options.slots, options.take, options.launch) if options.slots else Model()
     for _ in server.model.answer("warm up " * 8, 16):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pieces of common advice bring on one GPU, as pairs of ways to do the same work: seconds and joules of a round.
+"""Measures what pieces of common advice save on one GPU: seconds and joules per round of pairs of ways to do the same
+work.
 
-Each way runs in turns with the others of its pair, WINDOW seconds at a time, TURNS times; joules are those of kwhy's Python package over all turns.
-usage: advice.py OUT.json [WINDOW] [TURNS]    (a child of itself measures what an environment variable makes)
+The ways of a pair run in turns, WINDOW seconds at a time, TURNS times each. Joules come from kwhy's Python package,
+over all turns.
+usage: advice.py OUT.json [WINDOW] [TURNS]    (it starts itself again to measure the effect of an environment variable)
 """
 import json
 import os
@@ -40,7 +42,8 @@ def transposed_product(contiguous):
 
 
 def products(streams, graph=True):
-    """64 products of 512^3 in fp32, which do not fill the GPU, on so many streams; in a graph, so that the host is not what is measured."""
+    """64 products of 512^3 in fp32, each too small to fill the GPU, on a number of streams. They are launched as a graph,
+    so that the host is not measured."""
     pairs = [[torch.randn(512, 512, device=DEVICE) for _ in range(3)] for _ in range(64)]
     side = [torch.cuda.Stream() for _ in range(streams)]
 
@@ -65,7 +68,8 @@ def products(streams, graph=True):
 
 
 def perceptron(fused):
-    """A perceptron's two layers for 8192 rows: each operation a kernel, or bias and GELU in the products (cuBLASLt's epilogues)."""
+    """The two layers of a perceptron for 8192 rows: each operation is a kernel, or bias and GELU are part of the products
+    (epilogues of cuBLASLt)."""
     x = torch.randn(8192, 2048, device=DEVICE, dtype=torch.bfloat16)
     up, down = torch.randn(2048, 8192, device=DEVICE, dtype=torch.bfloat16) * 0.02, torch.randn(8192, 2048, device=DEVICE, dtype=torch.bfloat16) * 0.02
     bias_up, bias_down = (torch.randn(n, device=DEVICE, dtype=torch.bfloat16) for n in (8192, 2048))
@@ -75,7 +79,8 @@ def perceptron(fused):
 
 
 def token(keys):
-    """A layer's attention for one more token of 16 sequences of 2048: keys and values kept on the GPU, kept in the host's memory, or estimated anew."""
+    """Attention of a layer for one more token of 16 sequences of 2048 tokens. Keys and values are kept on the GPU, kept in
+    the host's memory, or computed again."""
     x = torch.randn(16, 2048, 1024, device=DEVICE, dtype=torch.bfloat16)
     weights = torch.randn(1024, 3072, device=DEVICE, dtype=torch.bfloat16) * 0.03
     here = torch.randn(2, 16, 2048, 1024, device=DEVICE, dtype=torch.bfloat16)
@@ -96,7 +101,7 @@ def token(keys):
 
 
 def layer_step(length):
-    """Forward and backward of a decoder's layer for 32,768 tokens in sequences of that length."""
+    """Forward and backward pass of a decoder's layer for 32,768 tokens in sequences of the given length."""
     x = torch.randn(32768 // length, length, 1024, device=DEVICE, dtype=torch.bfloat16, requires_grad=True)
     shapes = (1024, 3072), (1024, 1024), (1024, 4096), (4096, 1024)
     inwards, out, up, down = ((torch.randn(shape, device=DEVICE, dtype=torch.bfloat16) * 0.03).requires_grad_() for shape in shapes)

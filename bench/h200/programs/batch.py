@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the steps of a plan on one or two GPUs, and packs what they left.
+"""Runs the steps of a plan on one or two GPUs, and packs their results.
 
-A line of a plan is a step: lane | seconds | name | command. Steps of lane 0 and of lane 1 run side by side, each lane on its GPU (CUDA_VISIBLE_DEVICES) and
-its half of the CPUs, in the order of the file; a step of 01 has both GPUs and all CPUs to itself. On one GPU both lanes are one, and steps of 01 are left out.
-bash runs a command in OUT/name with $KWHY and $OUT (that folder), and with these scripts on PATH; what it prints goes to OUT/name.log.
-A step that takes more than its seconds is ended with all that it started: TERM, after five seconds KILL. What it leaves running when it ends by itself is
-killed, too, but for what has a session of its own (setsid). Blank lines and those from # on are none.
+A line of a plan is a step: lane | seconds | name | command. Empty lines and lines that begin with # are ignored. Steps
+of lane 0 and of lane 1 run concurrently, each lane on its GPU (CUDA_VISIBLE_DEVICES) and on half of the CPUs, in the
+order of the file. A step of lane 01 has both GPUs and all CPUs. With one GPU, both lanes are one lane, and steps of
+lane 01 are left out. bash runs the command in OUT/name with $KWHY and $OUT (that folder) set and with these scripts on
+PATH; its output goes to OUT/name.log. If a step takes longer than its seconds, it is ended together with all processes
+that it started: by TERM and, five seconds later, by KILL. Processes that still run when a step has ended by itself are
+killed, too, unless they have a session of their own (setsid).
 
-After the last step, or when --seconds are over, or at a TERM of its own, everything below OUT goes to OUT/results.tar.gz (--pack: elsewhere), small files
-first, until --pack-mib are full; summary.txt in it says how each step ended, and what was left out. The exit status is 1 where a step failed or did not run.
+After the last step, when --seconds are over, or when batch.py receives TERM, everything below OUT is packed into
+OUT/results.tar.gz (--pack: another file), small files first, up to --pack-mib. Its summary.txt says how each step ended
+and what was left out. The exit status is 1 if a step failed or did not run.
 
 usage: batch.py KWHY OUT PLAN [--seconds S] [--gpus N] [--pack FILE] [--pack-mib N]
 """
@@ -63,7 +66,7 @@ def read_plan(path):
 
 
 def siblings_of(cpu):
-    """The first of the hardware threads of its core."""
+    """Returns the first hardware thread of the core that `cpu` belongs to."""
     try:
         with open(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list") as file:
             return int(file.read().replace("-", ",").split(",")[0])
@@ -72,14 +75,15 @@ def siblings_of(cpu):
 
 
 def halves_of_cpus():
-    """Two halves that share no core, or all twice where there is but one."""
+    """Returns two halves of the CPUs that share no core; with a single CPU, twice that CPU."""
     cpus = sorted(os.sched_getaffinity(0), key=lambda cpu: (siblings_of(cpu), cpu))
     middle = len(cpus) // 2
     return (cpus[:middle], cpus[middle:]) if middle else (cpus, cpus)
 
 
 def processes():
-    """(pid, start) of all that run, with parent and session; the start tells a number that was given again."""
+    """Returns (parent, session) of all processes by (pid, start time). The start time distinguishes processes that had the
+    same pid one after the other."""
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -92,7 +96,8 @@ def processes():
 
 
 def descendants_of(pid):
-    """Of its session, and children in other ones, as launchers start them."""
+    """Returns the processes of the session of `pid` and all children of these, which may have sessions of their own, as
+    launchers make them."""
     running, found, found_pids = processes(), set(), {pid}
     while True:
         more = {key for key, (parent, session) in running.items() if session == pid or parent in found_pids} - found
@@ -137,7 +142,7 @@ class Batch:
             )
 
     def wait(self, process, until):
-        """False: its time or that of all was over first."""
+        """Waits for the process. Returns False if the time of the step or of all steps ended first."""
         while time.monotonic() < until and self.left_s() > 0:
             try:
                 process.wait(max(0, min(0.2, until - time.monotonic())))
@@ -172,7 +177,7 @@ class Batch:
         self.say(f"{step.name}: {step.ended}, {step.seconds:.1f} s")
 
     def run_lane(self, steps, gpu, cpus):
-        os.sched_setaffinity(0, cpus)  # of this thread and of what it starts
+        os.sched_setaffinity(0, cpus)  # for this thread and the processes that it starts
         for step in steps:
             self.run(step, gpu)
 
@@ -185,7 +190,7 @@ class Batch:
             lane.start()
         for lane in lanes:
             while lane.is_alive():
-                lane.join(0.2)  # a signal that comes right before one without an end would wait for that end
+                lane.join(0.2)  # with a timeout, because a signal that comes right before a join() without one is handled only after it
 
     def run_all(self):
         if self.options.gpus < 2:
@@ -218,19 +223,19 @@ def last_lines(path, count):
     try:
         with open(path, errors="replace") as file:
             return "".join(collections.deque(file, count))
-    except OSError:  # it did not run
+    except OSError:  # the step did not run
         return ""
 
 
 def files_below(folder, without):
-    """Paths from the folder on, the smallest first."""
+    """Returns the paths of all files in the folder, the smallest first."""
     found = [os.path.join(place, name) for place, _, names in os.walk(folder) for name in names]
     found = [path for path in found if os.path.isfile(path) and not os.path.islink(path) and os.path.abspath(path) != without]
     return sorted(found, key=os.path.getsize)
 
 
 def packed_bytes(path):
-    """Not less than it will take."""
+    """Returns an upper bound of the file's size in the archive."""
     compressor, count = zlib.compressobj(1), 0
     with open(path, "rb") as file:
         while block := file.read(1 << 20):
@@ -239,7 +244,7 @@ def packed_bytes(path):
 
 
 def pack(folder, target, most_bytes):
-    """Names of what did not come along."""
+    """Packs the folder. Returns the names of the files that were left out."""
     left_out = []
     with open(target, "wb") as file, tarfile.open(fileobj=file, mode="w:gz", compresslevel=5) as archive:
         for path in files_below(folder, os.path.abspath(target)):
@@ -249,7 +254,7 @@ def pack(folder, target, most_bytes):
                     left_out.append(name)
                 else:
                     archive.add(path, name)
-            except OSError as problem:  # one that changed meanwhile
+            except OSError as problem:  # the file changed while it was read
                 left_out.append(f"{name} ({problem})")
     return left_out
 

@@ -32,7 +32,7 @@ def names_of(payload):
 
 
 def read_file(path):
-    """Rows of one writer by kind, each a dictionary, and its names by number."""
+    """Returns the rows of one writer by kind, each as a dictionary, and the writer's names by id."""
     rows, names = {kind[0]: [] for kind in LAYOUTS.values()}, {0: ""}
     with open(path, "rb") as file:
         data = file.read()
@@ -47,7 +47,7 @@ def read_file(path):
         if kind in LAYOUTS:
             title, layout, fields = LAYOUTS[kind]
             fields, length = fields.split(), struct.calcsize(layout)
-            for i in range(count):  # zeros for what an older writer did not write
+            for i in range(count):  # fields that an older writer did not write are 0
                 row = payload[i * width : (i + 1) * width][:length].ljust(length, b"\0")
                 rows[title].append(dict(zip(fields, struct.unpack(layout, row))))
         at += 64 + (stored + 7 & ~7)
@@ -55,6 +55,6 @@ def read_file(path):
 
 
 def read(folder):
-    """(path, rows, names) of each file."""
+    """Yields (path, rows, names) for each file of a recording."""
     for path in sorted(glob.glob(os.path.join(folder, "*.blocks"))):
         yield (path, *read_file(path))

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs as people write them, each before and after one change: changed.py NAME before|after, or changed.py --list.
+"""Typical programs, each before and after one change: changed.py NAME before|after, or changed.py --list.
 
-A line of the list is a name and the options of `kwhy whatif` that stand for the change; without options no option projects it. Every
-program imports all that it needs before its first work on the device, prepares, runs a few steps, and then the steps that count, each in an
-NVTX range "step"; it prints their seconds.
+A line of the list has a name and the options of `kwhy whatif` that project the change; a line without options has a
+change that no option projects. Every program imports all that it needs before its first work on the device, prepares,
+runs a few steps, and then runs the measured steps, each in an NVTX range "step". It prints the seconds of the measured
+steps.
 """
 import contextlib
 import functools
@@ -44,7 +45,7 @@ def model_of(torch, width, layers, dtype=None):
 
 
 def training(torch, after, name):
-    """A perceptron with AdamW on data that is on the device; what differs is `name`."""
+    """A perceptron with AdamW, whose data is on the device. `name` selects what the change is."""
     later = after and name
     width, layers, rows = {"batch": (2048, 8, 512), "tf32": (2048, 8, 2048), "autocast": (2048, 8, 2048)}.get(name, (512, 12, 256))
     if later == "tf32":
@@ -216,7 +217,7 @@ def main():
         mark = contextlib.nullcontext
     else:
         import torch
-        import torch._dynamo  # what the first step of an optimiser imports, seconds in the middle of the run
+        import torch._dynamo  # otherwise the first step of an optimiser imports it, which takes seconds in the middle of the run
         torch.manual_seed(0)
         makers = {"workers": loading, "pinned": loading, "pinned_blocking": loading, "overlap": loading, "channels_last": convolving}
         makers |= {"attention": attending, "static_cache": attending}

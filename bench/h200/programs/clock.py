@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the clocks of a recording of steps.py lie to each other.
+"""Determines how the clocks of a recording of steps.py are related.
 
-Host against device: no kernel starts before the call that launched it began, and none ends after the wait after it did; the margins bound the
-error. Device against the power ring: the time from a burst's first kernel to the rise of the power, and from its last to the fall, each as the
-delay of a first-order low-pass that fits the samples within 0.1 s best, with the time constant of the machine profile and with the one that fits all
-steps best. If the clocks are related rightly the delay is that of the meter alone, as the profile has it, for rises and falls, at the beginning and
-the end of the run. The median tells: every fifth stamp of the ring is 6 to 10 ms late, which the mean feels.
+Host and device: no kernel may start before the call that launched it began, and none may end after the wait for it
+ended; the margins bound the error. Device and power samples: the time from the first kernel of a burst to the rise of
+the power, and from its last kernel to the fall, each as the delay of the first-order low-pass that fits the samples
+within 0.1 s best. The time constant of the low-pass is that of the machine profile in one fit, and the one that fits
+all steps best in another. If the clocks are related correctly, the delay is that of the meter alone, as the profile has
+it, for rises and falls, at the start and at the end of the run. Medians are compared, because every fifth time stamp of
+a sample is 6 to 10 ms late, which would shift a mean.
 
 usage: clock.py RECORDING PROFILE.json OUT.json
 """
@@ -28,7 +30,8 @@ def bursts_of(kernels):
 
 
 def fitted_delay(times, powers, edge, tau):
-    """Delay in seconds of the step at `edge` (ns), and what is left over in W^2; the levels on both sides are free."""
+    """Fits a step of the power at `edge` (ns). Returns its delay in seconds, the residual in W^2, and the levels before
+    and after it."""
     first, last = bisect.bisect(times, edge - 100e6), bisect.bisect(times, edge + 100e6)
     x, y = [1e-9 * (t - edge) for t in times[first:last]], powers[first:last]
     if len(x) < 6:
@@ -50,7 +53,7 @@ def fitted_delay(times, powers, edge, tau):
 
 
 def fitted(times, powers, bursts, tau):
-    """Delays of rises and falls, and the sum of what is left over."""
+    """Returns the delays of rises and falls, and the sum of the residuals."""
     edges = [(fitted_delay(times, powers, start, tau), fitted_delay(times, powers, end, tau)) for start, end in bursts]
     edges = [(rise, fall) for rise, fall in edges if rise and fall]
     return [r[0] for r, _ in edges], [f[0] for _, f in edges], sum(r[1] + f[1] for r, f in edges)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same loops, once under kwhy record and once under torch.profiler: are there as many kernels, copies and memsets, and of each name?
+"""Compares the counts of the same loops under kwhy record and under torch.profiler: of kernels, copies and memsets, and of
+each name.
 
 usage: count.py child LOOP [TRACE.json]   runs the loop twice, the second time inside the NVTX range "counted" or the profiler
        count.py compare KWHY_FOLDER OUT.json LOOP...
-       count.py kernels KWHY LOOP             how many kernels kwhy record sees of a run
+       count.py kernels KWHY LOOP         prints how many kernels of a run kwhy record records
 """
 import collections
 import json
@@ -62,7 +63,7 @@ def profiled(loop, folder):
 
 
 def plain_names(counter):
-    """Demangled, without blanks: two demanglers differ in these."""
+    """Returns the demangled name without spaces, because demanglers differ in their spaces."""
     text = subprocess.run(["c++filt"], input="\n".join(counter), capture_output=True, text=True, check=True).stdout
     out = collections.Counter()
     for name, count in zip(text.splitlines(), counter.values()):

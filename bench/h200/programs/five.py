@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Power of each of the five kernels by the ledger of a mixture against the same kernel alone.
+"""Compares the power of each of the five kernels in the ledger of a mixture with that of the kernel alone.
 
 usage: five.py OUT.json ALONE.json(0..4)... MIX.json...
 """

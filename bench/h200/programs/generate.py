@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Greedy generation by transformers as many programs do it: OPT-125m's shape, random weights in 16 bits, 32 prompts of 32 tokens, 64 new tokens each.
-
-It says how many tokens it made and knows nothing of kwhy. usage: generate.py SECONDS [TIMES]     (2,048 tokens a time, at most TIMES)
+"""Greedy generation by transformers as many programs do it: OPT-125m's shape, random weights in 16 bits, 32 prompts of 32
+tokens, 64 new tokens each. It prints how many tokens it generated and does not use kwhy.
+usage: generate.py SECONDS [TIMES]     (2,048 tokens at a time, at most TIMES times)
 """
 import sys
 import time

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A training step as a CUDA graph, replayed STEPS times (default 400); prints a hash of the parameters, the same in every run."""
+"""A training step as a CUDA graph, which is launched STEPS times (default 400). Prints a hash of the parameters, which is
+the same in every run."""
 import hashlib
 import os
 import sys

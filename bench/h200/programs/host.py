@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the host and neighbours cost: seconds and joules of a round of the same work, in two ways each, in turns.
+"""Measures what the host and other processes cost: seconds and joules per round of the same work in two ways, which run in
+turns.
 
-busy: small products, each launched alone, while no other process uses the processors, and while one spins on each of them.
-shared: large products while nobody else uses the GPU, and while another process does the same.
-place: copies from pinned memory by a thread on the processors near the GPU, and on others; nothing where all are near.
-prepare: a convolution of images that the host makes ready in the loop, and in four threads beside it.
-limit: large products one after the other, and with pauses, so that the power limit holds nothing back.
-usage: host.py OUT.json [WINDOW] [TURNS]    (as `neighbour`: the other process of shared)
+busy: small products, each launched by itself, while no other process uses the processors, and while one process spins
+on each of them.
+shared: large products while nobody else uses the GPU, and while another process makes large products, too.
+place: copies from pinned memory by a thread on the processors near the GPU, and on other processors; not measured if
+all of them are near.
+prepare: a convolution of images that the host prepares in the loop, and in four other threads.
+limit: large products one after the other, and with pauses that keep the power below the power limit.
+usage: host.py OUT.json [WINDOW] [TURNS]    (as `neighbour`: the other process of `shared`)
 """
 import contextlib
 import glob
@@ -64,12 +67,12 @@ def large_product_and_pause():
 @contextlib.contextmanager
 def neighbour():
     with processes([[sys.executable, __file__, "neighbour"]]) as children:
-        children[0].stdout.readline()  # it is at work
+        children[0].stdout.readline()  # waits until it works
         yield
 
 
 def image_batch():
-    """64 images of bytes become normal floats, as loaders do: some 10 ms of one thread."""
+    """Converts 64 images of bytes to normalised floats, as data loaders do: some 10 ms of one thread."""
     pixels = torch.randint(0, 255, (64, 3, 224, 224), dtype=torch.uint8)
     return pixels.float().sub_(127).div_(60).pin_memory()
 
@@ -114,7 +117,8 @@ def processors_of(node):
 
 
 def nodes():
-    """Nodes with processors of ours: the GPU's first; it is unknown in most virtual machines, then the order says nothing."""
+    """Returns the NUMA nodes whose processors we may use, that of the GPU first. Most virtual machines do not know the
+    GPU's node; then the order has no meaning."""
     usable = [int(path.rsplit("node", 1)[1]) for path in sorted(glob.glob("/sys/devices/system/node/node[0-9]*"))]
     usable = [node for node in usable if processors_of(node)]
     properties = torch.cuda.get_device_properties(0)

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What operations draw back to back, as in a burst of kwhy probe, and what they draw between other work, when the caches hold other data.
+"""Measures what operations draw back to back, as in a burst of kwhy probe, and what they draw in place, between other work
+that leaves other data in the caches.
 
-For each operation: the energy counter over a loop of the operation alone, and over a loop that alternates the operation with other work
-whose power is known from a loop of its own. The difference of energies over that of durations is the power in place. All loops are CUDA
-graphs, so the device never waits for the host. usage: in_place.py OUT.csv [SECONDS [NAME...]]: seconds of each loop.
+For each operation, the energy counter is read over a loop of the operation alone, and over a loop that alternates the
+operation with other work. The power of the other work is known from a loop of its own. The power in place is the
+difference of the energies divided by the difference of the durations. All loops are CUDA graphs, so the device never
+waits for the host.
+usage: in_place.py OUT.csv [SECONDS [NAME...]]     (SECONDS of each loop)
 """
 import ctypes
 import math
@@ -16,8 +19,8 @@ import torch
 from torch.nn import functional
 
 HALF, BRAIN = torch.float16, torch.bfloat16
-GRAPH_S, AHEAD_S = 0.008, 0.1  # length of a graph, and of the graphs that are queued
-WARM_S, READ_S = 0.3, 0.001  # before the first reading, and between readings
+GRAPH_S, AHEAD_S = 0.008, 0.1  # seconds of a graph, and of the graphs that are queued
+WARM_S, READ_S = 0.3, 0.001  # seconds before the first reading, and between readings
 torch.manual_seed(1)
 STREAM = torch.cuda.Stream()
 KEPT = []  # the first graph, whose memory pool all graphs share
@@ -90,7 +93,7 @@ def others():
     big, there = rand(1 << 24), rand(1 << 24)
     small, result = rand(1 << 19), rand(1 << 19)
 
-    def compute():  # 4 MB of data and some 30 us, so that the caches keep what the operation has left there
+    def compute():  # reads 4 MB in some 30 us, so that the caches keep the data of the operation
         torch.lgamma(small, out=result)
         torch.lgamma(result, out=result)
 
@@ -144,7 +147,8 @@ def duration(graph, count):
 
 
 def measure(meter, function, seconds):
-    """Returns seconds of a call, mean watts, clock and temperature of a loop of it, between two updates of the counter while the loop runs."""
+    """Runs the function in a loop. Returns the seconds of a call, and the mean power, clock and temperature, between two
+    updates of the counter during the loop."""
     rough = duration(captured(function, 100), 100)
     count = max(4, min(6000, int(GRAPH_S / rough)))
     graph = captured(function, count)

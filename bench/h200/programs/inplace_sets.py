@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What operations draw where they stand in a loop, and the same loops to be recorded or probed.
+"""Measures what operations draw in place, in a loop of several operations, and runs the same loops to be recorded or
+probed.
 
-truth SET OUT.json: the energy counter over the plain loop and over the loop with one operation repeated in its place; the difference
-of the energies over that of the times is the operation's power in place. loop SET SECONDS: the plain loop for so long.
-Sets C to G of ten operations and more each. An operation whose clock falls while it is repeated has no truth here: `mhz` tells.
+truth SET OUT.json: reads the energy counter over the plain loop, and over the loop with one operation repeated in
+place. The operation's power in place is the difference of the energies divided by the difference of the times.
+loop SET SECONDS: runs the plain loop for that time.
+Sets C to G have ten operations or more each. An operation whose clock falls while it is repeated has no truth; its
+`mhz` shows that.
 """
 import ctypes
 import json
@@ -16,8 +19,8 @@ from torch.nn import functional
 
 WINDOW_S = 3.0
 WARM_S = 0.5
-IDLE_W = 120.0  # between a window's work and the counter's next update
-ROUNDS = 6  # of the loop between two waits for the device
+IDLE_W = 120.0  # power between the work of a window and the counter's next update
+ROUNDS = 6  # rounds of the loop between two waits for the device
 
 
 def random(*shape, dtype=torch.float32):
@@ -207,7 +210,7 @@ def run_loop(operations, repeated=None, times=0):
 
 
 def window(meter, work):
-    """Joules and seconds of one call of `work`, and the mean clock."""
+    """Returns joules and seconds of one call of `work`, and the mean clock."""
     warm_until = time.perf_counter() + WARM_S
     while time.perf_counter() < warm_until:
         work()

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the part kernel_kinds of a machine profile of the powers that kinds.sh has measured.
+"""Makes the part kernel_kinds of a machine profile from the powers that kinds.sh has measured.
 
 kind_powers.py MULTIPROCESSORS CONDITIONS POWERS.json... > kernel_kinds.json
 
-The logarithm of a kernel's power above idle is taken to be that of its kind, plus an exponent times the logarithm of its time
-over `ramp_s` where it is shorter, plus another times that of the share of the multiprocessors that have a block. Least squares.
+The model, fitted by least squares: the logarithm of a kernel's power above idle is that of its kind; plus one exponent
+times the logarithm of the kernel's time divided by `ramp_s`, if the time is shorter than `ramp_s`; plus another
+exponent times the logarithm of the share of the multiprocessors that have a block.
 """
 import fnmatch
 import json
@@ -44,10 +45,10 @@ KINDS = {
     "fill of memory": ["memset device *"],
 }
 SHORTEST_S = 2e-6  # as in src/ledger/energy/power_kind.c
-UNSURE = 0.35  # a power that is less sure is left out; and the spread of kinds of which few kernels are known
-FEW = 6  # kernels with that spread that are added to those of each kind
-FEWEST_FILL = 0.1  # smaller grids draw too little to be measured
-BETWEEN_KERNELS = 0.2  # of one kind; weighs kernels beside their own uncertainty
+UNSURE = 0.35  # largest relative uncertainty of a power that is used; also the assumed spread of kinds with few known kernels
+FEW = 6  # number of kernels with that spread that are added to those of each kind
+FEWEST_FILL = 0.1  # smaller grids draw too little power to be measured
+BETWEEN_KERNELS = 0.2  # spread of the kernels of one kind, added to each kernel's own uncertainty for its weight
 RAMPS_S = [10e-6, 20e-6, 30e-6, 40e-6, 60e-6, 100e-6]
 
 
@@ -88,7 +89,7 @@ def terms_of(kernel, kinds, ramp_s):
 
 
 def fit(kernels, kinds, ramp_s):
-    """Levels of kinds, the two exponents, and what each kernel is off by."""
+    """Returns the levels of the kinds, the two exponents, and the residual of each kernel."""
     size = len(kinds) + 2
     matrix, values = [[0.0] * size for _ in range(size)], [0.0] * size
     for kernel in kernels:

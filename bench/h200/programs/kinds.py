@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Loops of library operations of one group and size, to be probed: what kernels of a kind draw.
+"""Loops of library operations of one group and size, to be probed; they show what kernels of a kind draw.
 
-kinds.py GROUP SIZE SECONDS. Groups are below; SIZE 0 takes operations of some 10 us, 1 of some 80 us, 2 of some 600 us on an H200.
+kinds.py GROUP SIZE SECONDS
+
+Groups are below. SIZE 0 has operations of some 10 us on an H200, 1 of some 80 us, 2 of some 600 us.
 """
 import sys
 import time
@@ -10,7 +12,7 @@ import time
 import torch
 from torch.nn import functional
 
-ROUNDS = 4  # of the loop between two waits for the device
+ROUNDS = 4  # rounds of the loop between two waits for the device
 
 
 def random(*shape, dtype=torch.float32):

@@ -1,8 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# For the scripts above, which source it: libraries that lie in folders of a toolkit or of PyTorch, where the loader does not look.
+# Sourced by the scripts above. Finds libraries that are in folders of a toolkit or of PyTorch, where the loader does
+# not search.
 
-# library PATTERN: the first of these files, or nothing. Looking through a whole machine takes seconds: what is found is kept for the scripts that follow.
+# library PATTERN: prints the first file that matches, or nothing. Searching a whole machine takes seconds, so the
+# result is kept for later scripts.
 library() {
 	local list=${TMPDIR:-/tmp}/kwhy-libraries.$UID fresh path
 	if [ ! -s "$list" ] || [ ! -O "$list" ]; then # what another user leaves there is nothing to load
@@ -20,7 +22,7 @@ library() {
 	done < "$list"
 }
 
-# use_libraries PATTERN...: their folders, and the toolkit's, behind LD_LIBRARY_PATH.
+# use_libraries PATTERN...: appends the folders of the files, and the toolkit's, to LD_LIBRARY_PATH
 use_libraries() {
 	local pattern path
 	LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64
@@ -31,7 +33,8 @@ use_libraries() {
 	export LD_LIBRARY_PATH
 }
 
-# use_package FOLDER: kwhy's Python package in that folder of the portable build, and as $python the one that has PyTorch.
+# use_package FOLDER: makes kwhy's Python package in that folder of the portable build importable, and sets $python to
+# the interpreter that has PyTorch
 # shellcheck disable=SC2034 # of the scripts that source this
 use_package() {
 	PYTHONPATH=$1/share/kwhy/python

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What llm_joules.sh asks of its files.
+"""Reads the counter for llm_joules.sh and checks its files.
 
-llm_joules.py count DEVICE FILE.csv: NVML's energy counter of a GPU, 10 times a second, until it is ended
-llm_joules.py check PREFIX: compares PREFIX-mixed with PREFIX-prefill and PREFIX-decode, and PREFIX-*-windows.csv with PREFIX-counter.csv; and fits
-all but one load of all three runs, and compares this fit with the load that was left out
+llm_joules.py count DEVICE FILE.csv: reads NVML's energy counter of a GPU 10 times a second, until it is ended
+llm_joules.py check PREFIX: compares PREFIX-mixed with PREFIX-prefill and PREFIX-decode, and PREFIX-*-windows.csv with
+PREFIX-counter.csv. It also fits all but one load of all three runs, and compares each fit with the load that was left
+out.
 """
 import bisect
 import csv
@@ -27,17 +28,17 @@ def count(device, path):
             if nvml.nvmlDeviceGetTotalEnergyConsumption(handle, ctypes.byref(energy)) == 0 and energy.value != last:
                 last = energy.value
                 print(f"{(before + time.time()) / 2:.6f},{last}", file=file)
-            time.sleep(0.1)  # a read of the counter holds up the driver for milliseconds
+            time.sleep(0.1)  # not more often, because a read of the counter occupies the driver for milliseconds
 
 
 RAMP_S = 1  # --ramp of llm_joules.sh
-KINDS = {  # column of windows.csv: its joules in the JSON
+KINDS = {  # column of windows.csv: key of its joules in the JSON
     "prompt_tokens": "j_a_prompt_token", "cached_tokens": "j_a_cached_prompt_token", "prompt_batches": "j_a_prompt_batch",
     "output_tokens": "j_an_output_token", "steps": "j_a_step", "context_tokens": "j_a_context_token"}
 
 
 def steady(prefix, name):
-    """Rows of the steady windows, by load; those of the idle server are load 0."""
+    """Returns the rows of the steady windows by load; load 0 has those of the idle server."""
     loads = {0: []}
     for number, load in enumerate(json.load(open(f"{prefix}-{name}.json"))["loads"], 1):
         loads[number] = []
@@ -57,7 +58,8 @@ def work_of(rows):
 
 
 def show(name, fit, rows, load, tokens):
-    """What the mixed run's coefficients say of the work of a run alone, against what this run took. Errors of coefficients are taken to be independent."""
+    """Compares the energy of a run of one kind of work with what the coefficients of the mixed run give for this work.
+    Errors of the coefficients are assumed to be independent."""
     work, alone = work_of(rows), load["energy"]["above_idle_j"]
     used = [(work[kind], fit[key]) for kind, key in KINDS.items() if work[kind] and fit[key]["value"] is not None]
     if not used or not tokens or not alone["value"]:
@@ -71,7 +73,7 @@ def show(name, fit, rows, load, tokens):
 
 
 def apart(prefix):
-    """The fit of the mixed loads against prefill alone and decoding alone."""
+    """Compares the fit of the mixed loads with prefill alone and with decoding alone."""
     mixed, prefill, decode = (json.load(open(f"{prefix}-{name}.json")) for name in ("mixed", "prefill", "decode"))
     fit = mixed["requests_energy"]
     if fit["missing"]:
@@ -94,13 +96,14 @@ def apart(prefix):
 
 
 def solve(rows):
-    """Least squares: watts of the idle server and joules of each kind of work that is there. Negative ones are left out."""
+    """Fits the power of the idle server and the joules of each kind of work that occurs, by least squares. Kinds with
+    negative joules are left out."""
     kinds = ["seconds"] + [kind for kind in KINDS if any(row[kind] for row in rows)]
     while True:
         scale = {kind: sum(row[kind] ** 2 for row in rows) ** 0.5 for kind in kinds}
         table = [[sum(row[a] * row[b] for row in rows) / scale[a] / scale[b] for b in kinds]
                  + [sum(row[a] * row["metered_j"] for row in rows) / scale[a]] for a in kinds]
-        for i in range(len(kinds)):  # Gauss and Jordan
+        for i in range(len(kinds)):  # Gauss-Jordan elimination
             pivot = max(range(i, len(kinds)), key=lambda k: abs(table[k][i]))
             table[i], table[pivot] = table[pivot], table[i]
             table[i] = [value / table[i][i] for value in table[i]]
@@ -126,7 +129,7 @@ def leave_out(prefix):
 
 
 def windows(prefix):
-    """Sums of kwhy's seconds over about 10 s against NVML's counter, which another process has read."""
+    """Compares the sums of kwhy's energies over about 10 s with NVML's counter, which another process has read."""
     try:
         rows = list(csv.DictReader(open(f"{prefix}-counter.csv")))
     except OSError:

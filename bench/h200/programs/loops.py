@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops to measure, each one call of a fixed amount of work that ends with a synchronisation.
+"""Loops to measure. Each call makes a fixed amount of work and ends with a synchronisation.
 
-decode    a decoder of OPT-125m's shape, random weights, batch 32, 64 tokens, one at a time: launch-bound
-generate  the same shape as PyTorch's modules with biases and scaled_dot_product_attention: fewer kernels, more of the host for each
-graph     one token of the same as a CUDA graph, 256 times
+decode    a decoder of OPT-125m's shape with random weights, batch 32, 64 tokens, one at a time: launch-bound
+generate  the same shape from PyTorch's modules, with biases and scaled_dot_product_attention: fewer kernels, more host time for each
+graph     one token of `generate` as a CUDA graph, 256 times
 products  100 products of 8192^3 in bf16: compute-bound
-train     five steps of an MLP 4096 with AdamW in mixed precision
-mlp       20 steps like those of examples/h200-train: batches of 64 from pageable memory, the loss read back, two waits a step
+train     five steps of an MLP of width 4096 with AdamW in mixed precision
+mlp       20 steps like those of examples/h200-train: batches of 64 from pageable memory, the loss read back, two waits per step
 transfer  a pinned batch of 256 MiB to the device, one kernel, and the result back, eight times: bound by copies
 """
 import torch

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work of many kinds, in rounds: each round has a piece of every kind, in random order, and over four rounds each kind has its whole time, half and a
-quarter of it busy. So every eighth of the run has every kind, and leaving an eighth out of a fit tests it. The kinds: products in bf16 and fp32, copies
-on the device and from the host, elementwise passes, and pauses. As `other`, kinds that are not among these: attention, convolutions, sorting, a
-training step. usage: mixed.py SECONDS SEED [other]"""
+"""Work of many kinds in rounds. Each round has a piece of every kind, in random order. Over four rounds, a kind is busy
+for all of its time twice, for half of it once, and for a quarter of it once. Therefore every eighth of the run has
+every kind, and a fit can be tested by leaving an eighth out.
+
+The kinds are products in bf16 and fp32, copies on the device and from the host, elementwise passes, and pauses. With
+`other` the kinds are attention, convolutions, sorting and a training step.
+usage: mixed.py SECONDS SEED [other]
+"""
 import random
 import sys
 import time
@@ -12,7 +16,8 @@ import torch.nn.functional as F
 
 
 def graphed(work):
-    """So short that launches one by one would leave the device idle: 64 of them at a time."""
+    """Returns a function that launches the work 64 times as one graph. Single launches would leave the device idle, as the
+    work is short."""
     work()
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
@@ -75,7 +80,7 @@ def kinds_of_others():
 
 
 def spin(work, share, seconds):
-    """That share of the time at work, in pieces of about 10 ms."""
+    """Works for the given share of the time, in pieces of about 10 ms."""
     until = time.perf_counter() + seconds
     while time.perf_counter() < until:
         start = time.perf_counter()
@@ -87,7 +92,7 @@ def spin(work, share, seconds):
 
 
 def shares_of(rounds):
-    """How busy a kind is in each round: every four rounds have 1, 1, 1/2 and 1/4 in random order."""
+    """Returns the busy share of a kind in each round: every four rounds have 1, 1, 1/2 and 1/4 in random order."""
     shares = []
     while len(shares) < rounds:
         shares += random.sample([1, 1, 0.5, 0.25], 4)

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two mixtures of FP64, tensor and gather kernels up to the power limit: in bursts of 10 to 60 ms, and launch by launch (`fine`).
+"""Two mixtures of FP64, tensor and gather kernels up to the power limit: one in bursts of 10 to 60 ms (`burst`), one
+launch by launch (`fine`).
 
-truth OUT.json: the power of each kernel in both mixtures. In place: the energy counter over the mixture without one kernel, and
-with twice as many bursts of it; the difference of energies over that of durations. Alone: the counter over the kernel alone, whose clock may fall. loop
-burst|fine SECONDS TRUTH.json: the mixture, with as many rounds as in the truth. judge OUT.json TRUTH.json burst=REPORT.json fine=REPORT.json:
-prints what the ledger says, compared with the truth.
+truth OUT.json: measures the power of each kernel in both mixtures. In place: the energy counter is read over the
+mixture without the kernel, and with twice as many bursts of it; the power is the difference of the energies divided by
+the difference of the durations. Alone: the counter is read over the kernel alone, whose clock may be lower.
+loop burst|fine SECONDS TRUTH.json: runs the mixture, with as many rounds per kernel as in the truth.
+judge OUT.json TRUTH.json burst=REPORT.json fine=REPORT.json: compares the ledger with the truth.
 """
 import json
 import random
@@ -19,7 +21,7 @@ import triton.language as tl
 from inplace_sets import Meter
 
 ALONE_S, PLACE_S, WARM_S, IDLE_W = 1.2, 1.9, 0.3, 120.0
-MHZ_MIN = 1950  # mean clock of an H200; below it the power limit has lowered the clock
+MHZ_MIN = 1950  # mean clock of an H200, MHz; below this the power limit has lowered the clock
 SMS = 132
 # blocks of each Triton kernel, and the duration of a launch in seconds
 SHAPES = {"burst": {"fma64": (8 * SMS, 2e-3), "tensor": (SMS, 2e-3), "gather": (16 * SMS, 2e-3)},
@@ -64,7 +66,7 @@ def gather_kernel(table, out, mask, rounds, BLOCK: tl.constexpr):
 
 
 def works(mixture, rounds):
-    """Functions that launch each kernel once; `rounds` has the loop counts of the Triton kernels."""
+    """Returns functions that launch each kernel once; `rounds` has the loop counts of the Triton kernels."""
     torch.manual_seed(1)
     shapes = SHAPES[mixture]
     doubles = torch.empty(shapes["fma64"][0] * 512, device="cuda", dtype=torch.float64)
@@ -94,7 +96,7 @@ def seconds_of(work, count):
 
 
 def fitted_rounds(mixture):
-    """Rounds with which launches take as long as SHAPES says."""
+    """Returns the loop counts with which launches take as long as SHAPES says."""
     rounds = {name: 1000 for name in SHAPES[mixture]}
     run = works(mixture, rounds)
     for name, (_, wanted_s) in SHAPES[mixture].items():
@@ -114,7 +116,8 @@ class Mixture:
             self.series, self.pauses = {kernel: [1] * LAUNCHES for kernel in self.run}, []
 
     def cycle(self, see=lambda: None, kernel=None, times=1):
-        """One cycle in a new random order, with `times` as many bursts or launches of `kernel`. Calls `see` while the device computes."""
+        """Runs one cycle in a new random order, with `times` as many bursts or launches of `kernel`. Calls `see` while the
+        device computes."""
         order = [(name, count) for name, counts in self.series.items() for count in counts * (times if name == kernel else 1)]
         order += self.pauses
         self.random.shuffle(order)
@@ -132,7 +135,8 @@ class Mixture:
 
 
 def window(meter, work, seconds):
-    """Joules and seconds per call of work, which calls its argument while the device computes, and the mean clock then; over so many seconds."""
+    """Calls `work` for the given time. Returns joules and seconds per call, and the mean clock during the calls, in which
+    `work` calls its argument while the device computes."""
     clocks = []
 
     def see():
@@ -173,7 +177,8 @@ def truth(path):
         plain_j, plain_s, plain_mhz = window(meter, mixture.cycle, PLACE_S)
         out[name].update(watts=plain_j / plain_s, mhz=plain_mhz)
         for kernel in mixture.run:
-            # none and twice as many lie on both sides of the mixture, whose clock depends on its power
+            # the mixtures without the kernel and with twice as much of it lie on both sides of the mixture, whose clock
+            # depends on its power
             none_j, none_s, none_mhz = window(meter, lambda see, k=kernel: mixture.cycle(see, k, 0), PLACE_S)
             twice_j, twice_s, twice_mhz = window(meter, lambda see, k=kernel: mixture.cycle(see, k, 2), PLACE_S)
             row, launches = out[name]["kernels"][kernel], 2 * sum(mixture.series[kernel])
@@ -196,7 +201,7 @@ def loop(name, seconds, path):
 
 
 def account_of(report, kernel):
-    """The report's account of a kernel; a product's kernel has a name that PyTorch chooses."""
+    """Returns the report's account of a kernel. PyTorch chooses the name of a product's kernel."""
     computes = [account for account in report["devices"][0]["accounts"] if account["category"] == "compute" and account.get("gross_nj")]
     own = [account for account in computes if account["name"].startswith(kernel + "_kernel")]
     others = [account for account in computes if not account["name"].startswith(("fma64_kernel", "tensor_kernel", "gather_kernel"))]

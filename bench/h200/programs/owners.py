@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The energies by owner of `kwhy serve --accounts` against what the owners' work takes alone: owners.py KWHY OUT_FOLDER. See owners.sh."""
+"""Compares the energies by owner of `kwhy serve --accounts` with the joules that the owners' work takes alone: owners.py
+KWHY OUT_FOLDER. See owners.sh."""
 import ctypes
 import glob
 import json
@@ -18,7 +19,7 @@ SHARE_S = float(os.environ.get("SHARE_S", 8))  # how long the programs of a roun
 TOGETHER_S = float(os.environ.get("TOGETHER_S", SHARE_S))  # those of a round of several programs
 DEVICE = int(os.environ.get("CUDA_VISIBLE_DEVICES", "0") or 0)  # its number, as NVML counts
 IDLE_S = float(os.environ.get("IDLE_S", 8))  # length of one stretch of the idle GPU; each way has two
-LAG_S = 2.5  # kwhy's accounts are this late at most: ten looks of 200 ms, and half a second of the meters
+LAG_S = 2.5  # kwhy's accounts are at most this late: ten looks of 200 ms, and half a second for the meters
 KINDS = ["product", "copy", "train", "idle"]
 ROUNDS = [
     ["product"], ["copy"], ["train"], ["idle"],
@@ -48,7 +49,7 @@ class Use(ctypes.Structure):
 
 
 class Gpu:
-    """Energy, processes and GPM of the GPU, read by this program itself."""
+    """The energy, the processes and the GPM metrics of the GPU, as this program itself reads them."""
 
     def __init__(self):
         self.nvml = ctypes.CDLL("libnvidia-ml.so.1")
@@ -78,7 +79,7 @@ class Gpu:
         return value.value
 
     def uses(self, after_us):
-        count, rows = ctypes.c_uint(4096), (Use * 4096)()  # too few rows are an error, and the driver keeps those of many seconds
+        count, rows = ctypes.c_uint(4096), (Use * 4096)()  # too small a number of rows is an error, and the driver keeps rows of many seconds
         if self.nvml.nvmlDeviceGetProcessUtilization(self.device, rows, ctypes.byref(count), ctypes.c_ulonglong(after_us)):
             return []
         return [rows[i] for i in range(count.value) if rows[i].pid]
@@ -90,7 +91,8 @@ class Gpu:
 
 
 class Samples:
-    """What the driver says of the processes ten times a second, with power and SM clock, in owners-samples.csv."""
+    """Writes what the driver reports about the processes, with power and SM clock, ten times a second to
+    owners-samples.csv."""
 
     def __init__(self, gpu, out):
         self.gpu, self.file, self.ended = gpu, open(os.path.join(out, "owners-samples.csv"), "w"), threading.Event()
@@ -119,8 +121,8 @@ class Samples:
 
 
 class Programs:
-    """share.py's processes. A kind has the same user in each round, so that kwhy may learn it; another of its kind in a round has a user of its own. They
-    are started early, because their imports take long."""
+    """The processes of share.py. A kind has the same user in each round, so that kwhy can learn its power; a second
+    process of a kind in a round has a user of its own. Processes are started early, because their imports take long."""
 
     def __init__(self, folder):
         self.folder, self.all, self.rounds = folder, [], []
@@ -196,7 +198,7 @@ class Serve:
             database.close()
 
     def by_user(self):
-        """Nanojoules since the start by (kind, user), with bounds and idle part, of the GPU."""
+        """Returns the nanojoules of the GPU since the start by (kind, user), with bounds and idle part."""
         return {(kind, user): sums for kind, user, *sums in self.query(
             "SELECT owner.kind, user, sum(energy_nj), sum(low_nj), sum(high_nj), sum(idle_nj), sum(held_ns), sum(busy_ns) FROM account "
             "JOIN owner ON owner.id = owner JOIN meter ON meter.id = meter WHERE meter.key NOT LIKE 'host:%' GROUP BY owner.kind, user")}
@@ -218,7 +220,8 @@ class Serve:
 
 
 def idle_power(gpu, kwhy, out):
-    """Mean power of the GPU without a context: nobody reads, GPM is read once a second and five times a second, kwhy serve runs with all its meters."""
+    """Measures the mean power of the GPU without a context while nobody reads it, while GPM is read once a second, and
+    while kwhy serve runs with all its meters."""
     def nothing():
         time.sleep(IDLE_S)
 
@@ -247,7 +250,7 @@ def idle_power(gpu, kwhy, out):
 
 
 def show_process(root, pid, uid):
-    """Lets `kwhy serve --root` see a process whose number here is not the driver's."""
+    """Makes a process visible to `kwhy serve --root` if its pid here is not the one that the driver reports."""
     folder = os.path.join(root, "proc", str(pid))
     os.makedirs(folder, exist_ok=True)
     texts = {"cgroup": "0::/\n", "status": f"Name:\tpython\nUid:\t{uid}\t{uid}\t{uid}\t{uid}\n",
@@ -258,7 +261,8 @@ def show_process(root, pid, uid):
 
 
 def prepare(gpu, programs, members, root):
-    """Lets the programs of a round make their contexts: at once, or one after the other if only that tells which process is whose."""
+    """Lets the programs of a round make their contexts: all at once, or one after the other if only that shows which
+    process is whose."""
     if not root:
         for program in members:
             programs.signal(f"{program['name']}.prepare")
@@ -273,7 +277,8 @@ def prepare(gpu, programs, members, root):
 
 
 def play(gpu, programs, serve, number, root):
-    """One round: the accounts' rise by user over the programs' work, and what they did."""
+    """Runs one round. Returns by how much the accounts of each user rose during the programs' work, and how much work the
+    programs did."""
     members = programs.rounds[number]
     prepare(gpu, programs, members, root)
     time.sleep(LAG_S)
@@ -302,7 +307,8 @@ def play(gpu, programs, serve, number, root):
 
 
 def compare(rounds):
-    """Adds to the shared rounds what each owner's iterations take alone above the idle context, scaled to the owners' sum without idle time."""
+    """Adds the expected energy of each owner to the shared rounds: its iterations times the energy of an iteration alone
+    above the idle context, scaled so that the sum is that of the owners without idle time."""
     alone = {r["owners"][0]["kind"]: r for r in rounds if len(r["owners"]) == 1}
     if "idle" not in alone:
         return "there is no round of the idle holder alone"
@@ -332,12 +338,13 @@ def compare(rounds):
             sums.setdefault(owner["user"], []).append((owner["low_j"], owner["expected_j"] + owner["idle_j"], owner["high_j"]))
     return {"idle_context_w": idle_w, "joules_an_iteration": each_j, "worst_error": max(errors, default=None),
             "within_5_percent": sum(error <= 0.05 for error in errors), "errors": len(errors), "bounds_hold": held, "bounds": bounds,
-            # the interval is that of all that an owner got, so the later rounds have less of its width
+            # the interval is that of all energy of an owner so far, so its relative width falls with each round
             "sums": {user: [sum(values) for values in zip(*of)] for user, of in sums.items()}}
 
 
 def balance(serve, before_j, after_j, end_j):
-    """Whether the accounts add up to the meter exactly, and its counter's first reading lies where this program saw it."""
+    """Tests whether the accounts add up to the meter exactly, and whether the first reading of the meter's counter lies
+    between the two that this program made at that time."""
     rows = serve.query("SELECT key, booked_nj, taken_off_gj, counter_nj, counted, (SELECT sum(energy_nj) FROM account WHERE meter = meter.id) "
                        "FROM meter WHERE key NOT LIKE 'host:%'")
     return [{"meter": key, "booked_nj": booked, "accounts_nj": summed, "adds_up": booked == summed,
@@ -348,7 +355,7 @@ def balance(serve, before_j, after_j, end_j):
 
 
 def sees_own_pids(gpu, programs):
-    """Whether the driver's process numbers are those of this PID namespace."""
+    """Tests whether the pids that the driver reports are those of this PID namespace."""
     program = subprocess.Popen([sys.executable, "-c", "import torch; torch.zeros(1, device='cuda'); torch.cuda.synchronize(); print(flush=True); input()"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=programs.environment())
     before = gpu.pids()

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What recording costs a loop, against the same loop plain, paired.
+"""Measures in pairs what recording costs a loop, compared with the same loop without recording.
 
-A set is one fresh process a variant, all alive side by side; they take turns of one run of the loop each (a fraction of a second), or of RUNS, in an order
-that is shuffled anew each round, on one core, so that what the machine does meanwhile meets all alike. The launchers of the variants whose
-turn it is not are stopped (SIGSTOP): their meters cost nobody else. A set gives one ratio a variant: the sum of its seconds over that of
-plain. Results: the median of the sets, their mean, and the upper 95 % bound of the mean by a bootstrap over the sets (20,000 draws, seeded).
+A set has one fresh process per variant; all of them exist at the same time. They take turns on one core, in an order
+that is shuffled in each round, so that disturbances of the machine affect all variants alike. A turn is one run of the
+loop (a fraction of a second), or RUNS runs. The launchers of the variants whose turn it is not are stopped (SIGSTOP),
+so their meters cost nothing. A set gives one ratio per variant: the sum of the variant's seconds, divided by that of
+`plain`. Results: the median and the mean of the sets, and the upper 95 % bound of the mean by a bootstrap over the sets
+(20,000 draws, seeded).
 
 usage: pairs.py KWHY OUT.json LOOP VARIANT,... SETS ROUNDS LATEST_SECONDS [RUNS]
 variants: plain record no-calls duty10 duty10-no-calls graphs-node graphs-graph inject nsys profiler
@@ -67,7 +69,7 @@ class Child:
     def turn(self, runs):
         if self.has_launcher:
             os.kill(self.process.pid, signal.SIGCONT)
-        time.sleep(0.05)  # for all alike: a device that rested runs faster
+        time.sleep(0.05)  # the same for all variants, because a device that has rested runs faster
         self.process.stdin.write(f"{runs}\n")
         self.process.stdin.flush()
         answer = self.answer()
@@ -90,7 +92,7 @@ def measure_set(kwhy, loop, variants, rounds, runs, seed):
     device = None
     for child in list(children):
         answer = child.answer()
-        if answer is None:  # a profiler that cannot run here is left out, and named
+        if answer is None:  # a profiler that cannot run here is left out and named
             print(f"{child.variant} is left out: it ended with {child.process.wait()}", file=sys.stderr)
             children.remove(child)
             variants.remove(child.variant)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pairs.sh left in a folder, compared with the targets of the benchmark of pairs.
+"""Compares the results of pairs.sh in a folder with the targets of the benchmark of pairs.
 
 usage: pairs_summary.py FOLDER
 """
@@ -30,7 +30,7 @@ def alone(run):
 
 
 def by_class(values, show):
-    """Of pairs ((engine, clock, src, dst, size), value): one line an engine and class of sizes."""
+    """Summarises ((engine, clock, src, dst, size), value) pairs in one line per engine and class of sizes."""
     groups = {}
     for (engine, clock, _, _, size), value in values:
         groups.setdefault((engine, clock, size_class(size)), []).append(value)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fixed number of products in bf16, about this many seconds of them at full clock. usage: product.py SECONDS"""
+"""Makes a fixed number of products in bf16, which take about this many seconds at the full clock. usage: product.py
+SECONDS"""
 import sys
 
 import torch

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sends between two processes, a GPU each, under torch.profiler, with the names that kwhy report knows: p2p_cfg%04d_s%dd%d_sz%d_r%d.
+"""Makes sends between two processes with a GPU each under torch.profiler, in ranges with the names that kwhy report knows:
+p2p_cfg%04d_s%dd%d_sz%d_r%d.
 
 usage: profiled_pairs.py FOLDER
 """

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a loop so often, or for the given seconds; says how often and what it made. usage: repeat.py LOOP COUNT|SECONDSs"""
+"""Runs a loop a number of times, or for the given seconds. Prints how often it ran, and what it computed. usage: repeat.py
+LOOP COUNT|SECONDSs"""
 import sys
 import time
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gaps between the ring's samples in a power CSV, and what reading them took. usage: ring.py POWER.csv STAT.json"""
+"""Shows gaps between the power samples in a CSV, and what reading the samples cost. usage: ring.py POWER.csv STAT.json"""
 import csv
 import json
 import statistics

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slowdown of a launch-bound loop by the meters alone: 20 pairs of stretches of 4 s or more, in random order, one with `kwhy stat -- sleep`
-started at least 3 s before, one without; the launching thread stays on one core. Upper 95 % bound by a bootstrap over the pairs.
+"""Measures by how much the meters alone slow a launch-bound loop down: 20 pairs of periods of 4 s or more, in random
+order, one with a `kwhy stat -- sleep` that was started at least 3 s before, one without. The launching thread stays on
+one core. Shows an upper 95 % bound by a bootstrap over the pairs.
 
 usage: sampler.py KWHY OUT.json PAIRS LATEST_SECONDS
 """

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slowdown of a launch-bound loop by the meters alone, from within: a reader (`kwhy stat -- sleep`) that has settled runs beside the loop on
-another core and the times of all its NVML calls are kept (nvml_times.c). How long the loop's iterations take that begin during a call or right
-before one is compared with the others of the same quarter second; the excess of all of them over the time of the run is the slowdown. So a
-processor that wanders by ten percent within seconds does not matter. Runs, an upper 95 % bound by a bootstrap over them, and the same
-estimated for calls that are moved by times at which there were none, which has to give zero.
+"""Measures by how much the calls of the meters alone slow a launch-bound loop down.
+
+A reader (`kwhy stat -- sleep`) runs on another core; the loop begins when the reader has settled. The times of all NVML
+calls of the reader are recorded (nvml_times.c). Iterations of the loop that begin during a call, or right before one,
+are compared with the other iterations of the same quarter second. The slowdown is the sum of their excess times,
+divided by the time of the run. Changes of the processor's speed by ten percent within seconds therefore do not matter.
+Shows the runs and an upper 95 % bound by a bootstrap over them. As a check, the calls' times are also shifted to times
+without calls, for which the slowdown must be zero.
 
 usage: sampler_calls.py KWHY NVML_TIMES_LIBRARY REAL_NVML OUT.json RUNS
 """
@@ -31,14 +34,15 @@ def calls_of(path):
 
 
 def inside(begins, ends, times):
-    """Which times lie in one of the intervals, which may overlap."""
+    """Returns which times lie in one of the intervals; intervals may overlap."""
     ends = numpy.maximum.accumulate(ends)
     at = numpy.searchsorted(begins, times, side="right") - 1
     return (at >= 0) & (times <= ends[numpy.maximum(at, 0)])
 
 
 def excess(stamps, begins, ends):
-    """Time lost to calls over the time without them, and the share of iterations that began in one."""
+    """Returns the time lost to calls, divided by the time without that loss, and the share of iterations that began in a
+    call."""
     starts, lengths = stamps[:-1], numpy.diff(stamps)
     typical = numpy.median(lengths)
     during = inside(begins - typical, ends, starts)

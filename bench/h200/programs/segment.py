@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A child of pairs.py: for each line on standard input as many runs of the loop as it says, timed inside the program, as a line of JSON.
+"""A child of pairs.py. For each number on standard input, it runs the loop that many times, times this itself, and prints
+a line of JSON.
 
 usage: segment.py LOOP [profiler]
 """

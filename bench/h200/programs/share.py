@@ -1,8 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One of several programs that share a GPU: share.py KIND SECONDS FOLDER NAME ROUND [UID]. KIND is product, copy, idle or train. It waits in FOLDER for
-NAME.prepare before it touches the GPU, writes NAME.ready, waits for ROUND.start, works for SECONDS, writes its iterations and seconds to NAME.done, and
-ends when NAME.leave is there. UID: becomes this user after its imports, where that user cannot read PyTorch's files."""
+"""One of several programs that share a GPU.
+
+usage: share.py KIND SECONDS FOLDER NAME ROUND [UID]
+
+KIND is product, copy, idle or train. The program waits for the file NAME.prepare in FOLDER before it uses the GPU,
+writes NAME.ready, waits for ROUND.start, works for SECONDS, writes its number of iterations and its seconds to
+NAME.done, and ends when NAME.leave exists. With UID it becomes this user after its imports, because the user may not be
+able to read PyTorch's files.
+"""
 import os
 import sys
 import time
@@ -11,7 +17,7 @@ import torch
 
 kind, seconds, folder, name, turn = sys.argv[1], float(sys.argv[2]), sys.argv[3], sys.argv[4], sys.argv[5]
 if len(sys.argv) > 6:
-    import torch.optim  # noqa: F401  (what is read later may be unreadable then)
+    import torch.optim  # noqa: F401  (imported now, because the user may not be able to read it later)
     os.setgroups([])
     os.setgid(int(sys.argv[6]))
     os.setuid(int(sys.argv[6]))
@@ -35,7 +41,7 @@ write("imported")
 wait(f"{name}.prepare")
 half = torch.randn(4096, 4096, device="cuda", dtype=torch.float16)
 pinned, there = torch.randn(1 << 24).pin_memory(), torch.empty(1 << 24, device="cuda")
-few = half[:64]  # fills few multiprocessors: at the power limit an iteration alone would run at another clock than together with others
+few = half[:64]  # uses few multiprocessors: at the power limit, the clock of an iteration alone would differ from that of an iteration together with others
 model = torch.nn.Sequential(*[torch.nn.Linear(2048, 2048) for _ in range(6)]).cuda()
 optimizer = torch.optim.AdamW(model.parameters(), fused=True)
 batch = torch.randn(2048, 2048, device="cuda")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Medians of small copies by kwhy bench transfer and by the CUDA program beside it, paired by rounds. usage: small_copies.py FOLDER"""
+"""Compares medians of small copies by kwhy bench transfer and by the CUDA program small_copies, paired by rounds. usage:
+small_copies.py FOLDER"""
 import csv
 import glob
 import json

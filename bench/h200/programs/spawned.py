@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two spawned processes that share a GPU, each with a training loop; prints a hash of each one's parameters, the same in every run."""
+"""Two spawned processes that share a GPU, each with a training loop. Prints a hash of the parameters of each, which is the
+same in every run."""
 import hashlib
 import os
 

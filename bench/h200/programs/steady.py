@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Warms a loop up and rests; this many seconds after the start of the process runs it so often: what kwhy record --delay sees begins warm.
-usage: steady.py LOOP COUNT SECONDS"""
+"""Warms a loop up, rests until this many seconds after the start of the process, and then runs the loop COUNT times, so
+that the part that kwhy record --delay records begins warm.
+usage: steady.py LOOP COUNT SECONDS
+"""
 import os
 import sys
 import time
@@ -24,4 +26,4 @@ time.sleep(max(0, float(sys.argv[3]) - age()))
 for _ in range(int(sys.argv[2])):
     run()
 torch.cuda.synchronize()
-time.sleep(1)  # the idle level
+time.sleep(1)  # so that the device is at its idle level

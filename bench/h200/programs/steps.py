@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of load for the clock relation: idle and small products of about 0.2 s in turn, at lengths that beat with no meter. The products are in fp32
-and fill about half of the device: well below its power limit, so that each step is as high at its beginning as later.
+"""Steps of load for comparing clocks: idle time and small products, each of about 0.2 s, in turn. Their lengths are no
+multiples of any meter's period. The products are in fp32 and fill about half of the device. They draw far less than the
+power limit, so that the power is the same at the start and at the end of a step.
 
 usage: steps.py COUNT
 """

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program and writes how many seconds it took, without the time to load what such programs import.
-Usage: timed.py SECONDS_FILE PROGRAM [ARGS]"""
+"""Runs a program and writes how many seconds it took, without the time to import what such programs import.
+Usage: timed.py SECONDS_FILE PROGRAM [ARGS]
+"""
 import importlib
 import runpy
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the windows of recordings are like: their number, share and lengths, what switching took, the first kernel of each and the last.
+"""Describes the windows of recordings: their number, share and lengths, the time that switching took, and the first and
+last kernel of each.
 
 usage: windows.py OUT.json RECORDING...
 """
