@@ -3,7 +3,7 @@
 _kwhy()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} options= first=1 command
-	# "kwhy help model cost" completes as "kwhy model cost" does.
+	# "kwhy help model cost" completes like "kwhy model cost".
 	[[ ${COMP_WORDS[1]} != help ]] || [ "$COMP_CWORD" -eq 1 ] || first=2
 	if [ "$COMP_CWORD" -eq "$first" ] && [[ $word != -* ]]; then
 		COMPREPLY=($(compgen -W "record probe report digest compare whatif replay doctor export stat calibrate verify watch serve job model tune bench llm mcp study help version" -- "$word"))
@@ -60,7 +60,7 @@ _kwhy()
 	"version") options="--verbose -v --help -h" ;;
 	esac
 	COMPREPLY=()
-	# With nothing to offer bash completes file names (-o default).
+	# If there is nothing to offer, bash completes file names (-o default).
 	if [[ $word == -* ]]; then
 		COMPREPLY=($(compgen -W "$options" -- "$word"))
 	fi

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# decode on a GPU, in at most 100 s: every kind of weights held against the reference, bf16 by batch with energy, all kinds at 8 and 64 sequences with
-# energy, sequences that arrive. Each part ends by itself and leaves its JSON; errors are shown at the end.
+# Measures decode on a GPU, in at most 100 s: every kind of weights is compared with the reference; bf16 by batch size,
+# with energy; all kinds with 8 and 64 sequences, with energy; sequences that arrive at random times. Parts do not
+# depend on each other, and each writes its JSON. Errors are shown at the end.
 # Usage: decode.sh KWHY_FOLDER OUT_FOLDER   (the folder of a build or a package that has kwhy-lab)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +17,7 @@ use_libraries 'libnvrtc.so.1*' 'libcublasLt.so.1*'
 kinds=fp32,tf32,bf16,fp16,fp8,int8,int4,fp16-2:4
 failed=0
 
-# NAME SECONDS OPTIONS...: into NAME.json
+# lab NAME SECONDS OPTIONS...: runs decode, for at most SECONDS, and writes NAME.json
 lab() {
 	local name=$1 limit=$2 start=$SECONDS status
 	timeout -s INT "$limit" "$program" decode "${@:3}" -q -o "$out/$name.json" > "$out/$name.out" 2> "$out/$name.err"
@@ -27,13 +28,13 @@ lab() {
 }
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
-# Few tokens and many, by calls and by graphs: 1 and 17 sequences are where libraries change their ways.
+# Few and many tokens, by calls and by graphs. Libraries choose other kernels for 1 sequence and for more than 16.
 lab bits 25 --shape small --weights $kinds --batch 1,17,65 --launch calls,graph --prompt 40 --tokens 8 --repeat 1 --seconds 0
 lab batch 18 --weights bf16 --batch 1,8,64 --repeat 3 --seconds 0.7
 lab kinds 42 --weights $kinds --batch 8,64 --repeat 2 --seconds 0.5
 lab arrivals 15 --weights bf16 --batch 8 --arrivals 300 --repeat 1 --seconds 0.7
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
-# What could not be run, and what was wrong.
+# Shows the rows that could not be run, and those with wrong results.
 python3 - "$out" << 'P' | tee -a "$out/log.txt"
 import json, os, sys
 for name in "bits", "batch", "kinds", "arrivals":

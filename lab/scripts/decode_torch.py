@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The workload decode (lab/README.md) as PyTorch programs, to hold kwhy's decoder against.
+"""The workload decode (lab/README.md) as PyTorch programs, for comparison with kwhy-lab's decoder.
 
-graph     a static cache, a token's step in one CUDA graph, the prompts in another, operations as PyTorch has them
-compile   the same through torch.compile, then in CUDA graphs
-autotune  the same with mode="max-autotune-no-cudagraphs"; minutes to compile
+graph     a static cache; the step of a token in one CUDA graph and the prompts in another; PyTorch's own operations
+compile   the same, compiled by torch.compile before the graphs are captured
+autotune  the same with mode="max-autotune-no-cudagraphs", which takes minutes to compile
 
-What is compiled is compiled first, by a process a batch, all at once: the measured process then finds it in the cache of torch.
+All compilation is done first, by one process for each batch size, all of them at the same time. The measured process
+then finds the results in torch's cache.
 
-Same shape, weights random of the same spread, bf16; all read a prompt and write greedily, and no token goes to the host.
-Logits of the first step are compared with the same model in fp32.
+The shape is that of kwhy-lab's decoder; weights are random with the same spread, in bf16. All programs read a prompt
+and decode greedily, and no token is copied to the host. The logits of the first step are compared with the same model
+in fp32.
 
     decode_torch.py [--peers graph,compile] [--batches 1,8,64,256] [--shape opt-125m] [--seconds 2] [--compiled] [-o FILE]
 
-Energy comes from the Python package of kwhy where it is found (PYTHONPATH, KWHY_LIBRARY).
+Energy comes from kwhy's Python package if it is found (PYTHONPATH, KWHY_LIBRARY).
 """
 
 import argparse
@@ -47,7 +49,7 @@ class Model:
             matrix(3 * width, width) + matrix(width, width) + matrix(inner, width) + matrix(width, inner)
             for _ in range(layers)
         ]
-        # A tensor a layer: compiled code would copy all layers' for a change of one.
+        # one tensor for each layer, because compiled code would copy the whole tensor when one layer changes
         cache = (batch, heads, room, 64)
         self.keys = [torch.zeros(cache, dtype=dtype, device="cuda") for _ in range(layers)]
         self.values = [torch.zeros(cache, dtype=dtype, device="cuda") for _ in range(layers)]
@@ -68,7 +70,7 @@ class Model:
         return self.torch.nn.functional.linear(self.torch.nn.functional.layer_norm(x, (self.width,)), self.words)
 
     def formulas(self, token, at, keys, values):
-        """One token of every sequence, at position `at`; gives logits."""
+        """Processes one token of every sequence, at position `at`. Returns the logits."""
         attention = self.torch.nn.functional.scaled_dot_product_attention
         x = self.words[token] + self.places[at]
         mask = (self.every <= at).view(1, 1, 1, self.room)
@@ -85,7 +87,7 @@ class Model:
         return self.last(x)
 
     def read(self, prompt, keys, values):
-        """The prompts of all concurrent sequences; gives the logits after them."""
+        """Processes the prompts of all concurrent sequences. Returns the logits after them."""
         count = prompt.shape[1]
         x = self.words[prompt] + self.places[:count]
         for i, weights in enumerate(self.layers):
@@ -166,13 +168,14 @@ def session():
         import kwhy
 
         return kwhy.Session(counter_period_s=0.1, host=False)
-    except Exception as problem:  # whatever keeps it from being loaded
+    except Exception as problem:  # the package or its library cannot be loaded, for any reason
         print("energy is not available: %s" % problem, file=sys.stderr)
         return None
 
 
 def error_of(torch, shape, batch, prompt, room, peer, first):
-    """Root of the mean square of what the first step's logits are off by, over that of the logits, against fp32."""
+    """Returns the error of the first step's logits against fp32: root mean square of the differences, divided by that of
+    the logits."""
     exact = Model(torch, shape, batch, room, torch.float32)
     exact.read(prompt, exact.keys, exact.values)
     start = prompt.shape[1]
@@ -200,7 +203,7 @@ def make_peer(torch, name, batch, options):
 
 
 def compile_all(options):
-    """Kernels of all batches come into torch's cache, by a process a batch."""
+    """Compiles the kernels of all batch sizes into torch's cache, by one process for each batch size."""
     peers = ",".join(name for name in options.peers.split(",") if name != "graph")
     if not peers or options.compile_only or options.compiled:
         return
@@ -282,7 +285,7 @@ def main():
             for name in options.peers.split(","):
                 try:
                     rows.append(measure(torch, name, SHAPES[options.shape], batch, options, meters))
-                except Exception as problem:  # one peer that fails must not take the others with it
+                except Exception as problem:  # other peers must run even if this one fails
                     rows.append({"peer": name, "batch": batch, "missing": repr(problem)[:400]})
                 torch._dynamo.reset()
                 torch.cuda.empty_cache()
@@ -292,7 +295,7 @@ def main():
 
 
 def write_report(torch, options, rows, meters, compiled_s):
-    """After each row: what was measured stays where a later one is cut off."""
+    """Writes the report after each row, so that earlier rows are kept if a later one is cut off."""
     if meters and options.seconds > 0:
         add_energy(rows, meters)
     report = {"torch": torch.__version__, "device": torch.cuda.get_device_name(0), "shape": options.shape,

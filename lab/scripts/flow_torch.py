@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The workload flow (lab/README.md) as PyTorch programs, to hold kwhy's variants against; the fixed path.
+"""The workload flow (lab/README.md) as PyTorch programs, on the fixed path, for comparison with kwhy-lab's variants.
 
-naive    as found in the wild: a loop over flows, each through the network by itself, merges in a dictionary
-graph    fair: all flows in one kernel launch, nn.GRUCell and F.linear in TF32, index operations, many steps in one CUDA graph
-compile  fair: the same with a step's arithmetic compiled by torch.compile
-bf16     fair: the compiled one with weights and state in bfloat16
+naive    as found in practice: a loop over flows, each of which passes through the network by itself; merges in a dictionary
+graph    optimised: all flows in one kernel launch, nn.GRUCell and F.linear in TF32, index operations, many steps in one CUDA graph
+compile  as graph, with a step's arithmetic compiled by torch.compile
+bf16     as compile, with weights and state in bfloat16
 
-Where flows are is exact: merged, left and P are held against the golden values after 60 steps of 1,000 flows, else against
-each other's conservation. Rows are used again in place, so that shapes never change.
+Places of flows are exact. After 60 steps of 1,000 flows, the counts of merged and departed flows and P are compared
+with the golden values; for other runs only the conservation of flows is checked. Rows of flows are reused in place, so
+that shapes never change.
 
     flow_torch.py [--peers naive,graph,compile,bf16] [--flows 1000] [--seconds 5] [--repeat 5] [-o FILE]
 
-Prints one line of JSON a peer and number of flows. Energy comes from the Python package of kwhy where it is found
+Prints one line of JSON for each peer and number of flows. Energy comes from kwhy's Python package if it is found
 (PYTHONPATH, KWHY_LIBRARY).
 """
 
@@ -30,18 +31,18 @@ FAR = 1 << 62
 
 
 def signed(x):
-    """A constant of 64 bits as int64 has it."""
+    """Converts an unsigned 64-bit constant to the int64 with the same bits."""
     x &= (1 << 64) - 1
     return x - (1 << 64) if x >> 63 else x
 
 
 def shifted(x, count):
-    """Shifted right, with zeros from the left."""
+    """Logical shift to the right of an int64."""
     return (x >> count) & ((1 << (64 - count)) - 1)
 
 
 def mix(x):
-    """Of int64, which wraps."""
+    """Finaliser of splitmix64 on int64, which wraps."""
     x = x + signed(GOLD)
     x = (x ^ shifted(x, 30)) * signed(0xBF58476D1CE4E5B9)
     x = (x ^ shifted(x, 27)) * signed(0x94D049BB133111EB)
@@ -49,7 +50,7 @@ def mix(x):
 
 
 def modulo(x, divisor):
-    """Of 64 bits without a sign."""
+    """Remainder of an int64 taken as an unsigned number."""
     return (shifted(x, 32) * ((1 << 32) % divisor) + (x & 0xFFFFFFFF)) % divisor
 
 
@@ -58,7 +59,7 @@ def unit(h):
 
 
 class World:
-    """State and one step of it, on the GPU, in shapes that never change."""
+    """State of a run and one step of it, on the GPU, with shapes that never change."""
 
     def __init__(self, torch, flows, dtype, compiled):
         self.torch, self.flows, self.dtype = torch, flows, dtype
@@ -116,7 +117,7 @@ class World:
         return torch.tanh(F.linear(h, self.we)), h
 
     def keep(self, e, h, number, x, y, z, t, next_, owner):
-        """Moves, who leaves and merges, who comes instead, and the check."""
+        """Moves the flows, finds those that leave or merge, starts new ones in their rows, and updates the check value."""
         torch = self.torch
         hash_ = mix(signed(0xD1C) ^ (number << 16) ^ t)
         x, y, z = (x + modulo(hash_, 3) + 99) % 100, (y + shifted(hash_, 20) % 3 + 99) % 100, z + 1
@@ -155,7 +156,7 @@ class World:
 
 
 class Graph:
-    """Many steps in one CUDA graph."""
+    """Runs many steps in one CUDA graph."""
 
     def __init__(self, torch, flows, dtype=None, compiled=False):
         self.torch = torch
@@ -189,7 +190,7 @@ class Graph:
 
 
 class Naive:
-    """Flow after flow, with its own tensors; places and merges on the host."""
+    """Processes one flow after the other, each with its own tensors; the host computes places and merges."""
 
     def __init__(self, torch, flows):
         self.torch, self.flows = torch, flows
@@ -253,7 +254,7 @@ def session():
         import kwhy
 
         return kwhy.Session(counter_period_s=0.1, host=False)
-    except Exception as problem:  # whatever keeps it from being loaded
+    except Exception as problem:  # the package or its library cannot be loaded, for any reason
         print("energy is not available: %s" % problem, file=sys.stderr)
         return None
 
@@ -316,7 +317,7 @@ def main():
         for name in options.peers.split(","):
             try:
                 rows.append(measure(torch, name, flows, meters, options))
-            except Exception as problem:  # one peer that fails must not take the others with it
+            except Exception as problem:  # other peers must run even if this one fails
                 rows.append({"peer": name, "flows": flows, "missing": repr(problem)[:400]})
             print(json.dumps(rows[-1]), flush=True)
     add_energy(rows, meters)

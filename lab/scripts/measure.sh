@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The reference workloads on a GPU, compactly: every variant checked, then timed, with its energy; about four minutes on an H200. What
-# matters most comes first; each part ends by itself and leaves its JSON.
-# Usage: measure.sh KWHY_FOLDER OUT_FOLDER [PART...]   (the folder of a build or a package that has kwhy-lab; PARTS: twin, flow, train,
-# decode, all of them by default, and torch, the PyTorch programs beside twin and flow, two minutes more)
+# Measures all reference workloads on a GPU: every variant is checked, then timed, with its energy; about four minutes
+# on an H200. The most important parts come first. Parts do not depend on each other, and each writes its JSON.
+# Usage: measure.sh KWHY_FOLDER OUT_FOLDER [PART...]   (the folder of a build or a package that has kwhy-lab)
+# PARTS: twin, flow, train and decode, which are the default; and torch, the PyTorch programs for twin and flow, which
+# take two minutes more.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)
@@ -15,7 +16,7 @@ program=$(find "$kwhy" -name kwhy-lab -type f -perm -u+x | head -1)
 . "$here/../../bench/h200/programs/libraries.sh"
 use_libraries 'libnvrtc.so.1*' 'libcublasLt.so.1*'
 
-# NAME SECONDS COMMAND...
+# step NAME SECONDS COMMAND...: runs the command for at most SECONDS
 step() {
 	local name=$1 limit=$2 start=$SECONDS
 	shift 2
@@ -23,7 +24,7 @@ step() {
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
-# NAME SECONDS WORKLOAD OPTIONS...: into NAME.json
+# lab NAME SECONDS WORKLOAD OPTIONS...: runs a workload and writes NAME.json
 lab() {
 	step "$1" "$2" "$program" "${@:3}" -q -o "$out/$1.json"
 }

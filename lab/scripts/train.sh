@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# train on a GPU, in at most 60 s: every variant held against the reference, then with times and energy; one check at full width; checkpointing
-# where activations are large (the guide's case D); gradients over two GPUs, where there are two. Each part leaves its JSON.
+# Measures train on a GPU, in at most 60 s: every variant is compared with the reference, then measured with time and
+# energy; one check at full width; checkpointing with large activations (case D of the guide); gradients over two GPUs,
+# if there are two. Each part writes its JSON.
 # Usage: train.sh KWHY_FOLDER OUT_FOLDER   (the folder of a build or a package that has kwhy-lab)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +17,7 @@ use_libraries 'libnvrtc.so.1*' 'libcublasLt.so.1*' 'libnccl.so.2*'
 failed=0
 one=plain,tf32,bf16,pinned,prefetch,queued,fused,graph,checkpoint,accumulate
 
-# NAME SECONDS OPTIONS...: into NAME.json
+# lab NAME SECONDS OPTIONS...: runs train, for at most SECONDS, and writes NAME.json
 lab() {
 	local name=$1 limit=$2 start=$SECONDS status
 	timeout "$limit" "$program" train "${@:3}" -q -o "$out/$name.json" > "$out/$name.out" 2> "$out/$name.err"
@@ -35,7 +36,7 @@ if [ "$(nvidia-smi -L | wc -l)" -ge 2 ]; then
 	lab two-gpus 20 --variant fused,parallel --dp 2 --repeat 2 --seconds 0.7
 fi
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
-# What could not be run, and what was wrong.
+# Shows the rows that could not be run, and those with wrong results.
 python3 - "$out" << 'P' | tee -a "$out/log.txt"
 import json, os, sys
 for name in "train", "wide", "deep-4096", "deep-8192", "two-gpus":

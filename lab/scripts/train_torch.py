@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The workload train (lab/README.md) as PyTorch programs, to hold kwhy's variants against: the same shape, batches, steps and optimiser.
+"""The workload train (lab/README.md) as PyTorch programs with the same shape, batches, steps and optimiser, for comparison
+with kwhy-lab's variants.
 
-guide    as the guide to energy models prints it: a DataLoader, autocast in fp16 with a scaler, the loss read in every step
+guide    as printed in the guide to energy models: a DataLoader, autocast in fp16 with a scaler, the loss read in every step
 fp32     a plain loop in fp32 without TF32, the loss read in every step
-eager    autocast in bf16, PyTorch's fused AdamW, losses left on the GPU
-compile  the same, compiled with max-autotune
-graph    compiled, and the whole step with its optimiser in one CUDA graph
+eager    autocast in bf16, PyTorch's fused AdamW, losses stay on the GPU
+compile  as eager, compiled with max-autotune
+graph    as compile, with the whole step and its optimiser in one CUDA graph
 
-Weights are PyTorch's own beginning from a seed, inputs normal, labels random. Every run begins anew: weights are copied back, moments cleared.
+Initial weights are PyTorch's from a seed, inputs are normally distributed, labels are random. Every run starts anew:
+weights are copied back and moments are cleared.
 
     train_torch.py [--peers ...] [--width 4096] [--layers 2] [--batch 64] [--steps 96] [--seconds 10] [--repeat 5] [-o FILE]
 
-Energy comes from the Python package of kwhy where it is found (PYTHONPATH, KWHY_LIBRARY).
+Energy comes from kwhy's Python package if it is found (PYTHONPATH, KWHY_LIBRARY).
 """
 
 import argparse
@@ -23,7 +25,7 @@ import time
 
 
 class Training:
-    """Model, data and optimiser; what differs between peers is arguments."""
+    """Model, data and optimiser of a peer; peers differ only in the arguments."""
 
     def __init__(self, torch, shape, half=None, compiled=False, fused=True, graph=False, waits=False, loader=False):
         self.torch, self.shape, self.half, self.waits, self.loader = torch, shape, half, waits, loader
@@ -134,7 +136,7 @@ def session():
         import kwhy
 
         return kwhy.Session(counter_period_s=0.1, host=False)
-    except Exception as problem:  # whatever keeps it from being loaded
+    except Exception as problem:  # the package or its library cannot be loaded, for any reason
         print("energy is not available: %s" % problem, file=sys.stderr)
         return None
 
@@ -197,13 +199,13 @@ def main():
         try:
             peer = Training(torch, options, **peers(torch)[name])
             row = measure(name, peer, meters, options)
-        except Exception as problem:  # one peer that fails must not take the others with it
+        except Exception as problem:  # other peers must run even if this one fails
             row = {"peer": name, "missing": repr(problem)[:400]}
         peer = None
         torch.cuda.empty_cache()
         report["peers"].append(row)
         print(json.dumps({key: value for key, value in row.items() if key != "losses"}), flush=True)
-        write(options.output, report)  # what is there so far, should the next take too long
+        write(options.output, report)  # keeps the results so far if the next peer takes too long
     add_energy(report["peers"], meters)
     write(options.output, report)
     return 0

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The workload twin (lab/README.md) as PyTorch programs, to hold kwhy's variants against.
+"""The workload twin (lab/README.md) as PyTorch programs, for comparison with kwhy-lab's variants.
 
-naive    as found in the wild: torch.tensor(list).cuda() for each payload, .item() for each value
-graph    fair: pinned staging, one packed read, a step's kernels and copies in one CUDA graph
-compile  fair: the same with the step compiled by torch.compile
+naive    as found in practice: torch.tensor(list).cuda() for each payload, .item() for each value
+graph    optimised: pinned staging, one packed read, a step's kernels and copies in one CUDA graph
+compile  as graph, with the step compiled by torch.compile
 
-Compiled code may join multiplications and additions, so that bits differ: numbers are compared in an open loop with a
-relative error of 1e-5, times are of the closed loop. What the agents decide is computed with numpy in all of them.
+Compiled code may fuse multiplications and additions, so bits differ. Numbers are therefore compared in an open loop
+with a relative error of 1e-5; times are those of the closed loop. In all programs, numpy computes what the agents
+decide.
 
     twin_torch.py [--peers naive,graph,compile] [--seconds 10] [--repeat 5] [-o FILE]
-    twin_torch.py --check        numpy alone, on the host: the golden bits of the specification
+    twin_torch.py --check        numpy alone, on the host: checks the golden bits of the specification
 
-Energy comes from the Python package of kwhy where it is found (PYTHONPATH, KWHY_LIBRARY).
+Energy comes from kwhy's Python package if it is found (PYTHONPATH, KWHY_LIBRARY).
 """
 
 import argparse
@@ -50,7 +51,7 @@ SALT = np.array([(a << 8) ^ k for a, k in PLACES], dtype=U64)
 
 
 class Agents:
-    """What agents send and see; `controls` is theirs to write."""
+    """What agents send and see. It writes to `controls`, which belongs to the caller."""
 
     def __init__(self, controls, closed):
         self.controls, self.closed = controls, closed
@@ -80,7 +81,7 @@ class Agents:
 
 
 def simulate(steps, closed):
-    """One field on the host, in doubles rounded to floats: what the peers' numbers are held against."""
+    """One field on the host, in doubles that are rounded to floats: the reference for the peers' numbers."""
     t_, u = START.copy(), np.zeros(CELLS, dtype=np.float32)
     controls = np.zeros(220, dtype=np.float32)
     agents = Agents(controls, closed)
@@ -124,7 +125,7 @@ def check():
 
 
 class Field:
-    """The state on the GPU and one step of it in PyTorch's own operations."""
+    """The state on the GPU and one step of it, in PyTorch's own operations."""
 
     def __init__(self, torch, compiled):
         self.torch = torch
@@ -185,7 +186,7 @@ class Field:
 
 
 class Naive:
-    """A copy and a wait for everything, as programs do that were never measured."""
+    """A copy and a wait for each value, as in programs whose transfers nobody has measured."""
 
     def __init__(self, torch):
         self.torch, self.field = torch, Field(torch, False)
@@ -220,7 +221,7 @@ class Naive:
 
 
 class Graph:
-    """Pinned staging, one packed read and one CUDA graph a step."""
+    """Pinned staging, one packed read and one CUDA graph per step."""
 
     def __init__(self, torch, compiled=False):
         self.torch, self.field = torch, Field(torch, compiled)
@@ -273,7 +274,7 @@ PEERS = {"naive": Naive, "graph": Graph, "compile": lambda torch: Graph(torch, T
 
 
 def error_of(peer, steps=STEPS):
-    """Largest difference to the host's numbers in an open loop, of the field's largest value."""
+    """Returns the largest difference to the host's numbers in an open loop, divided by the field's largest value."""
     peer.run(False, steps)
     expected, _, _, _ = simulate(steps, False)
     found = peer.field.t.cpu().numpy()
@@ -285,7 +286,7 @@ def session():
         import kwhy
 
         return kwhy.Session(counter_period_s=0.1, host=False)
-    except Exception as problem:  # whatever keeps it from being loaded
+    except Exception as problem:  # the package or its library cannot be loaded, for any reason
         print("energy is not available: %s" % problem, file=sys.stderr)
         return None
 
@@ -340,7 +341,7 @@ def main():
         try:
             peer = PEERS[name](torch)
             rows.append(measure(name, peer, meters, 1 if name == "naive" else options.repeat, options.seconds))
-        except Exception as problem:  # one peer that fails must not take the others with it
+        except Exception as problem:  # other peers must run even if this one fails
             rows.append({"peer": name, "missing": repr(problem)[:400]})
         print(json.dumps(rows[-1]), flush=True)
     add_energy(rows, meters)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy digest: sums equal those of the report to the nanosecond and nanojoule, files are at most 100 kB and replaced
-# when made again, tasks share a list, and a bad trace does not keep the others from their digests.
+# Tests kwhy digest: sums equal those of the report to the nanosecond and nanojoule; files have at most 100 kB, and a
+# new digest of a trace replaces the old one; tasks share a list; a bad trace does not prevent the digests of the
+# others.
 # Usage: digest.sh KWHY SOURCE_DIR
 set -euo pipefail
 kwhy=$1
@@ -33,7 +34,8 @@ done
 same "findings" "$(sql "$digest" 'SELECT count(*) FROM finding')" \
 	"$(python3 -c 'import json; print(len(json.load(open("report.json"))["findings"]))')"
 
-# Ranks: one file each, replaced when made again; another trace of a rank does not replace it.
+# Each rank has one file, which is replaced when the digest is made again. Another trace of the same rank does not
+# replace it.
 rank() { # RANK LENGTH
 	printf '# clock other hand-made\n# device 0 name="NVIDIA H100" rank=%d\nkind,name,device,stream,start_ns,end_ns\n' "$1"
 	printf 'kernel,work,0,7,0,%d\ncollective,ncclDevKernel_AllReduce_Sum_f32_RING_LL,0,7,%d,9000\n' "$2" "$2"
@@ -52,7 +54,7 @@ rank 3 3000 > other.csv
 "$kwhy" digest -q other.csv -o ranks
 same count "$(ls ranks | wc -l)" 6
 
-# Tasks share a list that comes on standard input; together they make what one makes.
+# Tasks share a list on standard input. Together they make the digests that one task would make.
 for task in 0 1 2; do
 	printf '%s\n' trace*.csv | "$kwhy" digest -q --task $task/3 -o tasks -
 done
@@ -61,7 +63,7 @@ diff -r tasks whole || fail "three tasks make other digests than one"
 "$kwhy" digest -q --task 3/3 trace0.csv -o tasks 2> message && fail "task 3 of 3 is accepted"
 grep -q 'from 0' message || fail "$(cat message)"
 
-# Pipes: readers open a trace several times, so its bytes are kept.
+# A reader opens a trace several times, so the bytes from a pipe are kept.
 gzip -c trace0.csv | "$kwhy" digest -q -o pipes /dev/stdin
 "$kwhy" digest -q -o pipes <(cat trace1.csv) <(cat trace2.csv)
 for rank in 0 1 2; do
@@ -77,7 +79,7 @@ echo nothing > bad.csv
 grep -q bad.csv message || fail "$(cat message)"
 same some "$(ls some | wc -l)" 2
 
-# Thousands of collectives and hundreds of kernels stay below 100 kB, and the counts say what is left out.
+# A digest of thousands of collectives and hundreds of kernels has less than 100 kB; counts in it say what is left out.
 awk 'BEGIN {
 	print "# clock other hand-made\n# device 0 rank=7\nkind,name,device,stream,start_ns,end_ns"
 	for (i = 0; i < 20000; i++) {
@@ -93,7 +95,7 @@ same "kept collectives" "$(sql $digest 'SELECT abs(count(*) - kept_ratio * colle
 same "all kernels" "$(sql $digest 'SELECT sum(count), sum(accounts) FROM account WHERE category = "compute"')" "20000 700"
 same "all time" "$(sql $digest 'SELECT sum(time_ns) FROM account')" "$(sql $digest 'SELECT sum(time_ns) FROM category')"
 
-# So do thousands of operations and communicators with long names. Sums stay.
+# So does one of thousands of operations and communicators with long names. The sums stay the same.
 python3 - <<'END'
 import json
 
@@ -113,7 +115,8 @@ same "collectives of accounts" "$(sql $digest 'SELECT sum(count), sum(time_ns), 
 [ "$(sql $digest 'SELECT count(*) FROM operation')" -ge 8 ] || fail "no operations are left"
 "$kwhy" report many > screen || fail "it cannot be read"
 
-# Recordings of one machine that have one name in their folders have a digest each; one that is replaced has one.
+# Recordings of one machine with the same file name in different folders have a digest each. A recording that is
+# replaced has one.
 for name in mix mix-probed; do
 	mkdir "$name"
 	cp "$examples/$name.kwhy" "$name/run.kwhy"

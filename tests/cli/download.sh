@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy digest of traces by HTTP and from S3: the same digest as of the file, requests to S3 signed, one sentence for what
-# is missing, refused or cut off, and no file left behind. Usage: download.sh KWHY
+# Tests kwhy digest of traces by HTTP and from S3: the digest is that of the file, requests to S3 are signed, what is
+# missing, refused or cut off is reported in one sentence, and no file is left behind.
+# Usage: download.sh KWHY
 set -euo pipefail
 kwhy=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,7 +22,7 @@ fail() {
 }
 trace='{"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":100,"dur":10,"args":{"device":0,"stream":7}}'
 for rank in 0 1; do
-	{ # long enough that half of it is not whole
+	{ # long enough that half of it is an incomplete trace
 		printf '{"distributedInfo":{"rank":%d,"world_size":2},%s' $rank "${trace#\{}"
 		for ((i = 0; i < 200; i++)); do printf ',{"ph":"X","cat":"kernel","name":"k%d","pid":0,"tid":7,"ts":%d,"dur":10,"args":{"device":0,"stream":7}}' $i $((200 + 20 * i)); done
 		printf ']}'
@@ -66,7 +67,7 @@ refuses "$at/nothing.json" "$at/nothing.json"
 "$kwhy" digest -q -o some "$at/cut/rank0.json" "$at/rank1.json" 2> message && fail "a cut trace is accepted"
 same some 1
 
-# A full disk, and an end while the file comes: nothing is left behind.
+# The disk is full, or kwhy is ended while the file arrives: nothing is left behind.
 (
 	trap '' XFSZ
 	ulimit -f 8
@@ -78,7 +79,7 @@ kill -TERM $!
 wait $! && fail "an endless file ends well"
 [ -z "$(ls -A tmp)" ] || fail "a signal leaves behind: $(ls -A tmp)"
 
-# S3: the server computes the signature itself, from a key with a space and a plus in it.
+# S3: the server computes the signature itself. The key contains a space and a plus.
 export AWS_ENDPOINT_URL=$at/ AWS_REGION=eu-north-1
 refuses "answers 403; set AWS_ACCESS_KEY_ID" "s3://bucket/traces/rank0.json.gz"
 export AWS_ACCESS_KEY_ID=AKIDEXAMPLE AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY AWS_SESSION_TOKEN=a-session
@@ -94,7 +95,7 @@ refuses "'localhost:1#' is no name of a bucket" "s3://localhost:1#/rank0.json" #
 refuses "answers 404" "s3://bucket/traces/../none.json"
 grep -q '^/bucket/traces/../none.json AWS4' files/authorizations || fail "another key is asked for: $(cat files/authorizations)"
 
-# Without libcurl.
+# Without libcurl, kwhy reports that it is missing.
 mkdir without
 : > without/libcurl.so.4
 cp without/libcurl.so.4 without/libcurl-gnutls.so.4

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A server of traces by HTTP and, below /bucket, by S3, which checks each signature: download_server.py FOLDER
+"""A server of traces by HTTP and, below /bucket, by S3, whose signatures it checks: download_server.py FOLDER
 
-Prints its port. Whole files lie in FOLDER; /cut/NAME ends after half of one, /chunked/NAME within a chunk, /moved/NAME
-leads to /NAME, /elsewhere/NAME to a server of FTP, /endless/NAME has no end, and /broken is an error of the server. Authorization headers go to FOLDER/authorizations.
+Prints its port. It serves the files in FOLDER. /cut/NAME ends after half of the file, /chunked/NAME within a chunk.
+/moved/NAME redirects to /NAME, /elsewhere/NAME to an FTP server. /endless/NAME never ends, and /broken is an error of
+the server. Authorization headers are written to FOLDER/authorizations.
 """
 
 import hashlib
@@ -22,7 +23,7 @@ def digest(key, text):
 
 
 def signature(headers, path, names, scope):
-    """The signature that the request must have (AWS Signature Version 4)."""
+    """Returns the signature that the request must have (AWS Signature Version 4)."""
     lines = "".join(f"{name}:{' '.join(headers[name].split())}\n" for name in names)
     request = "\n".join(["GET", path, "", lines, ";".join(names), headers["x-amz-content-sha256"]])
     day, region, service, end = scope.split("/")

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy report over digests: sums are those of one process over all traces, clocks that are off are fitted, waiting is
-# laid at the door of the late rank, and what is missing, cut, twice, foreign or no digest is named.
+# Tests kwhy report over digests: sums equal those of one process over all traces; clock errors are found and corrected;
+# waiting is attributed to the late rank; missing, cut, duplicate and foreign digests, and files that are no digests,
+# are named.
 # Usage: job.sh KWHY
 set -euo pipefail
 kwhy=$1
@@ -13,7 +14,7 @@ fail() {
 	exit 1
 }
 
-# Metered ranks, which start and end at different times, a counter and samples for each device.
+# Ranks with meters: they start and end at different times, and each device has a counter and samples.
 for rank in 0 1 2 3; do
 	awk -v rank=$rank 'BEGIN {
 		srand(rank + 1)
@@ -69,7 +70,8 @@ assert job["sums"]["measured_nj"] > 0
 END
 python3 equal.py
 
-# Two ranks share a device, as with MPS: both digests have its energy, and the sums have it once. Rank 1 ran half.
+# Two ranks share a device, as with MPS. Both digests contain its energy, but the sums count it once. Rank 1 ran half as
+# much.
 for rank in 0 1; do
 	{
 		printf '# clock unix\n# device 0 name="NVIDIA H200" uuid=GPU-5 rank=%d\nkind,name,device,stream,start_ns,end_ns\n' $rank
@@ -102,8 +104,9 @@ assert sum(parts) == sums["measured_nj"], (parts, sums)
 assert abs(parts[0] / parts[1] - 2) < 0.2, parts
 END
 
-# 64 ranks of 100 steps: 1 ms of work, up to 3 us more; rank 17 takes 100 us longer, rank 40's clock is 1 ms ahead and
-# runs 50 ppm fast, rank 41's is 1 ms behind. All leave a collective together, 100 us after the last has entered.
+# 64 ranks run 100 steps of 1 ms, or up to 3 us more. Rank 17 takes 100 us longer. The clock of rank 40 is 1 ms ahead
+# and runs 50 ppm fast; that of rank 41 is 1 ms behind. All ranks leave a collective together, 100 us after the last one
+# entered.
 write_rank() {
 	awk -v rank="$1" -v offset="$2" -v ppm="$3" -v late=17 'function clock(time) { return int(time + offset + time * ppm / 1000000) }
 	BEGIN {
@@ -124,7 +127,7 @@ write_rank 41 -1000000 0 > rank41.csv
 "$kwhy" report ranks > screen
 [ "$(wc -l < screen)" -le 24 ] || fail "$(wc -l < screen) lines: $(cat screen)"
 grep -q 'rank 17 (straggler) *100 of 100' screen || fail "$(cat screen)"
-# 63 ranks wait 100 us and 1.5 us more or less in each of 100 steps, at 200 W.
+# 63 ranks wait for 100 us, give or take 1.5 us, in each of 100 steps, at 200 W.
 python3 - <<'END' <("$kwhy" report --json ranks) <("$kwhy" report --csv ranks ranks) <("$kwhy" report --csv collectives ranks)
 import csv
 import json
@@ -152,7 +155,7 @@ assert len(collectives) == 100 and {row["late_rank"] for row in collectives} == 
 assert sum(int(row["skew_ns"]) for row in collectives) == sums["skew_ns"]
 END
 
-# What is wrong is named; the rest is reported, each rank once.
+# Faulty inputs are named. The others are reported, each rank once.
 mkdir parts
 cp ranks/rank-000[0-4]*.sqlite parts
 cp ranks/rank-00011.sqlite parts/copy.sqlite
@@ -165,13 +168,13 @@ for words in '^ *twice: parts/\(copy\|rank-00011\)' 'unreadable: parts/rank-0005
 	grep -q "$words" screen || fail "no '$words': $(cat screen)"
 done
 grep -q '^50 ranks' screen || fail "$(cat screen)"
-# Lists, patterns and order make no difference.
+# Whether digests are given by lists or patterns, and in which order, makes no difference.
 "$kwhy" report --json ranks > whole.json
 ls -r ranks/*.sqlite | "$kwhy" report --json - > list.json
 "$kwhy" report --json 'ranks/rank-*' > pattern.json
 cmp whole.json list.json || fail "a list in another order gives another report"
 cmp whole.json pattern.json || fail "a pattern gives another report"
-# A digest is no trace, and a damaged one ends nothing but itself.
+# A digest is not accepted as a trace. A damaged digest does not prevent the report on the others.
 "$kwhy" export ranks/rank-00001.sqlite --to csv -o export.csv 2> message && fail "a digest is exported"
 grep -q 'is a digest' message || fail "$(cat message)"
 "$kwhy" report rank1.csv ranks/rank-00002.sqlite > screen 2> message && fail "a trace and a digest are one report"
@@ -190,7 +193,7 @@ for number in range(60):
 END
 "$kwhy" report -v damaged ranks > screen || fail "damaged digests end the report"
 grep -q 'damaged/' screen || fail "no damage is named: $(cat screen)"
-# World sizes: missing ranks, and a rank of another job.
+# World sizes show which ranks are missing, and which belong to another job.
 for rank in 0 1 3; do
 	printf '{"distributedInfo":{"rank":%d,"world_size":%d},"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":%d,"dur":10,"args":{"device":0,"stream":7}}]}' \
 		$rank $((rank == 3 ? 5 : 4)) 100 > world$rank.json
@@ -203,7 +206,7 @@ echo nothing > nothing.sqlite
 "$kwhy" report ranks nothing.sqlite > screen || fail "one bad file ends the report"
 grep -q 'unreadable: nothing.sqlite' screen || fail "$(cat screen)"
 
-# A rank that has fewer collectives than the others is named as cut.
+# A rank with fewer collectives than the others is reported as cut.
 mkdir short
 for rank in 0 1 2 3; do
 	head -n $((rank == 2 ? 3 + 2 * 80 : 1000)) rank$rank.csv > short/rank$rank.csv
@@ -213,7 +216,7 @@ done
 grep -q 'cut: cut/rank-00002.sqlite: it has 80 collectives, others have 100' screen || fail "$(cat screen)"
 [ "$(grep -c 'cut: ' screen)" = 1 ] || fail "$(cat screen)"
 
-# Meters of digests that name no host are not taken for one meter.
+# Meters in digests without a host name are not taken for one meter.
 for rank in 0 1; do
 	sqlite3 cut/rank-0000$rank.sqlite "INSERT INTO meter VALUES(NULL, 'rapl.package-0', NULL, NULL, 9, 0, 9, 1000)"
 	sqlite3 cut/rank-0000$((rank + 2)).sqlite "INSERT INTO meter VALUES(NULL, 'rapl.package-0', 'node0', 'boot', 9, 0, 9, 500)"

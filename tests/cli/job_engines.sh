@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Digests made by the engines that people have: xargs, GNU parallel and mpirun, as docs/scale.md says. A worker that is
-# killed while it works is run again; nothing is half-written and nothing counts twice.
+# Tests digests made by xargs, GNU parallel and mpirun, as docs/scale.md describes. A worker that is killed is run
+# again; no digest is half written, and none counts twice.
 # Usage: job_engines.sh KWHY SOURCE_DIR
 set -euo pipefail
 kwhy=$1
@@ -26,25 +26,25 @@ done
 printf '%s\n' traces/* > traces.txt
 "$kwhy" digest -q -o one - < traces.txt
 "$kwhy" report --json one > one.json
-same() { # ENGINE: its folder has the same digests, and nothing else
+same() { # ENGINE: checks that its folder has the same digests and nothing else
 	diff -r one "$1" || fail "$1 makes other digests"
 	"$kwhy" report --json "$1" | cmp - one.json || fail "$1: another report"
 }
 xargs -P 4 -n 2 "$kwhy" digest -q -o xargs < traces.txt
 same xargs
 
-# A worker cannot write a whole digest, because the system limits the bytes of a file: then there is none.
+# The system limits the size of a file, so a worker cannot write a whole digest: no file remains.
 for blocks in 1 8 16; do
 	(ulimit -f $blocks && exec "$kwhy" digest -q -o killed - < traces.txt) > /dev/null 2>&1 && fail "a limit of $blocks blocks stops nothing"
 	[ -z "$(find killed -name 'rank-*.sqlite' 2> /dev/null)" ] || fail "half a digest: $(ls -la killed)"
 done
-# Another is killed at any time, after it has written at least one more digest than in the round before.
+# Another worker is killed at random times; each time it has written at least one more digest than the time before.
 for ((i = 0; i < 5; i++)); do
 	rm -rf killed
 	"$kwhy" digest -q -o killed - < traces.txt &
 	worker=$!
 	until [ "$(find killed -name 'rank-*.sqlite' 2> /dev/null | wc -l)" -gt $i ]; do :; done
-	kill -9 $worker 2> /dev/null || true # it may have ended
+	kill -9 $worker 2> /dev/null || true # the worker may have ended
 	wait $worker || true
 	for digest in killed/rank-*.sqlite; do
 		cmp "$digest" "one/${digest##*/}" || fail "$digest is half-written"
@@ -54,7 +54,7 @@ xargs -P 2 -n 3 "$kwhy" digest -q -o killed < traces.txt
 find killed ! -name 'rank-*.sqlite' -type f -delete # what a worker left that could not tidy up
 same killed
 
-# The arguments of the indexed Job, in which Kubernetes puts the variables of each pod; one pod is run again.
+# Uses the arguments of the indexed Job, in which Kubernetes replaces the variables of each pod. One pod is run again.
 words=$(sed -n 's/^ *args: \[\(.*\)\]$/\1/p' "$source_dir/monitoring/kubernetes/digest-job.yaml" | tr -d ',')
 [ -n "$words" ] || fail "no arguments in the manifest"
 mkdir bin volume
@@ -66,12 +66,12 @@ for index in 0 1 2 3 2; do
 	# shellcheck disable=SC2086
 	"$kwhy" ${pod//'$(FOLDER)'/volume}
 done
-for digest in volume/digests/*.sqlite; do # the paths of the traces are others
+for digest in volume/digests/*.sqlite; do # only the paths of the traces differ
 	[ "$(sqlite3 "$digest" 'SELECT identity FROM digest')" = "$(sqlite3 "one/${digest##*/}" 'SELECT identity FROM digest')" ] || fail "$digest is another digest"
 done
 [ "$(ls volume/digests)" = "$(ls one)" ] || fail "the Job makes other digests: $(ls volume/digests)"
 
-# The lines for Dask, with a Client that has processes of its own in place of Dask's.
+# Runs the lines for Dask with a Client that uses processes of its own instead of Dask's.
 sed -n '/^```python$/,/^```$/p' "$source_dir/docs/scale.md" | sed '1d;$d' | sed 's/"digests"/"dask"/' > example.py
 cat > client.py << 'END'
 import concurrent.futures

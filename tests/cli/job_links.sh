@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 16 ranks in four rows and four columns of communicators, as tensor and data parallelism have them, with clocks that
-# are off: clocks are fitted through several communicators, a slow row of links and a host with low clocks are named.
+# Tests 16 ranks in four rows and four columns of communicators, as with tensor and data parallelism, whose clocks are
+# off: clocks are corrected across several communicators; a row with slow links and a host with low clocks are named.
 # Usage: job_links.sh KWHY
 set -euo pipefail
 kwhy=$1
@@ -52,7 +52,7 @@ for rank in range(RANKS):
 json.dump({"waiting": waiting, "late": late}, open("truth.json", "w", encoding="utf-8"))
 END
 "$kwhy" digest -q traces -o digests
-# What kwhy record adds: hosts of four ranks each, of which the second has low clocks and the fourth is hot.
+# Adds what kwhy record would record: hosts of four ranks each; the second host has low clocks, the fourth is hot.
 for ((rank = 0; rank < 16; rank++)); do
 	sqlite3 "$(printf 'digests/rank-%05d.sqlite' $rank)" "UPDATE digest SET host = 'node$((rank / 4))';
 		INSERT INTO gauge VALUES(0, 'sm_clock_hz', 100, 1, $((rank / 4 == 1 ? 1500000000 : 1980000000)), 2);

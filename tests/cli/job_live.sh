@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy record --digest: while ranks run, each leaves a digest that kwhy report reads, replaces it whole, writes the last
-# one at the end, also after SIGTERM, and keeps no recording. After a kill -9 the last digest is still whole.
+# Tests kwhy record --digest: while ranks run, each keeps a digest that kwhy report can read, and replaces it as a
+# whole. It writes the last digest at the end, also after SIGTERM, and keeps no recording. After a kill -9 the last
+# digest is still complete.
 # Usage: job_live.sh KWHY INJECT_LIBRARY FAKE_CUPTI FAKE_CUDA_DIR FAKE_PROGRAM FAKE_NVML_DIR
 set -euo pipefail
 kwhy=$1
@@ -31,14 +32,14 @@ same() { # WHAT GOT WANTED
 	[ "$2" = "$3" ] || fail "$1: got $2, wanted $3"
 }
 ask() { sqlite3 -separator ' ' "$@" 2> /dev/null || echo 0; }
-of() { # FOLDER EXPRESSION: of the report on its digests
+of() { # FOLDER EXPRESSION: prints a value of the report on the folder's digests
 	"$kwhy" report --json "$1" | python3 -c 'import json, sys; print(eval(sys.argv[1], {"job": json.load(sys.stdin)}))' "$2"
 }
 kernels="SELECT coalesce(sum(count), 0) FROM account WHERE category = 'compute'"
-has_more() { # DIGEST COUNT: it has more kernels
+has_more() { # DIGEST COUNT: whether the digest has more kernels
 	[ -e "$1" ] && [ "$(ask "$1" "$kernels")" -gt "$2" ]
 }
-wait_for() { # COMMAND...: until it is true
+wait_for() { # COMMAND...: waits until it succeeds
 	until "$@"; do sleep 0.05; done
 }
 begin() { # RANK FOLDER WORK...: a rank of a launcher; it uses one device, and sees the meters of both
@@ -47,8 +48,8 @@ begin() { # RANK FOLDER WORK...: a rank of a launcher; it uses one device, and s
 }
 first=live/rank-00000.sqlite second=live/rank-00001.sqlite
 
-# Two ranks run until they are asked to end; each digest is replaced by a later one. Each rank's recording has both
-# devices, and each device counts once.
+# Two ranks run until they get a signal to end. Each digest is replaced by later ones. The recording of each rank has
+# both devices, but each device counts once.
 begin 0 live loop:600000
 begin 1 live loop:600000
 wait_for has_more $first 20
@@ -67,8 +68,8 @@ same "ranks" "$(of live 'job["ranks"], job["running"], job["problems"]')" "(2, 0
 [ "$(ask $first "$kernels")" -gt "$early" ] || fail "no digest of the end"
 [ "$(stat -c %s $first)" -le 100000 ] || fail "a digest of $(stat -c %s $first) bytes"
 
-# The program ignores SIGTERM, and the minute has not passed: the digest is written at once. Then all are killed: it
-# stays whole, and the recording can still be read.
+# The program ignores SIGTERM, and the interval of a minute has not passed: the digest is written at once. Then all
+# processes are killed: the digest stays complete, and the recording can still be read.
 ignoring="trap '' TERM; exec \"$program\" cuda loop:600000"
 RANK=0 WORLD_SIZE=1 setsid "$kwhy" record -q --digest deaf -- bash -c "$ignoring" 2> messages0 &
 started=($!)
@@ -87,7 +88,7 @@ same "ranks" "$(of deaf 'job["ranks"], job["unused_devices"], job["running"], jo
 is_recorded || fail "the recording cannot be read"
 rm -r spool/*
 
-# Two ranks share the device of 200 W: its energy counts once, divided between them.
+# Two ranks share the device, which draws 200 W. Its energy counts once and is divided between them.
 for rank in 0 1; do
 	RANK=$rank WORLD_SIZE=2 "$kwhy" record -q --digest shared -- "$program" cuda device:0 loop:1500 2> "messages$rank" &
 	started[$rank]=$!
@@ -102,14 +103,14 @@ parts = [int(row["measured_nj"]) for row in csv.DictReader(sys.stdin) if row["ra
 wholes = [int(whole) for whole in sys.argv[1].split(",")]
 print(len(parts) == 2 and max(wholes) * 0.98 <= sum(parts) < 0.95 * sum(wholes) and min(parts) > 0 or (parts, wholes))' "$wholes")" True
 
-# One recording of four ranks that share a device has one digest of them, so none is missing.
+# One recording of four ranks that share a device has one digest for all of them, so no rank is missing.
 "$kwhy" record -q --digest merged -- bash -c "for rank in 0 1 2 3; do RANK=\$rank WORLD_SIZE=4 \"$program\" cuda device:0 launch:50 & done; wait" 2> messages0
 same "digests" "$(find merged -name 'rank-*' | wc -l)" 1
 same "kernels" "$(ask merged/rank-*.sqlite "$kernels")" 200
 same "ranks" "$(of merged 'job["ranks"], job["merged_ranks"], job["world_size"], job["problems"]')" "(1, 3, 4, [])"
 "$kwhy" report merged | grep -q '^1 of 4 ranks' || fail "$("$kwhy" report merged)"
 
-# With -o the recording is kept, and its digest is that of the recording. Another run replaces it.
+# With -o the recording is kept, and the digest is made from it. Another run replaces it.
 for work in 30 50; do
 	RANK=3 WORLD_SIZE=4 "$kwhy" record -q -o kept --digest both -- "$program" cuda launch:$work
 	same "kernels" "$(ask both/rank-00003.sqlite "$kernels")" $work
@@ -119,7 +120,7 @@ same "identity" "$(ask both/rank-00003.sqlite 'SELECT identity FROM digest')" "$
 same "files" "$(find both -name 'rank-*' | wc -l)" 1
 same "what is left" "$(ls -A spool)" ""
 
-# A digest that cannot be written is said, and the recording is kept.
+# If the digest cannot be written, a message says so, and the recording is kept.
 "$kwhy" record -q --digest full -- bash -c "\"$program\" cuda launch:9; rmdir full; : > full" 2> messages0 || fail "not the command's status"
 grep -q 'the recording is kept in .*spool/kwhy-record-' messages0 || fail "no word of the recording"
 "$kwhy" verify spool/kwhy-record-* > verified || fail "$(cat verified)"

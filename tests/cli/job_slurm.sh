@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A Slurm of our own on this machine runs kwhy digest as a job array, of which one task is killed and queued again by
-# Slurm, and the report as a job that depends on the array (docs/scale.md). Skipped without Slurm, munge or root.
+# Starts a Slurm on this machine, which runs kwhy digest as a job array. One task is killed, and Slurm queues it again.
+# The report is a job that depends on the array (docs/scale.md). Skipped without Slurm, munge or root.
 # Usage: job_slurm.sh KWHY
 set -euo pipefail
 kwhy=$1
@@ -90,7 +90,7 @@ printf '%s\n' traces/* > traces.txt
 "$kwhy" digest -q -o one - < traces.txt
 "$kwhy" report --json one > one.json
 
-# Task 2 is killed in the middle of its share the first time: Slurm queues it again.
+# Task 2 is killed in the middle of its share when it runs first; Slurm queues it again.
 cat > task.sh << END
 #!/bin/bash
 if [ "\$SLURM_ARRAY_TASK_ID" = 2 ] && [ ! -e killed ]; then

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 64 ranks made from a real trace, of which two are slower and all clocks are off by up to 1 ms and 50 ppm: the report
-# over their digests finds the waiting of each rank, the late ranks and the clocks that the ranks were made with.
+# Tests 64 ranks that are made from a real trace; two of them are slower, and all clocks are off by up to 1 ms and 50
+# ppm. The report over their digests must find the waiting times, the late ranks and the clocks with which the ranks
+# were made.
 # Usage: job_trace.sh KWHY SOURCE_DIR
 set -euo pipefail
 kwhy=$1

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Pairs of PyTorch programs before and after a change: what is projected from the earlier recording against what the
-# later one took. Skipped (77) where the recordings are absent. Usage: pairs_projected.sh SOURCE_DIR KWHY
+# Compares projections with measurements for pairs of PyTorch programs, before and after a change: what the earlier
+# recording projects, and what the later one took. Skipped (77) if the recordings are missing.
+# Usage: pairs_projected.sh SOURCE_DIR KWHY
 set -euo pipefail
 pairs=$1/../shared/data/changes
 kwhy=$2
@@ -9,8 +10,8 @@ kwhy=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# Name, change, and by how many % the time may be off. Of a bound that may be off by 100 % the interval must hold what
-# was measured.
+# check NAME CHANGE PERCENT: the projected time may be off by that much. With 100 %, which is used for upper bounds, the
+# interval must contain the measured time.
 check() {
 	tar -xJf "$pairs/$1.tar.xz" -C "$folder"
 	"$kwhy" whatif -q "$2" --machine-profile "$4" --json "$folder/$1.before.kwhy" >"$folder/$1.json"

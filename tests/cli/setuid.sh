@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A setuid program that uses libkwhy obeys no variable of whoever starts it: no library is loaded, no file is written.
-# Without the bit the same variables are obeyed, or the test would show nothing. Usage: setuid.sh REGIONS_PROGRAM
+# Tests that a setuid program that uses libkwhy ignores the environment variables of the user who starts it: no library
+# is loaded and no file is written. Without the setuid bit the same variables must have an effect, or the test would
+# prove nothing.
+# Usage: setuid.sh REGIONS_PROGRAM
 set -euo pipefail
 [ "$(id -u)" -eq 0 ] || { echo "skipped: only root can make a program setuid root"; exit 77; }
 command -v setpriv >/dev/null || { echo "skipped: no setpriv"; exit 77; }
@@ -25,7 +27,7 @@ void kwhy_inject_take_range(const char *name, long long start, long long end)
 END
 ${CC:-cc} -shared -fPIC -o "$place/planted.so" "$place/planted.c"
 
-# run: starts the program as a stranger with variables that name his library and a file.
+# run: starts the program as another user, with variables that name that user's library and a file
 run() {
 	rm -f "$place/folder/mark"
 	: >"$place/folder/work"

@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Eight ranks, of which rank 3 computes 5, 10 or 30 % longer than the others in each of 100 steps: the first screen of the report names it
-# first, with the seconds and joules that the others wait; where all are equal, it names none. Usage: straggler.sh KWHY
+# Tests eight ranks, of which rank 3 computes 5, 10 or 30 % longer than the others in each of 100 steps. The first
+# screen of the report must name it first, with the seconds and joules for which the others wait. If all ranks are
+# equal, it must name none.
+# Usage: straggler.sh KWHY
 set -euo pipefail
 kwhy=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# A step: computing for 1 ms and up to 3 us more, the slow rank `percent` longer; all wait for the last one and transfer for 100 us.
+# A step: a rank computes for 1 ms, or up to 3 us more, and the slow rank for `percent` longer. All ranks wait for the
+# last one and then transfer for 100 us.
 write_rank() {
 	awk -v rank="$1" -v percent="$2" 'BEGIN {
 		printf "# clock other hand-made\n# device %d name=\"NVIDIA H100 80GB HBM3\" sms=132 rank=%d\n", rank, rank
@@ -28,7 +31,7 @@ screen() {
 	"$kwhy" report -q --assume-power compute=500,collective=200,idle=100 "$folder"/rank*.csv | sed -n 1,24p
 }
 
-# The others wait for percent x 10 us in each of 100 steps: at 100 W, the idle power, at least.
+# In each of 100 steps the others wait for percent x 10 us, at 100 W (the idle power) or more.
 for case in "5 5.00 3.5" "10 10.0 7.0" "30 30.0 21.0"; do
 	read -r percent ms joules <<< "$case"
 	out=$(screen "$percent")

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A study from end to end on the host back end: every step has a result apart from those for which nothing was given, the page has each
-# step's command and text, and a second call runs nothing again. With a server of language models (tests/fakes/llm), that is measured,
-# too. Usage: study.sh KWHY NAME [SERVER]
+# Tests a study from end to end on the host back end: every step has a result, except those for which nothing was given;
+# the page has the command and the text of each step; a second call runs nothing again. With a server of language models
+# (tests/fakes/llm), its steps are measured, too.
+# Usage: study.sh KWHY NAME [SERVER]
 set -euo pipefail
 kwhy=$1
 name=$2
@@ -32,7 +33,7 @@ grep -qx "$commands of $steps steps have a result: $page" out || fail "not $comm
 [ "$(grep -c '^<p><code>kwhy ' "$page")" -ge "$commands" ] || fail "the page lacks commands"
 [ "$(grep -c '^<p class="note">It took ' "$page")" -eq "$commands" ] || fail "the page lacks results"
 [ "$(grep -c '^<pre>' "$page")" -ge 1 ] || fail "the page has no text"
-# What was not given is all that is not measured.
+# Only steps whose input was not given may have no result.
 if grep '^<p class="missing">' "$page" | grep -v 'no program was given\|no server was given'; then
 	fail "the page misses a result"
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a study does on machines and in folders that are not as it would like them: it goes on after it was killed, runs again what has
-# changed and nothing else, says why a step has no result, and refuses a folder of another study. 
+# Tests what a study does under difficult conditions: it continues after it was killed; runs again what has changed and
+# nothing else; says why a step has no result; and refuses the folder of another study.
 # Usage: study_state.sh KWHY SOURCE_DIR FAKE_NVML_DIR
 set -uo pipefail
 kwhy=$1
@@ -34,12 +34,12 @@ expect 0 'kwhy whatif --plan run.kwhy -o study-utilisation/plan.txt' out
 [ ! -e study-utilisation ] || fail "--dry-run made a folder"
 "$kwhy" study utilisation 'a b.kwhy' --dry-run | bash -n || fail "no script: $(cat out)"
 
-# Of a recording: the step that would record is left out, which is no failure.
+# A study of a recording leaves out the step that would record; this is no failure.
 cp "$recording" run.kwhy
 study utilisation run.kwhy
 expect 0 '4 of 5 steps' out
 expect 0 'step 1 of 5, record: a recording was given' err
-# Nothing has changed; then an output is missing; then the input is another one.
+# First nothing has changed; then an output is missing; then the input is another one.
 study utilisation run.kwhy
 [ "$(grep -c kept err)" -eq 4 ] || fail "ran again: $(cat err)"
 rm study-utilisation/plan.txt
@@ -50,7 +50,7 @@ cp "$2/examples/recordings/transfer.kwhy" run.kwhy
 study utilisation run.kwhy
 [ "$(grep -c kept err)" -eq 1 ] || fail "kept what read another recording: $(cat err)"
 expect 0 'step 5 of 5, machine: kept' err
-# The folder is of this study with these options alone.
+# The folder is accepted only with the options with which it was made.
 study utilisation other.kwhy
 expect 2 "holds the study 'utilisation run.kwhy', not 'utilisation other.kwhy'" err
 study pairs -o study-utilisation
@@ -59,7 +59,7 @@ echo '{' >study-utilisation/study.json
 study utilisation run.kwhy
 expect 1 'study.json is no state of a study' err
 
-# An input that is not there, and a GPU that is not there: the study goes on with what remains.
+# An input is missing, or there is no GPU: the study continues with the other steps.
 study utilisation missing.kwhy -o missing
 expect 1 '1 of 5 steps' out
 expect 1 'it needs missing.kwhy, which is missing' err
@@ -72,14 +72,14 @@ if ! ldconfig -p | grep libcuda.so.1 >/dev/null; then
 	expect 1 'step 3 of 4, program: kept' err
 fi
 
-# What a measurement that failed has left is no input of the steps after it.
+# Files that a failed measurement left are no input of later steps.
 mkdir -p left
 echo 'no samples' >left/samples
 study transfers --backend host --quick -o left
 expect 1 'step 2 of 4, charts: it needs left/samples, which an earlier step did not finish' err
 expect 1 '2 of 4 steps' out
 
-# A recording that is too short for a step, or has no tokens, is no failure of the study; one that is damaged is.
+# A recording that is too short for a step, or has no tokens, is no failure of the study. A damaged recording is.
 study llm-energy "$recording" --quick -o short
 expect 0 '1 of 5 steps' out
 expect 0 'step 3 of 5, tokens: ' err
@@ -90,7 +90,7 @@ echo none >cut.kwhy
 study llm-energy cut.kwhy --quick -o cut
 expect 1 '0 of 5 steps' out
 
-# Names are words, not marks of the page or of the shell.
+# Names must not be read as markup of the page or as syntax of the shell.
 cp "$recording" '<b>&.kwhy'
 study utilisation '<b>&.kwhy' -o marks
 grep -qF '&lt;b&gt;&amp;.kwhy' marks/study.html || fail "the page says: $(cat marks/study.html)"
@@ -98,7 +98,7 @@ if grep -qF '<b>&.kwhy' marks/study.html; then
 	fail "a name became a mark"
 fi
 
-# A program is an input with its scripts.
+# A program's scripts are inputs, too.
 printf 'print(1)\n' >program.py
 study utilisation -o program -- python3 program.py
 grep -qx 1 out || fail "the program's output is not shown: $(cat out)"
@@ -106,7 +106,7 @@ printf 'print(22)\n' >program.py
 study utilisation -o program -- python3 program.py
 grep -qx 22 out || fail "the changed program was not run: $(cat out)"
 
-# A text that is too large for the page does not lose the page.
+# A text that is too large for the page is left out of it; the page is still made.
 study utilisation run.kwhy -o large
 expect 0 '4 of 5 steps' out
 head -c 5000000 /dev/zero | tr '\0' x >large/plan.txt
@@ -115,7 +115,7 @@ expect 0 '4 of 5 steps' out
 grep -qF 'Its text has 4 MiB, too much for this page.' large/study.html || fail "no word of the large text"
 grep -qF '<a href="plan.txt">plan.txt</a>' large/study.html || fail "no link to the large text"
 
-# Another driver: what was measured with the one before is measured again.
+# With another driver, everything that was measured with the previous one is measured again.
 printf 'driver 550.1\ngpu X\n' >gpus
 old() { LD_LIBRARY_PATH=$nvml KWHY_FAKE_NVML=$PWD/gpus study utilisation run.kwhy -o driver; }
 old
@@ -126,7 +126,8 @@ printf 'driver 560.2\ngpu X\n' >gpus
 old
 expect 0 'step 5 of 5, machine: done' err
 
-# Interrupted in its first measurement: the same command goes on there. With -m, because bash has other jobs ignore SIGINT.
+# Interrupts the study in its first measurement; the same command then continues there. Uses set -m, because bash starts
+# other background jobs with SIGINT ignored.
 begin_and_interrupt() { # WHAT_ITS_FOLDER_HAS_BY_THEN
 	set -m
 	"$kwhy" study transfers --backend host --quick -q -o killed >/dev/null 2>&1 &
@@ -144,7 +145,7 @@ expect 0 '4 of 4 steps' out
 grep -qF 'step 1 of 4, sweep: done' err || fail "it did not go on: $(cat err)"
 [ ! -e killed/samples.old-1 ] || fail "it began anew: $(cat err)"
 
-# Samples of another version of kwhy are not gone on with, finished or not; they are kept under another name.
+# Samples of another version of kwhy are not continued, whether complete or not; they are kept under another name.
 rm killed/study.html
 sed -i 's/"stamp": "./"stamp": "x/' killed/study.json
 begin_and_interrupt samples.old-1

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random runs give the same report in every format: as exports of kwhy read back, and as traces of several profilers.
+"""Tests that random runs give the same report in every format: as exports of kwhy that are read back, and as traces of
+several profilers.
 
-Without numbers, SEEDS and FIRST of the environment say which runs. Usage: differential.py KWHY [SEEDS [FIRST]]
+Without SEEDS and FIRST, the environment variables with these names state which runs are tested. Usage: differential.py
+KWHY [SEEDS [FIRST]]
 """
 
 import json
@@ -18,7 +20,7 @@ TIMES = ("first_ns", "last_ns", "start_ns", "end_ns")
 
 
 class Failure(Exception):
-    """A difference, or a command that failed."""
+    """Reports differ, or a command failed."""
 
 
 def command(*words):
@@ -29,7 +31,7 @@ def command(*words):
 
 
 def normal(value, origin):
-    """The value with times in Unix nanoseconds: the origin of a format is its own."""
+    """Returns the value with times in Unix nanoseconds, because the origin of times differs between formats."""
     if value == "nvtx":  # kwhy CSV and Kineto do not say which library a range comes from
         return "user"
     if isinstance(value, dict):
@@ -53,7 +55,7 @@ def report(kwhy, path, power=None):
 
 
 def differences(first, second, place=""):
-    """(place, first, second) of each leaf that differs."""
+    """Yields (place, first, second) for each leaf that differs."""
     if isinstance(first, dict) and isinstance(second, dict):
         for key in sorted(first.keys() | second.keys()):
             yield from differences(first.get(key), second.get(key), f"{place}/{key}")
@@ -71,14 +73,14 @@ def compare(first, second, words):
 
 
 def has_duckdb(kwhy, folder, source):
-    """Whether DuckDB's library, which Parquet needs, is here."""
+    """Whether DuckDB's library, which the Parquet export needs, is installed."""
     words = [kwhy, "export", source, "-o", os.path.join(folder, "one.parquet")]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     return not done.returncode or "libduckdb.so" not in done.stderr
 
 
 def exports(kwhy, folder, run):
-    """A run through each export and back, also through exports of exports."""
+    """Exports a run in each form and reads it back, also through exports of exports."""
     source, power = os.path.join(folder, "run"), None
     (write_kineto if run.hard_names else write_csv)(run, source)
     if run.random.random() < 0.5:
@@ -95,7 +97,7 @@ def exports(kwhy, folder, run):
 
 
 def importers(kwhy, folder, run):
-    """One run as several profilers write it."""
+    """Compares one run as several profilers write it."""
     paths = {name: os.path.join(folder, name) for name in ("one.csv", "one.json", "one.sqlite")}
     write_csv(run, paths["one.csv"])
     write_kineto(run, paths["one.json"])
@@ -106,7 +108,7 @@ def importers(kwhy, folder, run):
 
 
 def rocm_importers(kwhy, folder, run):
-    """One run in the three forms of rocprofv3, of which CSV holds neither the sizes of copies nor the host's name."""
+    """Compares one run in the three forms of rocprofv3. CSV contains neither the sizes of copies nor the host's name."""
     database, text = os.path.join(folder, "one.db"), os.path.join(folder, "one.json")
     write_rocpd(run, database)
     write_rocprof_json(run, text)

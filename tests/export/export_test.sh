@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Exports of a real measurement, read back by others: protoc for perfetto, ourselves for chrome and CSV,
-# sqlite3 for SQL. Usage: export_test.sh KWHY SOURCE_DIR
+# Exports a real measurement and reads the exports with other programs: protoc (Perfetto), kwhy (Chrome, CSV) and
+# sqlite3 (SQL).
+# Usage: export_test.sh KWHY SOURCE_DIR
 set -euo pipefail
 kwhy=$1 source=$2
 trace=$source/examples/h200-train/trace.json.zst
@@ -28,7 +29,7 @@ for form in perfetto chrome sqlite csv; do
 done
 "$kwhy" export "$trace" --power "$power" --to chrome -o "$folder/run.json.gz"
 
-# A file that may not be so long: one sentence, and nothing is left.
+# The file exceeds a limit on file sizes: one sentence, and no file remains.
 for form in perfetto sqlite; do
 	if (ulimit -f 8; "$kwhy" export "$trace" --power "$power" --to "$form" -o "$folder/long.$form") 2>"$folder/said"; then
 		fail "$form wrote more than it may"
@@ -48,7 +49,7 @@ same "sum of accounts" "$(sqlite3 "$folder/run.sqlite" 'SELECT sum(gross_nj) FRO
 same "rows of kernel_energy" "$(sqlite3 "$folder/run.sqlite" 'SELECT sum(count) FROM kernel_energy')" \
 	"$(sqlite3 "$folder/run.sqlite" "SELECT count(*) FROM activity WHERE kind NOT IN ('copy', 'memset')")"
 
-# Perfetto: decoded by an independent description; each slice begins and ends, energies are there.
+# Perfetto: decoded with a separate description of the format. Each slice begins and ends, and energies are present.
 protoc --proto_path="$source/tests/export" --decode=subset.Trace perfetto_subset.proto \
 	<"$folder/run.perfetto" >"$folder/decoded.txt"
 begins=$(grep -c 'type: TYPE_SLICE_BEGIN' "$folder/decoded.txt")
@@ -56,7 +57,7 @@ same "slices that end" "$(grep -c 'type: TYPE_SLICE_END' "$folder/decoded.txt")"
 same "slices" "$begins" "$((calls + ranges))"
 same "stages" "$(grep -c '^  gpu_render_stage_event {' "$folder/decoded.txt")" "$activities"
 same "energies" "$(grep -A1 'name: "energy_j"' "$folder/decoded.txt" | grep -c 'value: ')" "$activities"
-for number in hw_queue_iid stage_iid context; do # each that a stage names is described
+for number in hw_queue_iid stage_iid context; do # each id that a stage refers to is described
 	sed -n "s/^    $number: //p" "$folder/decoded.txt" | sort -u >"$folder/used.txt"
 	sed -n '/^    g[a-z_]*s {/,/^    }/s/^      iid: //p' "$folder/decoded.txt" | sort -u >"$folder/described.txt"
 	[ -s "$folder/used.txt" ] || fail "no stage has a $number"
@@ -67,7 +68,7 @@ joules=$(sed -n '/name: "energy_j"/{n;s/.*value: "\(.*\)"/\1/p}' "$folder/decode
 same "joules of the stages" "$joules" \
 	"$(sqlite3 "$folder/run.sqlite" 'SELECT printf("%.3f", sum(energy_nj) * 1e-9) FROM activity')"
 
-# A counter that ran over goes on at its power; of one that was reset nobody knows what it rose by, and no value is shown.
+# A counter that wrapped continues at its power. The rise of a counter that was reset is unknown, so no value is shown.
 start=1795245124000000000
 printf 'kind,name,device,stream,start_ns,end_ns\nkernel,k,0,7,%s,%s\n' $start $((start + 400000000)) >"$folder/short.csv"
 {
@@ -94,10 +95,10 @@ for name in hwmon.power-1_mw rapl.package-0_uj; do
 done
 grep -q '"name":"hwmon.power-1_mw"' "$folder/short.chrome" || fail "no counter hwmon.power-1_mw in chrome"
 
-# The database keeps work and readings; of other exports one sentence says that readings are not read back.
+# The database keeps work and readings. For other exports, one sentence says that readings are not read back.
 "$kwhy" export "$trace" --power "$power" --work tokens=4096.5 --to sqlite -o "$folder/work.sqlite" 2>"$folder/said"
 [ ! -s "$folder/said" ] || fail "sqlite keeps readings, and yet: $(cat "$folder/said")"
-energy_of() { # of a report: work, and the energies of each account
+energy_of() { # of a report: prints its work and the energies of each account
 	grep -oE '"(unit|work)": "tokens".*|"(measured|gross|net)_nj": [-0-9]+' "$1"
 }
 "$kwhy" report "$trace" --power "$power" --work tokens=4096.5 --json -o "$folder/first.json"
@@ -111,11 +112,11 @@ for form in csv chrome perfetto; do
 	[ ! -s "$folder/said" ] || fail "$form says without readings: $(cat "$folder/said")"
 done
 
-# No export marks the repeats of a probed run, so their time would count as the program's.
+# Exports do not mark the repeats of a probed run, so their time would count as the program's.
 "$kwhy" export "$source/examples/recordings/mix-probed.kwhy" -o "$folder/probed.sqlite" 2>"$folder/said"
 same "sentences about repeats" "$(grep -c 'does not mark the repeats of kwhy probe' "$folder/said")" 1
 
-# Chrome and CSV come back as the same activities: counts and times of every account.
+# Chrome and CSV are read back as the same activities, with equal counts and times of every account.
 for back in run.chrome run.json.gz run.csv run.perfetto; do
 	"$kwhy" report "$folder/$back" --json -o "$folder/back.json"
 	same "kernels of $back" \
@@ -124,14 +125,14 @@ for back in run.chrome run.json.gz run.csv run.perfetto; do
 done
 
 # Perfetto keeps the causes of idle time, too.
-times() { # of a report: the time in each category
+times() { # of a report: prints the time in each category
 	grep -oE '"(span|busy|idle|compute|collective|copy|memset|sync|launch|alloc|host)_ns": [0-9]+' "$1"
 }
 "$kwhy" report "$trace" --json -o "$folder/first.json"
 "$kwhy" report "$folder/run.perfetto" --json -o "$folder/back.json"
 same "times of perfetto" "$(times "$folder/back.json")" "$(times "$folder/first.json")"
 
-# Perfetto keeps ranks whose devices share a number.
+# Perfetto distinguishes ranks whose devices have the same number.
 event() { # RANK CATEGORY NAME PROCESS MORE
 	printf '{"ph":"X","cat":"%s","name":"%s","pid":"[TP0%s] %s","tid":7,"ts":%s,"dur":%s,"args":{"correlation":1%s}}' \
 		"$2" "$3" "$1" "$4" $((10 + 20 * $1)) $((5 + $1)) "$5"
@@ -142,33 +143,33 @@ printf '{"baseTimeNanoseconds":1795245124000000000,"traceEvents":[%s,%s,%s,%s]}'
 "$kwhy" export "$folder/ranks.json" --to perfetto -o "$folder/ranks.perfetto"
 "$kwhy" report "$folder/ranks.json" --json -o "$folder/first.json"
 "$kwhy" report "$folder/ranks.perfetto" --json -o "$folder/back.json"
-ranks() { # of a report: rank and busy time of each device
+ranks() { # of a report: prints rank and busy time of each device
 	grep -oE '"(rank|index|busy_ns)": [0-9]+' "$1"
 }
 same "ranks of perfetto" "$(ranks "$folder/back.json")" "$(ranks "$folder/first.json")"
 [ "$(grep -c '"rank": 1' "$folder/back.json")" -gt 0 ] || fail "no rank 1 in perfetto"
 
-# Blanks at the ends of a name stay.
+# Spaces at the ends of a name are kept.
 printf 'kind,name,device,stream,start_ns,end_ns\nkernel," k ",0,7,%s,%s\n' $start $((start + 1000)) >"$folder/blanks.csv"
 "$kwhy" export "$folder/blanks.csv" -o "$folder/again.csv"
 grep -q '^kernel," k ",' "$folder/again.csv" || fail "a name lost its blanks: $(cat "$folder/again.csv")"
 
-# So do copies of a recording of kwhy, which have no names, with their direction and memory.
+# Copies in a recording of kwhy, which have no names, keep their direction and memory.
 recording=$source/examples/recordings/transfer.kwhy
 "$kwhy" export "$recording" --to chrome -o "$folder/copies.json"
 "$kwhy" report "$folder/copies.json" --json -o "$folder/back.json"
 "$kwhy" report "$recording" --json -o "$folder/first.json"
-# A device keeps its name, spaces and all, in CSV.
+# A device keeps its name, including spaces, in CSV.
 "$kwhy" export -q "$recording" -o "$folder/named.csv"
 "$kwhy" report "$folder/named.csv" --json -o "$folder/named.json"
 same name "$(grep -o '"name": "NVIDIA H[^"]*"' "$folder/named.json" | head -n 1)" \
 	"$(grep -o '"name": "NVIDIA H[^"]*"' "$folder/first.json" | head -n 1)"
-copies() { # of a report: direction, memory, count, bytes and time of each kind
+copies() { # of a report: prints direction, memory, count, bytes and time of each kind of copy
 	grep -o '"category": "copy", "name": .*"time_ns": [0-9]*' "$1"
 }
 same copies "$(copies "$folder/back.json")" "$(copies "$folder/first.json")"
 
-# Parquet: written and read back where DuckDB's library is, else one sentence says what is missing.
+# Parquet: written and read back if DuckDB's library is installed; otherwise one sentence says that it is missing.
 if "$kwhy" export "$trace" --power "$power" --work tokens=4096.5 --to parquet -o "$folder/run.parquet" 2>"$folder/message"; then
 	[ ! -s "$folder/message" ] || fail "parquet keeps readings, and yet: $(cat "$folder/message")"
 	"$kwhy" report "$trace" --power "$power" --work tokens=4096.5 --json -o "$folder/first.json"
@@ -180,7 +181,7 @@ else
 	[ ! -e "$folder/run.parquet" ] || fail "a Parquet file was left behind"
 fi
 
-# A compressed database is refused, nothing is left behind.
+# A compressed database is refused, and no file remains.
 if "$kwhy" export "$trace" --to sqlite -o "$folder/x.sqlite.gz" 2>"$folder/message"; then
 	fail "a compressed database was written"
 fi

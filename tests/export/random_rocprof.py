@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A random run of a HIP program as rocprofv3 writes it down: database, JSON and CSV."""
+"""Writes a random run of a HIP program as rocprofv3 does: database, JSON and CSV."""
 
 import csv
 import json
@@ -9,21 +9,21 @@ import sqlite3
 from random_run import Strings
 
 BOOT = 1550151853000000
-CPUS = 1  # agents before the first GPU
+CPUS = 1  # number of agents before the first GPU
 ROUTES = {"copy_h2d": "HOST_TO_DEVICE", "copy_d2h": "DEVICE_TO_HOST", "copy_d2d": "DEVICE_TO_DEVICE"}
 HANDLE = 1 << 20
 PID, TID = 77, 78
 
 
 def agents(run):
-    """(number, type, number among its type, location on the PCI bus)."""
+    """Returns (id, type, number among agents of its type, location on the PCI bus) of each agent."""
     for number in range(CPUS + run.devices):
         is_cpu = number < CPUS
         yield number, "CPU" if is_cpu else "GPU", number if is_cpu else number - CPUS, 0 if is_cpu else 0x2F00 + 0x100 * number
 
 
 def ends(work):
-    """The agents that a copy reads from and writes to."""
+    """Returns the agents from which and to which a copy goes."""
     gpu = CPUS + work["device"]
     return 0 if work["way"] == "copy_h2d" else gpu, 0 if work["way"] == "copy_d2h" else gpu
 
@@ -130,7 +130,7 @@ def write_part(folder, part, rows):
 
 
 def write_rocprof_csv(run, folder):
-    """The set of files; returns the one to name to kwhy."""
+    """Writes the set of CSV files. Returns the one that kwhy is given."""
     host = lambda row, domain: {"Domain": domain, "Function": row["name"], "Process_Id": PID, "Thread_Id": TID,
                                 "Correlation_Id": row.get("correlation", 0), "Start_Timestamp": BOOT + row["start"],
                                 "End_Timestamp": BOOT + row["end"]}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A random run of GPU programs, and the forms in which it can be written down.
+"""Makes a random run of GPU programs, and writes it in several formats.
 
-The same seed gives the same run. Times are integer nanoseconds from START. Works of a stream follow one another.
+The same seed gives the same run. Times are integer nanoseconds from START. Activities of a stream follow one another.
 """
 
 import json
@@ -22,7 +22,7 @@ KERNELS = (
 )
 HARD_KERNELS = ("line\nbreak", "carriage\rreturn", "tab\tin", "\x01 control", "\x7f delete", "\u202e reordered", "\u2028", "")
 RANGES = ("step 1", "ProfilerStep#2", "step", "forward, \"x\"", "backward\\", "größe", "optimizer")
-DIRECTIONS = {  # of a copy: CUPTI's number and name, memories of both ends by CUPTI's number
+DIRECTIONS = {  # of a copy: CUPTI's number and name; memories of both ends, by CUPTI's numbers
     "copy_h2d": (1, "HtoD", ((0, 2), (1, 2))),
     "copy_d2h": (2, "DtoH", ((2, 0), (2, 1))),
     "copy_d2d": (8, "DtoD", ((2, 2),)),
@@ -31,7 +31,7 @@ MEMORIES = ("pageable", "pinned", "device")
 
 
 class Run:
-    """Rows of devices (works), calls and ranges of the host, in the order in which the host made them."""
+    """Activities of devices (works), and calls and ranges of the host, in the order in which the host made them."""
 
     def __init__(self, seed, processes=None, is_nested=True, kinds=("kernel", "copy", "memset"), is_hip=False, hard_names=()):
         self.random = random.Random(seed)
@@ -44,7 +44,7 @@ class Run:
         self.has_odd_names = choice.random() < 0.5
         self.works, self.calls, self.ranges, self.power = [], [], [], []
         self.correlation = 0
-        self.streams = {}  # time from which a stream is free
+        self.streams = {}  # time at which each stream becomes free
         for process in range(self.processes):
             for thread in range(choice.randint(1, 2)):
                 self.make_thread(process, thread)
@@ -52,7 +52,7 @@ class Run:
         self.end = max(row["end"] for row in self.works + self.calls + self.ranges)
 
     def long(self, least, most):
-        """Logarithmically uniform, ns."""
+        """Returns a logarithmically uniform length, ns."""
         return int(least * (most / least) ** self.random.random())
 
     def devices_of(self, process):
@@ -131,7 +131,7 @@ def quoted(text):
 
 
 def write_csv(run, path, clock=None):
-    """kwhy CSV."""
+    """Writes kwhy CSV."""
     lines = [f"# clock other {clock}"] if clock else []
     for device in range(run.devices):
         rank = run.rank_of(device)
@@ -160,7 +160,7 @@ def write_csv(run, path, clock=None):
 
 
 def write_power(run, path):
-    """Readings of the devices' meters in kwhy CSV: work draws 300 W and more, the rest 100 W."""
+    """Writes readings of the devices' meters as kwhy CSV: 300 W and more during work, 100 W otherwise."""
     choice = run.random
     lines = ["time_ns,device,source,value"]
     step, first, last = 20000000, -200000000, run.end + 300000000
@@ -197,7 +197,7 @@ def micros(time_ns):
 
 
 def write_kineto(run, path):
-    """What PyTorch's profiler writes of one process."""
+    """Writes what PyTorch's profiler writes for one process."""
     events = []
     for work in run.works:
         events.append((kineto_work(work), work))
@@ -210,7 +210,7 @@ def write_kineto(run, path):
     run.random.shuffle(events)  # but devices are numbered by appearance
     events.sort(key=lambda pair: pair[0]["args"]["device"] if pair[0] in first.values() else run.devices)
     texts = []
-    for event, row in events:  # times as text: a double has too few digits
+    for event, row in events:  # times are written as text, because a double has too few digits
         text = json.dumps(event, ensure_ascii=run.random.random() < 0.5)
         texts.append(text[:-1] + f', "ts": {micros(row["start"])}, "dur": {micros(row["end"] - row["start"])}}}')
     with open(path, "w", encoding="utf-8") as file:
@@ -220,7 +220,7 @@ def write_kineto(run, path):
 
 
 class Strings:
-    """Texts by number, as databases keep them."""
+    """Texts by id, as databases store them."""
 
     def __init__(self):
         self.ids = {}
@@ -230,7 +230,7 @@ class Strings:
 
 
 def write_nsys(run, path):
-    """What nsys export --type sqlite writes."""
+    """Writes what nsys export --type sqlite writes."""
     database, strings = sqlite3.connect(path), Strings()
     database.executescript("""
         PRAGMA synchronous=OFF;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The report of an export is the report of its source: times, causes of idle time, findings, ranks, processes.
+"""Tests that the report of an export is that of its source: times, causes of idle time, findings, ranks, processes.
 
 Usage: round_trip.py KWHY SOURCE_DIR
 """
@@ -17,7 +17,7 @@ from random_run import Run, write_nsys
 START = 1795245124000000000
 FORMS = ("chrome", "perfetto", "sqlite", "csv", "parquet")
 
-# Two processes on two GPUs: equal thread numbers, equal streams, equal correlations.
+# Two processes on two GPUs, with equal ids of threads, streams and correlations.
 HEADER = (
     "kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block,energy_nj,context,process,"
     "thread,correlation"
@@ -39,7 +39,7 @@ def two_processes(ranks):
 
 
 def operators(path):
-    """A program that waits for launches, in operators with inputs and places in the source, as PyTorch's profiler writes it."""
+    """Writes a program that waits for launches as PyTorch's profiler does: with operators, their inputs, and source lines."""
     events = []
 
     def add(category, name, start_us, end_us, **args):
@@ -68,7 +68,7 @@ def operators(path):
 
 
 def export(kwhy, trace, power, form, path):
-    """False: the form needs DuckDB's library, which is not here."""
+    """Exports. Returns False if the form needs DuckDB's library, which is missing."""
     command = [kwhy, "export", trace, "--to", form, "-o", path] + (["--power", power] if power else [])
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode and form == "parquet" and "libduckdb.so" in done.stderr:
@@ -84,7 +84,7 @@ def report(kwhy, path, power):
 
 
 def facts(report_json, with_energy):
-    """What must be equal, with times in Unix nanoseconds: origins may differ."""
+    """Returns everything that must be equal, with times in Unix nanoseconds, because origins may differ."""
     origin = int(report_json["window"]["origin_unix_ns"])
     for device in report_json["devices"]:
         for key in ("first_ns", "last_ns"):
@@ -109,7 +109,7 @@ def facts(report_json, with_energy):
 
 
 def check_operators(report_json):
-    """That the findings name what must not be lost: operators and places in the source."""
+    """Checks that the findings name operators and source lines, which must not be lost."""
     words = json.dumps(report_json["findings"]) + json.dumps(report_json["devices"][0]["host_waits"])
     for word in ("aten::mm", "aten::item", "model.py", "train.py"):
         if word not in words:
@@ -140,7 +140,7 @@ def main():
                 if not export(kwhy, trace, power, form, path):
                     forms.discard(form)
                     continue
-                # databases hold the power, too
+                # databases also contain the power
                 with_energy = power is not None and form in ("sqlite", "parquet")
                 first = facts(report(kwhy, trace, power if with_energy else None), with_energy)
                 back = facts(report(kwhy, path, None), with_energy)

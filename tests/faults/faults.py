@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of kwhy with one call failing: the first of a kind, the second, and so on until none fails.
+"""Runs commands of kwhy with one failing call: the first one of a kind, then the second one, and so on until no call
+fails.
 
-Each run ends with the result that it has without a fault, or with status 1 and one sentence. No file is half
-written, none keeps a temporary name, and no run ends by a signal that it did not get.
-Usage: faults.py [_all] KWHY FAULTS FAKE_NVML_DIR SOURCE_DIR. Without _all a few calls of each kind are chosen
-by KWHY_FAULT_SEED, which is printed.
+Each run must end with the result that it has without a fault, or with status 1 and one sentence. No file may be half
+written or keep a temporary name, and no run may end by a signal that it did not get. Usage: faults.py [_all] KWHY
+FAULTS FAKE_NVML_DIR SOURCE_DIR. Without _all, a few calls of each kind are chosen by KWHY_FAULT_SEED, which is printed.
 """
 import json
 import os
@@ -23,13 +23,13 @@ import time
 EVERY = sys.argv[1] == "_all"
 KWHY, FAULTS, NVML, SOURCE = sys.argv[-4:]
 RECORDING = SOURCE + "/examples/recordings/transfer.kwhy"
-HANG_S = 300  # a run takes a fraction of a second; one that does not end at all is to be reported
-SILENCE_S = 5  # a server that begins says so within a fraction of a second, and one that ends closes its messages
+HANG_S = 300  # a run takes a fraction of a second; one that takes this long does not end
+SILENCE_S = 5  # a server prints its address within a fraction of a second, and closes its messages when it ends
 RUNS_OF_A_WAY = 3
 WAYS_OF_A_COMMAND = 6
-BLOCKS = 8  # of memory that the C library may keep after a failure: buffers, texts of errors
+BLOCKS = 8  # blocks that the C library may keep after a failure: buffers, texts of errors
 DISKS_KB = [4, 16, 64]  # sizes of file systems that are too small for some results
-FILE_BYTES = 4096  # the limit on the size of a file
+FILE_BYTES = 4096  # limit on the size of a file
 WAYS = [("alloc", "once"), ("alloc", "all"), ("read", "once"), ("read", "intr"), ("read", "short"),
         ("write", "once"), ("write", "all"), ("write", "quota"), ("write", "intr"), ("write", "short"), ("open", "once"),
         ("open", "all"), ("rename", "once"), ("sync", "once"), ("thread", "once"), ("thread", "all"),
@@ -37,12 +37,12 @@ WAYS = [("alloc", "once"), ("alloc", "all"), ("read", "once"), ("read", "intr"),
 
 
 def without_times(text):
-    """A report states how long it took."""
+    """Masks the time that a report states for itself."""
     return re.sub(rb'"own_seconds": *[0-9.e-]+', b"", text)
 
 
 class Command:
-    """A command, what it makes, and how that is checked. `ways` adds to the kinds of faults."""
+    """A command, the result that it makes, and how the result is checked. `ways` adds kinds of faults."""
 
     def __init__(self, name, words, result=None, same=True, ways=(), finish=None):
         self.name, self.words, self.result, self.same = name, words, result, same
@@ -61,7 +61,7 @@ def environment(place, fault=None, live=None):
 
 
 def may_mount(place):
-    """Whether a small file system may be mounted here, which takes root."""
+    """Whether a small file system can be mounted here, which only root can do."""
     os.makedirs(place + "/disk")
     mounted = mount(place + "/disk", DISKS_KB[0])
     if mounted:
@@ -76,7 +76,7 @@ def mount(folder, size_kb):
 
 
 def clear(place):
-    """An empty place, with no disk in it."""
+    """Makes an empty folder without a mounted file system."""
     if os.path.ismount(place + "/out"):
         subprocess.run(["umount", place + "/out"], check=True)
     shutil.rmtree(place, ignore_errors=True)
@@ -85,14 +85,15 @@ def clear(place):
 
 
 def limit_files():
-    """A limit on file sizes stands in for a quota: each write beyond it fails, or its signal ends who does not expect it."""
+    """Limits the size of files, in place of a quota. Each write beyond the limit fails, or its signal ends a program that
+    does not expect it."""
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
 
 
 def run(command, place, fault=None, disk_kb=None, start=None):
-    """Status, output, messages, whether a call failed, and the blocks of memory that are left at the end (None: the
-    program did not end by itself). Results go to a file system of disk_kb."""
+    """Runs the command, with its results on a file system of disk_kb. Returns status, output, messages, whether a call
+    failed, and the blocks of memory that are left at the end (None: the program did not end by itself)."""
     clear(place)
     if disk_kb and not mount(place + "/out", disk_kb):
         sys.exit(f"no disk of {disk_kb} kB can be mounted any more")
@@ -123,7 +124,7 @@ def content(place, command):
         return None
     if path.endswith(".kwhy") and os.path.isdir(path):
         return b"folder"
-    if os.path.isdir(path):  # of digests: the names of the files and what is in them
+    if os.path.isdir(path):  # for a folder of digests: the names and contents of the files
         names = sorted(os.listdir(path))
         return b"".join(name.encode() + b"\0" + open(path + "/" + name, "rb").read() for name in names) or None
     with open(path, "rb") as file:
@@ -131,14 +132,14 @@ def content(place, command):
 
 
 def judge(command, place, got, reference):
-    """What is wrong with a run; None: nothing."""
+    """Returns what is wrong with a run; None: nothing."""
     status, out, err, _, live = got
     made = content(place, command)
     names = set(os.listdir(place + "/out")) | set(os.listdir(place + "/tmp"))
     if status == "hangs":
         return "it does not end"
     if status == 99:
-        return None  # the fake library of the meters ended it, which could not open its own file
+        return None  # the fake NVML could not open its own file, so it ended the program
     if isinstance(status, int) and status < 0 and -status != signal.SIGINT:
         return f"it ends by signal {-status}"
     if status not in (0, 1, -signal.SIGINT):
@@ -163,8 +164,8 @@ def judge(command, place, got, reference):
 
 
 def stop(child):
-    """Lets a server begin, asks it once, and ends it. Returns its messages. A server whose message could not be
-    written says nothing, and is ended after SILENCE_S without a request."""
+    """Starts a server, sends it one request, and ends it. Returns its messages. A server whose message could not be
+    written prints nothing; it is ended after SILENCE_S without a request."""
     messages = b""
     silence = threading.Timer(SILENCE_S, child.send_signal, [signal.SIGTERM])
     silence.start()
@@ -192,13 +193,13 @@ COMMANDS = [
     Command("report of digests", ["report", "../../digests", "-o", "@j.json"], "j.json"),
     Command("record", ["record", "-o", "@run.kwhy", "-q", "--", "true"], "run.kwhy", same=False),
     Command("record --one-file", ["record", "-o", "@run.kwhy", "--one-file", "-q", "--", "true"], "run.kwhy", same=False),
-    # Confined, it could not write down the mark of a failed call and the number of blocks.
+    # a confined server could not write the mark of a failed call and the number of blocks
     Command("serve", ["serve", "--unconfined", "--listen", "127.0.0.1:0"], same=False, finish=stop),
 ]
 
 
 def numbers(chance, last):
-    """The numbers of the calls that are to fail. `last` says whether a number was past the last call."""
+    """Yields the numbers of the calls that are to fail. `last` says whether a number was beyond the last call."""
     if EVERY:
         n = 1
         while not last():
@@ -238,7 +239,7 @@ def check(command, chance, place, faults, problems):
 
 
 def check_disks(command, place, disks, faults, problems):
-    """The command with results on disks that are too small, or larger than a file may be."""
+    """Runs the command with results on disks that are too small, and with results that exceed the limit on file sizes."""
     _, out, _, _, live = run(command, place)
     reference = (without_times(out), content(place, command), live)
     for size_kb in (DISKS_KB if disks else []) + [None]:
@@ -252,7 +253,7 @@ def check_disks(command, place, disks, faults, problems):
 
 
 def write_csv(place):
-    """A trace of 50 kernels and the power of a meter during it."""
+    """Makes a trace of 50 kernels, and the readings of a meter during it."""
     with open(place + "/in.csv", "w") as file:
         file.write('# clock unix\n# device 0 name="NVIDIA H200" sms=132\nkind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block\n')
         for i in range(50):

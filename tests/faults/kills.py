@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of kwhy that replace a result, killed (SIGKILL) at a call: a write after half of its bytes, a rename or a flush
-before it. What was whole before is whole afterwards, or the new result is, and the same command then makes its result.
+"""Kills (SIGKILL) commands of kwhy that replace a result at one of their calls: a write after half of its bytes, or before
+a rename or a flush. Afterwards the old result or the new one must be complete, and the same command must then make its
+result.
 
-Usage: kills.py [_all] KWHY FAULTS FAKE_NVML_DIR SOURCE_DIR. Without _all a few of the calls of each kind are chosen.
+Usage: kills.py [_all] KWHY FAULTS FAKE_NVML_DIR SOURCE_DIR. Without _all, a few calls of each kind are chosen.
 """
 import os
 import random
@@ -20,7 +21,7 @@ EVERY = sys.argv[1] == "_all"
 KWHY, FAULTS, NVML, SOURCE = sys.argv[-4:]
 RECORDINGS = [f"{SOURCE}/examples/recordings/{name}.kwhy" for name in ("mix", "transfer")]
 KINDS = ["write", "rename", "sync"]
-WAIT_S = 300  # for a server that does not begin; it takes a fraction of a second
+WAIT_S = 300  # limit for a server that does not start; starting takes a fraction of a second
 
 
 def environment(place, fault=None):
@@ -38,7 +39,7 @@ def run(words, place, fault=None):
 
 
 def tree(path):
-    """The bytes of a file, or of the files of a folder; None: there is nothing."""
+    """Returns the bytes of a file, or of the files of a folder; None: there is nothing."""
     if os.path.isdir(path):
         return {name: tree(f"{path}/{name}") for name in os.listdir(path)}
     if not os.path.exists(path):
@@ -48,7 +49,7 @@ def tree(path):
 
 
 class File:
-    """A command that writes one file, first of one recording and then of another."""
+    """A command that writes one file: first for one recording, then for another."""
 
     def __init__(self, name, result, words, same=True):
         self.name, self.result, self.words, self.same = name, result, words, same
@@ -58,7 +59,7 @@ class File:
         return run(words + ["-o", self.result], place, fault)
 
     def whole(self, place, before, after):
-        """What is wrong; None: nothing."""
+        """Returns what is wrong; None: nothing."""
         found = tree(place + "/out/" + self.result)
         return None if found in (before, after) else "it has neither the old bytes nor the new ones"
 
@@ -70,7 +71,7 @@ class File:
 
 
 class Digests(File):
-    """A folder of a file for each rank, which are whole one by one."""
+    """A command that writes a folder with one file per rank. Each file must be complete."""
 
     def whole(self, place, before, after):
         found = {name: data for name, data in tree(place + "/out/" + self.result).items() if name.endswith(".json")}
@@ -79,14 +80,14 @@ class Digests(File):
 
 
 class Study(File):
-    """The state of a study says which steps have their results."""
+    """The state of a study, which says which steps have results."""
 
     def make(self, place, which, fault=None):
         shutil.copyfile(RECORDINGS[which], place + "/out/run.kwhy")
         return run(["study", "utilisation", "run.kwhy", "-o", self.result], place, fault)
 
     def whole(self, place, before, after):
-        return None  # again() says whether its state can be read
+        return None  # again() checks whether the state can be read
 
     def again(self, place, after):
         done = self.make(place, 1)
@@ -107,7 +108,7 @@ FILES = [
 
 
 def calls_to_try(chance, was_made):
-    """Numbers of calls; was_made() says whether the last one was made."""
+    """Yields numbers of calls; was_made() says whether the last one was reached."""
     n = 1
     while True:
         yield n
@@ -123,7 +124,7 @@ def empty(place):
 
 
 def check_file(file, place, chance):
-    """Kills a command at its calls, and prints what is wrong. Returns the numbers of kills and of problems."""
+    """Kills a command at its calls and prints what is wrong. Returns the numbers of kills and of problems."""
     kills = problems = 0
     empty(place)
     for which in (0, 1):
@@ -154,7 +155,7 @@ def check_file(file, place, chance):
 
 
 def serve(place, fault, seconds):
-    """Serves with accounts until it is killed, or for a time."""
+    """Runs a server with accounts until it is killed, or for a time."""
     child = subprocess.Popen([KWHY, "serve", "--unconfined", "--listen", "127.0.0.1:0", "--accounts", place + "/out/a.sqlite"],
                              env=environment(place, fault), stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + WAIT_S
@@ -170,7 +171,7 @@ def serve(place, fault, seconds):
 
 
 def accounted(place):
-    """The number of rows of the accounts, which must be whole."""
+    """Returns the number of rows in the accounts, which must be complete."""
     with sqlite3.connect(place + "/out/a.sqlite") as base:
         if base.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
             return -1

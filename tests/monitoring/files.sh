@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every metric of the dashboards, of the alert rules and of docs/formats/metrics.md is one that kwhy serve has, the page names all of
-# them, and promtool finds nothing wrong with metrics and rules. Usage: files.sh SOURCE_DIR
+# Tests that kwhy serve has every metric that is used in dashboards, alert rules and docs/formats/metrics.md, that the
+# page names all metrics, and that promtool accepts metrics and rules.
+# Usage: files.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
 bad=0
@@ -10,11 +11,12 @@ complain() {
 	bad=1
 }
 
-metrics=tests/golden/metrics.prometheus.golden # of a machine that has everything
+metrics=tests/golden/metrics.prometheus.golden # metrics of a machine with every kind of meter
 served=$(grep -oE '^[a-z_]+' "$metrics" | sort -u)
 [ -n "$served" ] || complain "$metrics has no metrics"
 
-# Metrics named by a file; recorded series have colons and are the rules' own.
+# Prints the metrics that a file names. Recorded series have colons in their names and are defined by the rules
+# themselves.
 named() {
 	grep -oE '(^|[^a-z_:])(kwhy|process)_[a-z_]+[a-z]([^a-z_:]|$)' "$1" | grep -oE '(kwhy|process)_[a-z_]+[a-z]' | sort -u
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Requests that two readers of HTTP could understand differently: kwhy serve gives each one answer, and lives on.
+"""Sends requests that two HTTP parsers could understand differently. kwhy serve must give each of them one answer and
+continue to serve.
 
-A request with a body is answered, and its connection closed, so nothing after it is taken for a request (smuggling).
-Usage: hostile.py KWHY POWER_FILE
+A request with a body is answered and its connection closed, so that no bytes after it are taken for a request (request
+smuggling). Usage: hostile.py KWHY POWER_FILE
 """
 
 import random
@@ -18,7 +19,7 @@ SECOND = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
 CLOSE = b"Connection: close\r\n\r\n"
 CONNECTIONS = 300
 
-# Name: bytes, statuses of all answers that may come.
+# name: bytes of the request, and the statuses that all answers may have
 REQUESTS = {
     "length and chunks": (GET + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + SECOND, [200]),
     "two lengths": (GET + b"Content-Length: 5\r\nContent-Length: 0\r\n\r\n" + SECOND, [200]),
@@ -49,12 +50,12 @@ def receive(client):
         while piece := client.recv(65536):
             answer += piece
     except ConnectionResetError:
-        pass  # of a request that was not read to its end
+        pass  # the request was not read to its end
     return answer
 
 
 def statuses(answer):
-    """Of each answer, by its length."""
+    """Yields the answers, divided by their lengths."""
     found = []
     while answer:
         head, _, rest = answer.partition(b"\r\n\r\n")
@@ -76,24 +77,24 @@ def ask(address, request):
 
 
 def noise(address):
-    """Requests with bytes changed, whose clients go away: a scrape is answered afterwards."""
+    """Sends requests with changed bytes and closes the connections. A scrape must be answered afterwards."""
     choice = random.Random(40)
     for _ in range(200):
         request = bytearray(choice.choice(list(REQUESTS.values()))[0][:2000] + b"\r\n")
         for _ in range(choice.randint(1, 8)):
             request[choice.randrange(len(request))] = choice.randrange(256)
         with socket.create_connection(address) as client:
-            client.sendall(request)  # nothing is read: half a request gets no answer
+            client.sendall(request)  # no answer is read, because half a request gets none
 
 
 def crowd(address):
-    """More clients than there is room for, which ask nothing or half a question, and a scrape among them."""
+    """Opens more connections than the server accepts, which send nothing or half a request, and a scrape among them."""
     clients = [socket.create_connection(address) for _ in range(CONNECTIONS)]
     for number, client in enumerate(clients):
         try:
             client.sendall(GET[:number % len(GET)])
         except (BrokenPipeError, ConnectionResetError):
-            pass  # it had to make room
+            pass  # the server closed the connection in favour of others
     found = ask(address, GET + CLOSE)
     for client in clients:
         client.close()

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the manifests for Kubernetes: fields and types of the API (by kubernetes-types and tsc), references between them, that kwhy has the options that they
-give it, and that nothing is granted that is not needed. Of the chart: that templates and values name the same, and where helm is
-installed that the chart is the manifests. Usage: kubernetes.py KWHY SOURCE_DIR (77: PyYAML is not installed)"""
+"""Checks the manifests for Kubernetes: fields and types of the API (by kubernetes-types and tsc), references between
+manifests, that kwhy has the options in them, and that they grant only what is needed. Checks the chart: templates and
+values use the same names and, if helm is installed, the chart gives the manifests. Usage: kubernetes.py KWHY SOURCE_DIR
+(77: PyYAML is not installed)"""
 import copy
 import json
 import re
@@ -63,7 +64,8 @@ def check_daemon_set(doc):
 
 
 def check_types(docs):
-    """Compiles the manifests as values of the API's types. The ServiceMonitor is of another API. Errors in copies must be found."""
+    """Compiles the manifests as values of the API's types, except for the ServiceMonitor, which is of another API. Errors
+    that are put into copies must be found."""
     if not (MODULES / "kubernetes-types").is_dir() or not (MODULES / "typescript").is_dir() or not shutil.which("node"):
         print("skipped: types of the API: npm packages of web/ are not installed")
         return
@@ -109,7 +111,7 @@ def check_manifests(docs):
 
 
 def leaves(values, path=()):
-    """Paths of values that templates name; a whole branch may be named by toYaml."""
+    """Returns the paths of values that templates use. toYaml may use a whole branch."""
     for key, value in values.items():
         if isinstance(value, dict) and value and path + (key,) not in (("nodeSelector",), ("resources",)):
             yield from leaves(value, path + (key,))

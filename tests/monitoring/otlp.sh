@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy serve --otlp sends its figures to a collector, which checks the protocol and refuses the first request; a collector that is
-# not there does no harm. Usage: otlp.sh KWHY FAKE_NVML_DIR SOURCE_DIR
+# Tests kwhy serve --otlp with a collector that checks the protocol and refuses the first request. A missing collector
+# must not disturb kwhy serve.
+# Usage: otlp.sh KWHY FAKE_NVML_DIR SOURCE_DIR
 set -euo pipefail
 kwhy=$1
 command -v node >/dev/null || { echo "skipped: Node.js is not installed"; exit 77; }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy serve on fake GPUs gives their energy to jobs that share and follow each other; it is killed and started again, and the
-# accounts add up to the meters' energy to the nanojoule. Usage: owners.sh KWHY FAKE_NVML_DIR
+# Tests kwhy serve on fake GPUs with jobs that share GPUs and follow each other. It is killed and started again, and the
+# accounts must add up to the meters' energy to the nanojoule.
+# Usage: owners.sh KWHY FAKE_NVML_DIR
 set -euo pipefail
 kwhy=$1
 command -v sqlite3 >/dev/null && command -v curl >/dev/null || { echo "skipped: sqlite3 or curl is not installed"; exit 77; }
@@ -24,14 +25,14 @@ query() {
 	sqlite3 -cmd '.timeout 5000' "$place/accounts" "$1"
 }
 
-# A process of user 1000 in a cgroup: process PID CGROUP
+# process PID CGROUP: makes a process of user 1000 in a cgroup
 process() {
 	mkdir -p "$place/root/proc/$1"
 	echo "0::$2" >"$place/root/proc/$1/cgroup"
 	printf 'Name:\tpython\nUid:\t1000\t1000\t1000\t1000\n' >"$place/root/proc/$1/status"
 	echo "$1 (python) S 1 1 1 0 -1 0 1 2 3 4 100 50 100 50 20 0 1 0 777 1 1" >"$place/root/proc/$1/stat"
 }
-# What runs on the GPUs from now on, as lines of the fake.
+# Sets what runs on the GPUs from now on, as lines of the fake.
 runs() {
 	printf '%s\n' "$@" >"$place/processes.new"
 	mv "$place/processes.new" "$place/processes"
@@ -60,7 +61,7 @@ balance() {
 	sums=$(query "SELECT count(*) FROM meter m WHERE booked_nj IS NOT coalesce((SELECT sum(energy_nj) FROM account WHERE meter = m.id), 0)")
 	[ "$sums" = 0 ] || fail "the accounts do not add up to the meters $1"
 	[ "$(query 'SELECT count(*) FROM meter')" = 2 ] || fail "not both meters are in the file $1"
-	# The counter counts whole millijoules; what is beyond it is younger than its last reading.
+	# The counter has whole millijoules. The rest of the accounts' energy is of the time since the counter's last reading.
 	[ "$(query 'SELECT count(*) FROM meter WHERE counter_nj % 1000000 != 0 OR NOT has_counter')" = 0 ] ||
 		fail "the energy is not the counter's $1"
 }
@@ -91,7 +92,7 @@ stop_serving TERM || fail "kwhy serve ended with $?"
 server=
 balance "after the end"
 [ "$(query 'SELECT sum(booked_nj) FROM meter')" -gt "$before" ] || fail "nothing was added after the restart"
-# What the counters rose by since the first reading of all has owners, the time between the two servers included.
+# All energy since the first reading of the counters has owners, also that of the time between the two servers.
 [ "$(query 'SELECT counted * 1000000 - counter_nj FROM meter ORDER BY id')" = "$begin" ] ||
 	fail "the rise of the counters is not that of the accounts"
 
@@ -99,14 +100,14 @@ balance "after the end"
 grep -qE '^ +slurm 5 +alice ' "$place/jobs.txt" && grep -qE '^ +kubernetes research/llama-0 ' "$place/jobs.txt" ||
 	fail "$(cat "$place/jobs.txt")"
 grep -qE ' [0-9.]+( m| k)?( J)? to [0-9.]+ [mk]?J ' "$place/jobs.txt" || fail "no interval: $(cat "$place/jobs.txt")"
-# What kwhy job says is what the file holds, to the nanojoule.
+# kwhy job must show what the file contains, to the nanojoule.
 "$kwhy" job --accounts "$place/accounts" --csv >"$place/jobs.csv"
 sum=$(awk -F, 'NR > 1 { printf "%s+", $7 } END { print 0 }' "$place/jobs.csv")
 [ "$((sum))" = "$(query 'SELECT sum(booked_nj) FROM meter')" ] || fail "kwhy job: $(cat "$place/jobs.csv")"
 status=0
 "$kwhy" job --accounts "$place/accounts" 4711 2>"$place/err" || status=$?
 [ "$status" -eq 1 ] && grep -q "no account of '4711'" "$place/err" || fail "a job that is not there: $status"
-# refused STATUS WORDS ARGUMENTS...: kwhy job ends so, with these words.
+# refused STATUS WORDS ARGUMENTS...: checks that kwhy job ends with this status and a message with these words
 refused() {
 	local status=0
 	"$kwhy" job --accounts "$place/accounts" "${@:3}" >"$place/out" 2>"$place/err" || status=$?

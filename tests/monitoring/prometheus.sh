@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A real Prometheus scrapes kwhy serve, which reads a fake device at 300 W, and evaluates the alert rules.
+# Tests kwhy serve, which reads a fake device at 300 W, with a real Prometheus that scrapes it and evaluates the alert
+# rules.
 # Usage: prometheus.sh KWHY FAKE_NVML_DIR SOURCE_DIR
 set -euo pipefail
 kwhy=$1
@@ -29,7 +30,7 @@ scrape_configs:
 END
 promtool check config "$place/prometheus.yml" >/dev/null
 
-# Prometheus takes no port of the system's choice: try some that neither the system nor another test gives to anybody.
+# Prometheus cannot let the system choose its port. Tries some that neither the system nor another test assigns.
 for _ in 1 2 3 4 5; do
 	port=$((10000 + RANDOM % 10000))
 	prometheus --config.file="$place/prometheus.yml" --storage.tsdb.path="$place/data" --log.level=warn \
@@ -64,7 +65,7 @@ until_true() {
 }
 until_true 'up{job="kwhy"} == 1'
 until_true 'count_over_time(kwhy_device_energy_joules_total[1m]) > 8'
-# The counter is brought forward twice a second: over 10 s that is 5 %.
+# The served counter is updated twice a second, which is 5 % of 10 s.
 until_true 'abs(rate(kwhy_device_energy_joules_total[10s]) - 300) < 30'
 until_true 'abs(kwhy_device_power_watts - 300) < 5'
 until_true 'kwhy_device_idle_energy_joules_total == 0'

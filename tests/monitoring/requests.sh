@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Requests good and hostile: what is answered, what is refused, and that the server lives on.
+# Tests good and hostile requests: which are answered, which are refused, and that the server continues to serve.
 # Usage: requests.sh KWHY SOURCE_DIR
 set -euo pipefail
 kwhy=$1
@@ -21,21 +21,21 @@ complain() {
 	bad=1
 }
 
-# request LINES...: sends them with CRLF and an empty line, prints what comes back.
+# request LINES...: sends them with CRLF and an empty line, prints the answer
 request() {
 	exec 3<>"/dev/tcp/${address%:*}/${address##*:}"
 	printf '%s\r\n' "$@" '' >&3 || true
 	cat <&3 || true
 	exec 3<&-
 }
-# expect STATUS LINES...: the status line of the answer begins so.
+# expect STATUS LINES...: checks that the answer's status line begins with STATUS
 expect() {
 	local wanted=$1 got
 	shift
 	got=$(request "$@" 'Connection: close' 2>/dev/null | head -n 1 || true)
 	[[ $got == "HTTP/1.1 $wanted"* ]] || complain "'${1:0:60}' gives '$got', not $wanted"
 }
-# Too long: refused, or cut off while it still comes.
+# Requests that are too long are refused, or the connection is closed while they arrive.
 expect_refused() {
 	local got
 	got=$(request "$@" 'Connection: close' 2>/dev/null | head -n 1 || true)
@@ -46,7 +46,7 @@ long() {
 }
 
 serve --power-file "$replay"
-# Once energy was counted.
+# Waits until energy was counted.
 until request 'GET /metrics HTTP/1.1' 'Host: localhost' 'Connection: close' | grep -q energy_joules_total; do
 	sleep 0.1
 done
@@ -78,7 +78,7 @@ done
 expect 200 'GET /metrics HTTP/1.1' "Host: $address"
 expect 403 'GET /metrics HTTP/1.1' 'Host: rebound.example'
 expect 403 'GET / HTTP/1.1' 'Host: rebound.example:9835'
-# Many clients that send a byte now and then: a scrape gets through, and through still when they are gone.
+# Many clients send a byte now and then. A scrape is answered meanwhile, and also after they have left.
 slow=$(seq 10 90)
 for fd in $slow; do
 	eval "exec $fd<>/dev/tcp/${address%:*}/${address##*:}" 2>/dev/null || complain "client $fd is not let in"
@@ -113,7 +113,7 @@ expect 200 'GET /metrics HTTP/1.1' 'Host: gpu01.example'
 stop_serving TERM || complain "ended by SIGTERM with $?"
 server=
 
-# refused STATUS WORDS ARGUMENTS...: does not start, and says why.
+# refused STATUS WORDS ARGUMENTS...: checks that kwhy serve does not start and says why
 refused() {
 	local status=0
 	"$kwhy" serve --power-file "$replay" "${@:3}" >"$place/out" 2>"$place/err" || status=$?
@@ -140,7 +140,7 @@ if command -v openssl >/dev/null && command -v curl >/dev/null; then
 	curl -sS --noproxy '*' --cacert "$place/cert.pem" "https://$address/metrics" | grep -q kwhy_build_info ||
 		complain "HTTPS does not work"
 	! curl -s --noproxy '*' "http://$address/metrics" | grep -q kwhy_build_info || complain "HTTPS is answered in clear"
-	# Versions by the options of openssl: both sides agree, or the handshake fails.
+	# TLS versions, by the options of openssl: both sides agree on one, or the handshake fails.
 	for version in tls1_2 tls1_3; do
 		openssl s_client -connect "$address" "-$version" </dev/null 2>&1 | grep -q 'Cipher is [^(]' || complain "$version is refused"
 	done

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Scrapes kwhy serve many times, by kept and by new connections: its memory and its descriptors stay as they are.
+"""Scrapes kwhy serve many times, over kept and over new connections. Its memory and its number of descriptors must not
+grow.
 
-Usage: scrapes.py KWHY POWER_FILE [SCRAPES]; without a number, SCRAPES of the environment, or 1,000,000.
+Usage: scrapes.py KWHY POWER_FILE [SCRAPES]; the default is the environment variable SCRAPES or, without it, 1,000,000.
 """
 
 import os
@@ -14,13 +15,13 @@ import sys
 
 REQUEST = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 PAGE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
-KEPT = 1000  # scrapes of a connection
-CLOSING = 2  # connections that a client has closed, and the server not yet
-GROWTH_KB = 512  # an allocator's pools may still settle
+KEPT = 1000  # scrapes per connection
+CLOSING = 2  # connections that a client has closed and the server has not closed yet
+GROWTH_KB = 512  # growth that an allocator's pools may still cause
 
 
 def answer_of(stream):
-    """Reads one answer; returns its body."""
+    """Reads one answer. Returns its body."""
     status = stream.readline()
     if not status.startswith(b"HTTP/1.1 200"):
         sys.exit(f"a scrape is answered {status!r}")
@@ -42,7 +43,7 @@ def scrape(address, count):
 
 
 def usage(pid):
-    """Resident memory in kB, descriptors, threads."""
+    """Returns resident memory in kB, and the numbers of descriptors and threads."""
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
         status = file.read()
     found = [int(re.search(rf"^{name}:\s*(\d+)", status, re.M).group(1)) for name in ("VmRSS", "Threads")]

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A real Prometheus scrapes kwhy serve each second while jobs come and go among 200 processes on eight fake GPUs, and others read
-it, too: no scrape fails, no counter falls, the owners' joules rise as the devices' do, and the memory stays flat.
-Usage: scraping.py KWHY FAKE_NVML_DIR. MINUTES says for how long; it is one minute if that is not set."""
+"""Tests kwhy serve with a real Prometheus that scrapes it each second, while jobs come and go among 200 processes on eight
+fake GPUs and others read the metrics, too. No scrape may fail, no counter may fall, the owners' joules must rise as the
+devices' do, and the memory must not grow. Usage: scraping.py KWHY FAKE_NVML_DIR. MINUTES is the length of the test
+(default 1)."""
 import itertools
 import json
 import os
@@ -22,11 +23,11 @@ from pathlib import Path
 MINUTES = float(os.environ.get("MINUTES", 1))
 KWHY, NVML = sys.argv[1:]
 GPUS, JOBS_A_GPU, PROCESSES_A_JOB = 8, 5, 5
-LABELS = 300  # owners with labels of their own; in ten minutes there are more jobs
+LABELS = 300  # number of owners with labels of their own; in ten minutes there are more jobs
 WARM_UP_S = 15
 MEMORY_KB = 1024  # the rows of owners that ended stay for an hour
-LATE_S = 3  # owners are up to a look of a second behind, at both ends of the time, and a scrape is a second after the other
-EXTRAPOLATED = 0.03  # increase() extrapolates each job's series, by half a scrape at its start
+LATE_S = 3  # figures of owners are up to one update late at both ends of the time, and scrapes are a second apart
+EXTRAPOLATED = 0.03  # increase() extrapolates the series of each job by half a scrape interval at its start
 numbers = itertools.count(1)
 generator = random.Random(1)
 
@@ -36,7 +37,7 @@ def watts(gpu):
 
 
 class Machine:
-    """Jobs on fake GPUs: the driver's list of processes, and their /proc."""
+    """Simulates jobs on fake GPUs: the driver's list of processes, and their /proc."""
 
     def __init__(self, folder):
         self.folder, self.root, self.count = folder, folder / "root", 0
@@ -63,7 +64,7 @@ class Machine:
         (self.folder / "new").rename(self.folder / "processes")
 
     def replace(self):
-        at = self.count % len(self.jobs)  # each job lives for some seconds, and is seen
+        at = self.count % len(self.jobs)  # each job lives for some seconds, so that it is seen
         gpu, _, pids = self.jobs[at]
         self.jobs[at] = self.job(gpu)
         self.write()
@@ -117,14 +118,14 @@ class Prometheus:
         self.port, self.at_s = port, at_s
 
     def ask(self, query):
-        """The values of a query at the end of the time, by device."""
+        """Returns the values of a query at the end of the time, by device."""
         text = read(f"http://127.0.0.1:{self.port}/api/v1/query?" + urllib.parse.urlencode({"query": query, "time": self.at_s}))
         answer = json.loads(text)["data"]["result"]
         return {row["metric"].get("device"): float(row["value"][1]) for row in answer}
 
 
 def use(machine, server, address, seconds):
-    """Lets jobs come and go, and reads the metrics as well. Returns the memory of the server in kB."""
+    """Lets jobs come and go, and reads the metrics as well. Returns the server's memory in kB."""
     memory, end = [], time.monotonic() + seconds
     while time.monotonic() < end:
         machine.replace()
@@ -141,7 +142,7 @@ def check_energy(prometheus, window_s, machine, say):
     device = prometheus.ask(f"increase(kwhy_device_energy_joules_total{window})")
     owners = "kwhy_owner_energy_joules_total"
     rise = prometheus.ask(f"sum by (device) ({owners}) - sum by (device) ({owners} offset {window_s}s)")
-    # What a series had when it was first scraped is no increase to Prometheus.
+    # Prometheus does not count the value that a series had at its first scrape as an increase.
     increase = prometheus.ask(f"sum by (device) (increase({owners}{window}))")
     first = prometheus.ask(f"sum by (device) (min_over_time({owners}{window}) unless {owners} offset {window_s}s)")
     if len(device) != GPUS:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced: runs kwhy serve in the background on a port of the system's choice. Needs $kwhy and $place, a folder that is removed.
+# Sourced: runs kwhy serve in the background on a port that the system chooses. Needs $kwhy, and $place, a folder that
+# is removed at the end.
 
-# serve ARGUMENTS...: sets $server (process) and $address (HOST:PORT).
+# serve ARGUMENTS...: starts it; sets $server (process) and $address (HOST:PORT)
 serve() {
 	: >"$place/serve.log"
 	"$kwhy" serve --listen 127.0.0.1:0 "$@" 2>"$place/serve.log" &
@@ -14,7 +15,7 @@ serve() {
 	done
 }
 
-# stop_serving SIGNAL: the server must end well.
+# stop_serving SIGNAL: ends the server, which must succeed
 stop_serving() {
 	kill -"$1" "$server"
 	wait "$server"

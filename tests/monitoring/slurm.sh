@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A real Slurm with accounting (slurmctld, slurmd, slurmdbd, MariaDB, munge) of one node with two fake GPUs: two jobs follow each
-# other, three others have parts of GPUs (gres/shard), one is killed, kwhy serve is killed and starts again. The joules of all owners add up to the counters to
-# the nanojoule, and kwhy job and sacct agree. Usage: slurm.sh KWHY FAKE_NVML_DIR SOURCE_DIR
+# Tests kwhy serve with a real Slurm with accounting (slurmctld, slurmd, slurmdbd, MariaDB, munge) of one node with two
+# fake GPUs. Two jobs follow each other, three others have parts of GPUs (gres/shard), one is killed, and kwhy serve is
+# killed and started again. The joules of all owners must add up to the counters to the nanojoule, and kwhy job and
+# sacct must agree.
+# Usage: slurm.sh KWHY FAKE_NVML_DIR SOURCE_DIR
 set -euo pipefail
 kwhy=$(realpath "$1")
 scripts=$3/monitoring/slurm
@@ -17,7 +19,7 @@ server=
 daemons=()
 finish() {
 	[ -z "$server" ] || kill "$server" 2>/dev/null || true
-	# Jobs outlive slurmd, so they end first.
+	# Ends jobs first, because they outlive slurmd.
 	scancel -s KILL --me 2>/dev/null || true
 	for _ in $(seq 50); do
 		[ -n "$(squeue -h 2>/dev/null)" ] || break
@@ -41,12 +43,12 @@ fail() {
 	[ ! -e "$place/accounts" ] || query "SELECT kind, owner.name, part, user, meter, energy_nj, held_ns FROM account JOIN owner ON owner.id = owner"
 	exit 1
 }
-# begin NAME COMMAND...: a daemon in the background, with its output in a log.
+# begin NAME COMMAND...: starts a daemon in the background, with its output in a log
 begin() {
 	"${@:2}" >"$place/$1.log" 2>&1 &
 	daemons+=($!)
 }
-# until_true COMMAND...: as long as all daemons run.
+# until_true COMMAND...: waits until it succeeds, as long as all daemons run
 until_true() {
 	until "$@" >/dev/null 2>&1; do
 		for daemon in "${daemons[@]}"; do
@@ -65,7 +67,7 @@ mariadb-install-db --user=root --datadir="$place/data" --auth-root-authenticatio
 begin mariadbd mariadbd --no-defaults --user=root --datadir="$place/data" --socket="$place/db.socket" --skip-networking \
 	--innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=32M --pid-file="$place/db.pid"
 port=$((20000 + RANDOM % 10000))
-node=kwhy$$ # cgroups of jobs have the name in their path
+node=kwhy$$ # cgroups of jobs have this name in their path
 cat >"$place/slurmdbd.conf" <<END
 AuthType=auth/munge
 AuthInfo=socket=$place/munge.socket
@@ -138,7 +140,7 @@ begin slurmctld slurmctld -D -i
 begin slurmd slurmd -D -N "$node"
 until_true sh -c "sinfo -h -o %t | grep -qE '^(idle|mix)'"
 
-# A program that uses its GPUs: gpu-work PERCENT. Its processes are those that the fake driver lists, until they end.
+# gpu-work PERCENT: a program that uses its GPUs. The fake driver lists its processes until they end.
 cat >"$place/gpu-work" <<END
 #!/bin/sh
 for gpu in \$(echo \$GPUS | tr ',' ' '); do echo "\$gpu \$\$ 100 \$1"; done >$place/running/\$\$
@@ -164,7 +166,7 @@ start() {
 	LD_LIBRARY_PATH=$2 serve --accounts "$place/accounts" --job-mapping "$place/jobs" --interval 200
 }
 start "$@"
-# has_joules JOB NANOJOULES: whether the processes of the job's steps have used as much by now.
+# has_joules JOB NANOJOULES: whether the processes of the job's steps have used that much
 has_joules() {
 	[ "$(query "SELECT sum(energy_nj) > $2 FROM account JOIN owner ON owner.id = owner WHERE kind = 'slurm' AND owner.name = '$1' AND part <> ''")" = 1 ]
 }
@@ -173,12 +175,12 @@ submit() {
 	sbatch --parsable -N 1 -n 1 --gres="$1" --chdir="$place" -o /dev/null --wrap "GPUS=\${SLURM_JOB_GPUS:-\$CUDA_VISIBLE_DEVICES} srun --overlap $2"
 }
 
-# The first holds both GPUs and uses them; the second waits for it and then has one.
+# The first job holds and uses both GPUs. The second waits for it and then has one.
 first=$(submit gpu:2 "$place/gpu-work 60")
 until_true has_joules "$first" 50000000000
 second=$(submit gpu:1 "$place/gpu-work 100")
 grep -q "^$first " "$place/jobs/0" && grep -q "^$first " "$place/jobs/1" || fail "the prolog did not write the first job"
-# A third program, of the first job, shares the first GPU.
+# A third program, which belongs to the first job, shares the first GPU.
 GPUS=0 srun --jobid="$first" --overlap -n 1 "$place/gpu-work" 20 >"$place/srun.log" 2>&1 &
 until_true sh -c "[ \$(ls $place/running | wc -l) -ge 2 ]"
 until_true has_joules "$first" 150000000000
@@ -192,7 +194,7 @@ until_true has_joules "$second" 50000000000
 scancel "$second"
 until_true sh -c "[ -z \"\$(squeue -h)\" ]"
 
-# Of three jobs with a part of a GPU each, two share one: its energy is divided by what their processes use of it.
+# Two of three jobs with a part of a GPU share a GPU. Its energy is divided by the use of their processes.
 sharing=()
 for percent in 60 40 20; do sharing+=("$(submit shard:1 "$place/gpu-work $percent")"); done
 for job in "${sharing[@]}"; do until_true has_joules "$job" 20000000000; done
@@ -202,7 +204,7 @@ for job in "${sharing[@]}"; do until_true has_joules "$job" 20000000000; done
 scancel "${sharing[@]}"
 until_true sh -c "[ -z \"\$(squeue -h)\" ]"
 
-# sacct has the energy in the jobs' comments, as kwhy job says it.
+# sacct shows the energy in the jobs' comments, equal to that of kwhy job.
 for job in "$first" "$second" "${sharing[@]}"; do
 	until_true sh -c "sacct -n -X -j $job -o comment%120 | grep -q 'kwhy: .* joules of gpus'"
 	comment=$(sacct -n -X -j "$job" -o comment%120 | sed -nE 's/.*kwhy: ([0-9.]+) joules.*/\1/p')
@@ -214,7 +216,7 @@ stop_serving TERM || fail "kwhy serve ended with $?"
 server=
 [ "$(query "SELECT count(*) FROM meter m WHERE booked_nj IS NOT coalesce((SELECT sum(energy_nj) FROM account WHERE meter = m.id), 0)")" = 0 ] ||
 	fail "the owners' energies do not add up to the meters'"
-# What the counters rose by since the first reading of all, the time without a server included.
+# All energy since the first reading of the counters has owners, also that of the time without a server.
 [ "$(query 'SELECT counted * 1000000 - counter_nj FROM meter ORDER BY id')" = "$first_count" ] || fail "the energy is not the counters'"
 [ "$(query "SELECT count(*) FROM account JOIN owner ON owner.id = owner WHERE kind IN ('user', 'unit', 'unknown')")" = 0 ] ||
 	fail "a process of a job was not recognised"

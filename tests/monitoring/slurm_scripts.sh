@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The prolog and epilog of Slurm without a Slurm: what they write for each GPU, also of jobs that share one, and that nothing makes
-# them fail a job. The comment's script with a file of accounts and a sacctmgr of its own.
+# Tests Slurm's prolog and epilog without Slurm: what they write for each GPU, also for jobs that share one, and that
+# they never make a job fail. Tests the script for job comments with a file of accounts and a fake sacctmgr.
 # Usage: slurm_scripts.sh KWHY FAKE_NVML_DIR SOURCE_DIR
 set -euo pipefail
 kwhy=$(realpath "$1")
@@ -47,7 +47,7 @@ prolog 6 alice '../../escaped,0'
 [ ! -e "$place/escaped" ] || fail "a GPU that is no number is written elsewhere"
 holds 0 '6 alice'
 SLURM_JOB_ID=8 "$scripts/prolog.sh" || fail "a job without GPUs fails"
-# Many jobs at once lose no line.
+# If many jobs start at once, no line is lost.
 for job in $(seq 100 107); do prolog "$job" carol 4 & done
 wait
 [ "$(wc -l <"$place/jobs/4")" = 8 ] || fail "lines are lost"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy watch in a real terminal, by tmux: what it draws, keys, another size, an end that leaves the terminal whole; and what
-# it says where it cannot draw. Usage: terminal.sh KWHY FAKE_NVML_DIR SOURCE_DIR
+# Tests kwhy watch in a real terminal, by tmux: what it draws, keys, another size, an end that restores the terminal,
+# and its message if it cannot draw.
+# Usage: terminal.sh KWHY FAKE_NVML_DIR SOURCE_DIR
 set -euo pipefail
 kwhy=$1
 scenarios=$3/tests/fakes/nvml/scenarios
@@ -21,11 +22,11 @@ finish() {
 }
 trap finish EXIT
 
-# A sanitizer must not ask of ncurses that it frees what it keeps for the next time.
+# Memory that ncurses keeps until the end is not a leak.
 printf 'leak:libtinfo\nleak:libncurses\n' >"$place/kept"
 export LSAN_OPTIONS="suppressions=$place/kept:print_suppressions=0"
 
-# Without a terminal: one picture.
+# Without a terminal, it prints one picture.
 export LD_LIBRARY_PATH=$2
 KWHY_FAKE_NVML=$scenarios/two_gpus.txt "$kwhy" watch >"$place/once" 2>"$place/err" || complain "watch without a terminal: $?"
 [ ! -s "$place/err" ] || complain "on standard error: $(cat "$place/err")"
@@ -41,7 +42,7 @@ fi
 
 command -v tmux >/dev/null || { echo "skipped: tmux is not installed"; [ "$bad" -ne 0 ] || exit 77; exit 1; }
 
-# until_shown PATTERN: waits for a screen with such a line, until kwhy watch has ended.
+# until_shown PATTERN: waits for a screen with such a line, as long as kwhy watch runs
 until_shown() {
 	local ended=no shown
 	echo "waiting for: $1"
@@ -62,7 +63,7 @@ until_gone() {
 		sleep 0.1
 	done
 }
-# start COLUMNS LINES ENVIRONMENT...: a shell in a terminal of that size runs kwhy watch.
+# start COLUMNS LINES ENVIRONMENT...: runs kwhy watch in a shell in a terminal of that size
 start() {
 	screen kill-server 2>/dev/null || true
 	terminals=$((terminals + 1))

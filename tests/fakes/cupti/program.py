@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Python program that uses CUDA through the fake CUPTI, as fake_cuda_program does in C.
-ctypes gives the interpreter's lock back while a foreign function runs, as PyTorch does before it launches."""
+"""A Python program that uses CUDA through the fake CUPTI, as fake_cuda_program does in C. ctypes releases the
+interpreter's lock while a foreign function runs, as PyTorch does."""
 import ctypes
 import os
 import sys
@@ -50,7 +50,7 @@ def main():
     worker.join()
     for i in range(10):
         pause_and_launch(310 + i)
-    # A thread without Python's frames, while this one waits for it in C.
+    # calls from a thread without Python frames, while this thread waits for it in C
     cupti.fake_cupti_elsewhere(400)  # LINE waiting
     print("done", sys.version_info[0])
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server of the OpenAI API that answers with made-up tokens, well or badly.
+"""A server of the OpenAI API that answers with made-up tokens, correctly or with faults.
 
-Usage: server.py BEHAVIOUR PORT_FILE; writes the port it listens on. Behaviours are the functions below.
+Usage: server.py BEHAVIOUR PORT_FILE; writes the port on which it listens. Behaviours are the functions below.
 """
 import json
 import os
@@ -43,7 +43,7 @@ def well(handler):
 
 
 def bytewise(handler):
-    """Every byte on its own, lines ended both directions, comments between."""
+    """Sends every byte by itself, ends lines in both ways, and puts comments between them."""
     handler.begin()
     whole = b": comment\r\n" + b"".join(pieces()).replace(b"\n", b"\r\n") + usage(TOKENS) + event("[DONE]")
     for i in range(len(whole)):
@@ -52,7 +52,7 @@ def bytewise(handler):
 
 
 def splits_characters(handler):
-    """Tokens that are a part of a character, or none: as bytes, as halves of a pair, as a NUL."""
+    """Sends tokens that are a part of a character or no character: as bytes, as halves of a surrogate pair, as a NUL."""
     handler.begin()
     for text in (b"\\u0000", b"\\ud83d", b"\\ude00", b"\xf0\x9f", b"\x98\x80", b"a", b"b", b"c"):
         handler.send(piece("?").replace(b"?", text))
@@ -62,7 +62,7 @@ def splits_characters(handler):
 
 
 def in_groups(handler, usage_of):
-    """Pieces of 1, 4, 2 and 1 of the 8 tokens, with the usage so far in each if usage_of says so."""
+    """Sends pieces of 1, 4, 2 and 1 of the 8 tokens; each has the usage so far if usage_of says so."""
     handler.begin()
     count = 0
     for size in (1, 4, 2, 1):
@@ -88,7 +88,7 @@ def groups(handler):
 
 
 def strict(handler):
-    """Refuses what the OpenAI API does not name."""
+    """Refuses parameters that are not in the OpenAI API."""
     if "continuous_usage_stats" in handler.asked["stream_options"]:
         handler.answer(400, b'{"error": {"message": "Unrecognized request argument"}}')
     else:
@@ -187,14 +187,14 @@ def half_bad(handler):
 
 
 def ends_another(handler):
-    """The process FAKE_LLM_ENDS is ended at the question after the first one, which is a trial."""
+    """Ends the process FAKE_LLM_ENDS at the second request; the first one is a trial."""
     if handler.number() == 2:
         os.kill(int(os.environ["FAKE_LLM_ENDS"]), signal.SIGKILL)
     well(handler)
 
 
 def as_the_model_says(handler):
-    """Behaves as its model's name says, or well, so that one server does for many tests."""
+    """Behaves as the name of the requested model says, or correctly, so that one server suffices for many tests."""
     globals().get(handler.asked["model"], well)(handler)
 
 
@@ -252,7 +252,7 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 256
 
     def handle_error(self, request, client_address):
-        """Clients that go away are a part of the game."""
+        """Clients that close their connections are expected."""
 
 
 def main():
