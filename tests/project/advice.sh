@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the pages of advice and cases name is there: findings, checks of the doctor, files; of commands see invocations.sh, of
-# links links.sh.
+# Tests that everything exists that the pages of advice and cases name: findings, checks of the doctor, files.
+# invocations.sh tests commands, links.sh tests links.
 # Usage: advice.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
@@ -14,7 +14,7 @@ complain() {
 	bad=1
 }
 
-# named KIND: the words in backquotes behind "KIND", several with commas or "and" between.
+# named KIND: prints the words in backquotes after "KIND"; there may be several, with commas or "and" between them
 named() {
 	grep -ohE "\b$1 \`[a-z0-9_-]+\`((,| and) \`[a-z0-9_-]+\`)*" "${pages[@]}" | grep -oE '`[^`]+`' | tr -d '`' | sort -u
 }

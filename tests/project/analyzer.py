@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""gcc's analyser finds no leak, no memory freed twice, no use of NULL and no descriptor left open in what reads the files
-and messages of others: import, recording and the wire of ranks. Usage: analyzer.py SOURCE_DIR BUILD_DIR [FILE...]
-"""
+"""Tests that gcc's analyser finds no leak, no double free, no use of NULL and no descriptor that stays open in code that
+reads files and messages of others: import, recording and the messages between ranks. Usage: analyzer.py SOURCE_DIR
+BUILD_DIR [FILE...]"""
 import concurrent.futures
 import json
 import os
@@ -14,7 +14,7 @@ import sys
 
 SOURCE, BUILD, FILES = os.path.abspath(sys.argv[1]), sys.argv[2], [os.path.abspath(path) for path in sys.argv[3:]]
 PLACES = re.compile(r"src/(import|recording)/.*\.c|src/bench/pairs/rank[^/]*\.c")  # gcc 12 analyses C alone
-# Warnings of gcc 12 that are wrong, and why.
+# False warnings of gcc 12, with the reason.
 WRONG = {
     ("src/import/recorded/symbols.c", "malloc-leak"): "the array of modules holds the path",
     ("src/import/rocprof/csv_rows.c", "use-of-uninitialized-value"): "take_integers() sets all numbers, or fails",
@@ -23,7 +23,7 @@ FLAG = re.compile(r"-(I|D|isystem|std=).*")
 
 
 def analyse(row):
-    """What gcc says of a file; "": nothing."""
+    """Returns gcc's warnings on a file; "": none."""
     words, flags = shlex.split(row["command"]), []
     for i, word in enumerate(words):
         if FLAG.match(word):

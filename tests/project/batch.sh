@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# bench/h200/batch.sh: lanes side by side, each with its GPU and half of the CPUs, steps for both GPUs alone, what takes too long or starts others is ended, and
-# everything is packed, also when all time is over. And the plans that lie there name scripts that there are.
+# Tests bench/h200/batch.sh: lanes run concurrently, each with its GPU and half of the CPUs; steps for both GPUs run
+# alone; steps that take too long are ended with all processes that they started; everything is packed, also when the
+# whole time is over. Also tests that the plans next to it name existing scripts.
 # Usage: batch.sh SOURCE_DIR
 set -euo pipefail
 batch=$1/bench/h200/batch.sh
@@ -15,7 +16,7 @@ fail() {
 	cat "$work/said"
 	exit 1
 }
-# run EXIT_STATUS OPTIONS...: the plan of standard input.
+# run EXIT_STATUS OPTIONS...: runs the plan on standard input
 run() {
 	local expected=$1 status=0
 	shift
@@ -24,11 +25,11 @@ run() {
 	bash "$batch" "$work" "$out" "$plan" "$@" > "$work/said" 2>&1 || status=$?
 	[ "$status" = "$expected" ] || fail "exit $status instead of $expected"
 }
-# ended NAME HOW
+# ended NAME HOW: checks how the step ended
 ended() {
 	grep -qE "^$1 +[01]+ +$2( |\$)" "$out/summary.txt" || fail "$1 did not end so: $2"
 }
-# printed NAME TEXT
+# printed NAME TEXT: checks the output of the step
 printed() {
 	[ "$(cat "$out/$1.log")" = "$2" ] || fail "$1 printed $(cat "$out/$1.log") instead of $2"
 }
@@ -36,7 +37,8 @@ is_gone() {
 	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
 }
 
-# Lanes wait for each other, which only ends where they run at the same time; both is there before the step of both begins.
+# The steps of the two lanes wait for each other, so they end only if they run at the same time. Both must have ended
+# before the step for both GPUs begins.
 mkfifo "$work/pipe"
 export pipe=$work/pipe
 run 0 --gpus 2 <<'P'
@@ -60,7 +62,7 @@ for name in summary.txt both.log gives.log gives/done; do
 	grep -qx "$name" "$work/packed" || fail "$name is not packed"
 done
 
-# Too long, failed, and left running; what has a session of its own stays.
+# Steps that take too long, fail, or leave processes running; a process with a session of its own stays.
 run 1 --gpus 2 --pack "$work/elsewhere.tar.gz" <<'P'
 0 | 1   | long   | timeout 1000 sleep 1000 & echo $!; trap "" TERM; wait; sleep 1000
 1 | 600 | fails  | exit 3
@@ -70,7 +72,7 @@ P
 ended long "ended after 1 s"
 ended fails "exit 3"
 ended leaves "exit 0"
-while read -r pid; do # of none where the machine was too busy to come so far
+while read -r pid; do # no process, if the machine was too busy to start it
 	is_gone "$pid" || fail "what a step started outlives its time"
 done < "$out/long.log"
 is_gone "$(cat "$out/leaves.log")" || fail "what a step left running goes on"
@@ -78,7 +80,7 @@ is_gone "$(cat "$out/leaves.log")" || fail "what a step left running goes on"
 kill "$(cat "$out/keeps.log")"
 tar -tzf "$work/elsewhere.tar.gz" | grep -x leaves.log > /dev/null || fail "not packed elsewhere"
 
-# All time is over, and before: TERM.
+# First the whole time is over; then the script receives TERM.
 run 1 --gpus 2 --seconds 1 <<'P'
 0  | 600 | sleeps | sleep 1000
 01 | 600 | late   | true
@@ -94,7 +96,7 @@ ended ends "ended with all"
 ended late "did not run"
 tar -xzOf "$out/results.tar.gz" ends.log | grep -x "so far" > /dev/null || fail "what there was is not packed"
 
-# One GPU; and a file that is too large to come along.
+# One GPU, and a file that is too large to be packed.
 run 1 --gpus 1 --pack-mib 1 <<'P'
 0  | 600 | first  | echo "$CUDA_VISIBLE_DEVICES"
 1  | 600 | second | echo "$CUDA_VISIBLE_DEVICES"; head -c 2000000 /dev/urandom > large; head -c 2000000 /dev/zero > zeros
@@ -112,7 +114,7 @@ run 1 <<< "0 | 5 | name"
 run 1 <<< "0 | soon | name | true"
 run 1 <<< $'0 | 5 | name | true\n1 | 5 | name | true'
 
-# The plans: every script there is, and none runs a second time into the folder of the first.
+# Plans: every script in them exists, and none is run twice into the same folder.
 for plan in "$1"/bench/h200/plans/*.plan; do
 	grep -oE '[a-z_0-9]+\.sh' "$plan" | sort -u | while read -r script; do
 		[ -x "$1/bench/h200/$script" ] || { echo "$plan: no $script"; exit 1; }

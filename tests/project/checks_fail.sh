@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The checks themselves: each passes on a small clean tree and fails once that tree is spoilt.
+# Tests the checks of this folder: each passes on a small correct tree and fails after a fault was put into that tree.
 # Usage: checks_fail.sh SOURCE_DIR
 set -euo pipefail
 source_dir=$1
@@ -20,7 +20,7 @@ clean_tree() {
 }
 
 bad=0
-# expect pass|fail CHECK WHAT
+# expect pass|fail CHECK WHAT: runs the check on the tree
 expect() {
 	local status=pass
 	bash "$checks/$2.sh" "$tree" "$tree/build" >"$tree/log" 2>&1 || status=fail
@@ -32,7 +32,7 @@ expect() {
 	clean_tree
 }
 
-# What the libraries of a build of the tree call, which headers do not tell.
+# Makes what a check of a built tree reads: the libraries, which show calls that headers do not.
 build_tree() {
 	mkdir -p "$tree"/build/src/{low,high}
 	echo "int kwhy_high(void) { return 1; }" | cc -x c -c -o "$tree/high.o" -
@@ -82,7 +82,7 @@ printf '/* SPDX-License-Identifier: Apache-2.0 */
 struct kwhy_thing {' >"$tree/src/high/high.h"
 expect fail words "a tag of two headers"
 
-# What clang-tidy reads of a build of the tree, whose only source that is spoilt is the last of a process.
+# Makes what clang-tidy reads of a built tree. The only source with a fault is the last one of its process.
 lint_tree() {
 	mkdir -p "$tree/build"
 	cp "$source_dir/.clang-tidy" "$tree/"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The committed completions are what scripts/completions writes for this program, and each shell that is
-# here can read its own. Usage: completions.sh SOURCE_DIR BUILD_DIR
+# Tests that the committed completions are those that scripts/completions writes for this program, and that each
+# installed shell can read its own.
+# Usage: completions.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
@@ -19,7 +20,7 @@ else
 	echo "skipped: the completions for fish: there is no fish"
 fi
 
-# What a user of bash gets: every command after "kwhy ", every option of report after "kwhy report -".
+# In bash, every command must be offered after "kwhy ", and every option of report after "kwhy report -".
 . "$fresh/kwhy.bash"
 COMP_WORDS=(kwhy "") COMP_CWORD=1
 _kwhy

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the programs and libraries of a folder run on glibc 2.28: auditwheel's rules of manylinux_2_28 for folders.
+"""Checks whether the programs and libraries in a folder run on glibc 2.28, by auditwheel's rules for manylinux_2_28.
 
-Usage: elf_policy.py FOLDER [SONAME...]; further sonames may come from the system. Prints each breach; exit status 1: there are some.
+Usage: elf_policy.py FOLDER [SONAME...]; further sonames may come from the system. Prints each violation; exit status 1: there are some.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from typing import Iterator, List, Tuple
 
-# What manylinux_2_28 lets a wheel take from the system, as far as C programs want it, and the newest versions of their symbols.
+# Libraries that manylinux_2_28 permits a wheel to take from the system, as far as C programs need them, and the newest
+# permitted versions of their symbols.
 SYSTEM = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libresolv.so.2", "libutil.so.1", "libgcc_s.so.1",
           "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 NEWEST = {"GLIBC": (2, 28), "GCC": (7, 0, 0), "CXXABI": (1, 3, 11), "GLIBCXX": (3, 4, 24)}
@@ -34,7 +35,7 @@ def elf_files(folder: Path) -> List[Path]:
 
 
 def wanted(path: Path) -> Iterator[Tuple[str, str]]:
-    """(name, version) of each symbol of the system that a file wants: "pow", "GLIBC_2.2.5"."""
+    """Yields (name, version) of each symbol of the system that a file needs: "pow", "GLIBC_2.2.5"."""
     for line in output("objdump", "-T", str(path)).splitlines():
         match = re.search(r"\*UND\*\s+[0-9a-f]+\s+\(?([A-Z]+_[0-9A-Z._]+)\)?\s+(\S+)$", line)
         if match:

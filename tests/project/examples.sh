@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The bundled recordings are whole, small, and reported with a balanced ledger; no saving's interval exceeds cost and saving. Usage: examples.sh SOURCE_DIR BUILD_DIR
+# Tests that the bundled recordings are complete and small, that their reports have a balanced ledger, and that no
+# interval of a saving exceeds both the finding's cost and its saving.
+# Usage: examples.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 kwhy=$2/src/cli/kwhy
 page=$(mktemp)
@@ -24,7 +26,7 @@ for device in report["devices"]:
     assert device["kernels"]["count"] > 90'
 	echo "$(basename "$file") is whole"
 done
-# What the man pages of models show runs, of the bundled files and of those that they make themselves.
+# Runs the examples of the man pages of models, on bundled files and on files that the examples make.
 ln -s "$1/examples" "$folder/examples"
 ln -s "$(realpath "$kwhy")" "$folder/kwhy"
 cd "$folder"

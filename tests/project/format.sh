@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# All C and C++ is as clang-format 14 leaves it. Usage: format.sh SOURCE_DIR
+# Tests that clang-format 14 would change no C or C++ file.
+# Usage: format.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
 command -v clang-format-14 >/dev/null || { echo "skipped: clang-format-14 is not installed"; exit 77; }

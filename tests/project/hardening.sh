@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Programs and libraries that are installed have what makes a fault harder to use: position-independent code, relocations
-# that are read-only before main(), a stack without code, canaries, checked calls of the C library, and marks of where
-# jumps may go to. Usage: hardening.sh SOURCE_DIR BUILD_DIR
+# Tests that installed programs and libraries have what makes a fault harder to exploit: position-independent code,
+# relocations that are read-only before main(), a stack that cannot be executed, canaries, checked calls of the C
+# library, and marks at the targets of jumps.
+# Usage: hardening.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 build=$2
 if grep -q '^KWHY_HARDEN:BOOL=OFF' "$build/CMakeCache.txt" || ! grep -qE '^CMAKE_BUILD_TYPE:[A-Z]+=Rel' "$build/CMakeCache.txt" || grep -qE '^KWHY_SANITIZE:[A-Z]+=.' "$build/CMakeCache.txt"; then
@@ -15,8 +16,8 @@ complain() {
 	bad=1
 }
 
-# Where jumps may go to: endbr64 on x86, bti c on ARM. The linker marks a file as a whole only if the C library's own start
-# files are marked, which not every distribution's are; so the instructions are counted.
+# Marks at targets of jumps: endbr64 on x86, bti c on ARM. The linker marks a file as a whole only if the C library's
+# start files are marked, which is not so on every distribution. Therefore the instructions are counted.
 case $(uname -m) in
 x86_64) target='\xf3\x0f\x1e\xfa' ;;
 aarch64) target='\x5f\x24\x03\xd5' ;;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts down is complete and runs from there. Usage: install.sh SOURCE_DIR BUILD_DIR
+# Tests that what `cmake --install` installs is complete and runs from there.
+# Usage: install.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
@@ -18,7 +19,7 @@ example=share/kwhy/examples/h200-mix-burst
 env -i bin/kwhy report "$example/activities.csv" --power "$example/power.csv" >/dev/null ||
 	{ echo "the installed program cannot report on an example"; bad=1; }
 
-# Whoever builds nothing but what is installed, as make install does, has all of it.
+# The target `installed`, which `make install` builds, must build everything that is installed.
 ninja -C "$2" -t commands installed > "$stage/commands"
 while read -r file; do
 	grep -qF -- "$file" "$stage/commands" || { echo "the target installed does not build $file"; bad=1; }

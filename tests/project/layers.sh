@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every folder of src/ includes only what the layer table of ARCHITECTURE.md allows it, and once built calls nothing else.
+# Tests that every folder of src/ includes only what the table of layers in ARCHITECTURE.md permits and, in a built
+# tree, that it calls nothing else.
 # Usage: layers.sh SOURCE_DIR [BUILD_DIR]
 set -euo pipefail
 build=${2:+$(realpath -m "$2")}
@@ -16,13 +17,14 @@ layer_table() {
 	' ARCHITECTURE.md
 }
 
-# "file:line folder included" for every quoted include below src/.
+# Prints "file:line folder included" for every quoted include below src/.
 includes() {
 	grep -rnoE --include='*.[ch]' --include='*.cc' --include='*.def' '^[ \t]*#[ \t]*include[ \t]*"[^"]+"' src |
 		sed -E 's/^(src\/([^/]+)\/[^:]*:[0-9]+):.*"([^"]+)"/\1 \2 \3/'
 }
 
-# "folder letter symbol" of kwhy's own names in the library of each folder; the letter is U where it is only used.
+# Prints "folder letter symbol" for kwhy's own names in the library of each folder; the letter U marks a name that is
+# only used there.
 symbols() {
 	for library in "$build"/src/*/libkwhy_*.a; do
 		[ -e "$library" ] || continue
@@ -31,7 +33,7 @@ symbols() {
 	done
 }
 
-# "user symbol owner" where a library uses what another one defines.
+# Prints "user symbol owner" if a library uses a name that another one defines.
 uses() {
 	symbols | awk '
 		$2 == "U" { used[$1 " " $3] = 1; next }

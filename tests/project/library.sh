@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# libkwhy.so and libkwhy-analyse.so show what their maps say and nothing else, the former needs no library but the
-# system's, and programs build against an installed tree by pkg-config and by CMake; so does Python find it.
+# Tests that libkwhy.so and libkwhy-analyse.so export what their maps state and nothing else, that libkwhy.so needs only
+# the system's libraries, that programs can be built against an installed tree by pkg-config and by CMake, and that
+# Python finds the library.
 # Usage: library.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 source_dir=$1
@@ -15,7 +16,7 @@ complain() {
 	bad=1
 }
 
-# check FOLDER NAME: what the library of src/FOLDER shows, maps and declares
+# check FOLDER NAME: compares what the library of src/FOLDER exports, maps and declares
 check() {
 	local library=$build/src/$1/$2.so shown mapped declared
 	[ -e "$library" ] || { echo "$library was not built"; exit 1; }
@@ -30,7 +31,8 @@ check() {
 check measure libkwhy
 check analyse libkwhy-analyse
 
-# The library in other people's programs shows its entry points, so that none of its names takes the place of theirs.
+# The library that is loaded into other programs exports only its entry points, so that none of its names replaces
+# theirs.
 shown=$(nm -D --defined-only "$build/src/inject/libkwhy-inject.so" | awk '{print $3}' | sort | tr '\n' ' ')
 [ "$shown" = 'InitializeInjection InitializeInjectionNvtx2 kwhy_inject_take_range ' ] || complain "libkwhy-inject.so shows: $shown"
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every relative link and anchor of the Markdown files resolves, and pages keep their size: a page of docs/ has at most 1,500 words,
-# all of them together at most 30,000, README.md at most 140 lines. docs/results, docs/adr, docs/formats and docs/man have no limit.
+# Tests that every relative link and anchor in Markdown files exists, and that pages are short: a page of docs/ has at
+# most 1,500 words, all of them together at most 30,000, README.md at most 140 lines. docs/results, docs/adr,
+# docs/formats and docs/man have no limit.
 # Usage: links.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"

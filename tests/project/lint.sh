@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy with the checks of .clang-tidy over every source that this build compiles below src/, or over those named.
+# Runs clang-tidy with the checks of .clang-tidy over every source below src/ that this build compiles, or over the
+# given ones.
 # Usage: lint.sh SOURCE_DIR BUILD_DIR [SOURCE...]
 set -euo pipefail
 cd "$1"
@@ -17,18 +18,21 @@ fi >"$place/sources"
 count=$(wc -l <"$place/sources")
 [ "$count" -gt 0 ] || { echo "$build compiles no source below src/"; exit 1; }
 
-# tidy SOURCES_A_PROCESS NODES CHECKS: over the sources on its input, one a line. Nodes are the analyser's budget a function.
+# tidy SOURCES_A_PROCESS NODES CHECKS: checks the sources on standard input, one per line. NODES: the analyser's budget
+# per function.
 failed=0
 tidy() {
 	xargs -r -d '\n' -P "$(nproc)" -n "$1" clang-tidy-14 -quiet -p "$build" -extra-arg=-Xclang -extra-arg=-analyzer-config \
 		-extra-arg=-Xclang -extra-arg=max-nodes="$2" -checks="$3" >>"$place/log" 2>&1 || failed=1
 }
 
-# To start clang-tidy takes as long as to check a small source, so that a process gets several. Clang 14 knows the names of
-# va_start() and its kind in the first of these alone: sources that call them get a process each for that check.
+# Starting clang-tidy takes as long as checking a small source, so each process gets several. Clang 14 recognises
+# va_start() and similar names only in the first source of a process; for that check, sources that call them get a
+# process each.
 each=$(((count + $(nproc) - 1) / $(nproc)))
 [ "$each" -lt 16 ] || each=16
-# What reads the data of strangers gets twice the budget. The default of 225,000 nodes finds nothing more in either.
+# Sources that read data of others get twice the budget. clang-tidy's default, 225,000 nodes, finds nothing more in any
+# source.
 strangers='^src/(import|recording|serve|bench/pairs)/'
 tidy "$each" 40000 -clang-analyzer-valist.* < <(grep -E "$strangers" "$place/sources")
 tidy "$each" 20000 -clang-analyzer-valist.* < <(grep -vE "$strangers" "$place/sources")

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# lint.sh over the sources below src/ that changed: since the branch left main, with what is not committed; on main itself,
-# with nothing uncommitted below src/, since the commit before. For a header, one source that includes it. A file that only
-# moved did not change. Usage: lint_changed.sh SOURCE_DIR BUILD_DIR
+# Runs lint.sh over the sources below src/ that have changed since the branch left main, uncommitted changes included.
+# On main itself, if nothing below src/ is uncommitted, it takes the changes of the last commit. For a header, it takes
+# one source that includes it. Files that were only moved count as unchanged.
+# Usage: lint_changed.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 cd "$1"
 skip() {
@@ -22,7 +23,7 @@ if [ -z "$base" ] || { [ "$base" = "$(git rev-parse HEAD)" ] && [ -z "$(git stat
 	base=$(git rev-parse -q --verify HEAD~1) || skip "the commit before is not here; make check-all lints the whole tree"
 fi
 
-# Status and path (of a moved file: status, old, new path).
+# Prints status and path (for a moved file: status, old path, new path).
 changed() {
 	git diff --name-status -M --diff-filter=d "$base" -- src | grep -v '^R100' | awk -F '\t' '{print $NF}' || true
 	git ls-files --others --exclude-standard -- src
@@ -41,7 +42,7 @@ while read -r file; do
 		;;
 	*) continue ;;
 	esac
-	# What this build does not compile, clang-tidy cannot read.
+	# clang-tidy can read only what this build compiles.
 	[ -z "$file" ] || ! grep -qF "/$file\"" "$2/compile_commands.json" || sources+=("$file")
 done < <(changed)
 [ "${#sources[@]}" -gt 0 ] || skip "no source of this build below src/ changed since $(git log -1 --format='%h (%s)' "$base")"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every command has a page that shows each of its options, with a value where it takes one, and no other; every page
-# can be made; --help shows each option, too.
+# Tests that every command has a man page with each of its options, and no other; that the page shows whether the option
+# takes a value; that every page can be made; and that --help shows each option, too.
 # Usage: man_pages.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 pages=$1/docs/man
@@ -11,8 +11,8 @@ complain() {
 	bad=1
 }
 
-# Options shown by a page: the bold words "--name" and "-x" of the lines of its OPTIONS section that start with one.
-# What else is on the line is their value: "--name =".
+# Prints the options that a page shows: the bold words "--name" and "-x" at the start of a line in its OPTIONS section.
+# The rest of the line is the value, which is printed as "--name =".
 shown_options() {
 	awk '
 		/^# / { inside = ($2 == "OPTIONS") }
@@ -26,7 +26,7 @@ shown_options() {
 		}' "$1" | sort -u
 }
 
-# The same of the option table.
+# Prints the same from the option table.
 table_options() {
 	awk -F'\t' -v command="$1" '
 		$1 == command && $2 != "-" {

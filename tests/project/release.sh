@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What `make release` left in dist/ keeps to glibc 2.28 and to the rules of wheels, .deb and .rpm. Without the tools of these
-# rules it is skipped, after all other checks have passed. Usage: release.sh SOURCE_DIR
+# Tests that what `make release` left in dist/ needs only glibc 2.28 and conforms to the rules for wheels, .deb and
+# .rpm. Without the tools for these rules, the test is skipped after all other checks have passed.
+# Usage: release.sh SOURCE_DIR
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 cd "$1/dist" 2>/dev/null && [ -s SHA256SUMS ] || { echo "skipped: no release in dist/; make release makes one"; exit 77; }
@@ -14,7 +15,7 @@ complain() {
 }
 
 missing=()
-# has TOOL: whether it is installed; the end of the script names those that are not.
+# has TOOL: whether it is installed; the script's last message names missing tools
 has() {
 	command -v "$1" >/dev/null || { missing+=("$1"); return 1; }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The results that lie with the examples are all listed, and whole.
+# Tests that the results next to the examples are all listed and complete.
 # Usage: results.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 cd "$1"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The wheel, the .deb and the archive of dist/ each lead to a report within two commands in a fresh root of Debian 11, 12 and 13.
-# Roots are kept in build/roots. Without the mirror's suite that suite is skipped, if nothing else failed.
+# Tests that the wheel, the .deb and the archive in dist/ each lead to a report within two commands in a fresh root of
+# Debian 11, 12 and 13. Roots are kept in build/roots. If the mirror lacks a suite, that suite is skipped, unless
+# another one failed.
 # Usage: roots.sh SOURCE_DIR
 set -euo pipefail
 source_dir=$(readlink -f "$1")
@@ -22,7 +23,8 @@ bad=0
 
 skipped=()
 
-# What people have before kwhy: a minimal system with Python's virtual environments and zstd. False: there is none of the suite.
+# Makes a root as users have it before they install kwhy: a minimal system with Python's virtual environments and zstd.
+# Returns false if the suite is not available.
 base_root() {
 	[ ! -e "$roots/$1/.made" ] || return 0
 	rm -rf "${roots:?}/$1"
@@ -39,12 +41,14 @@ base_root() {
 	touch "$roots/$1/.made"
 }
 
-# In a root with /proc, which the loader needs to find libraries next to the program; the mount ends with the command.
+# Runs a command in a root with /proc, which the loader needs to find libraries next to the program. The mount ends with
+# the command.
 inside() {
 	unshare --mount --pid --fork --mount-proc="$1/proc" chroot "${@:2}"
 }
 
-# from_nothing SUITE WHAT FILE PREPARATION COMMAND COMMAND: all in a fresh copy of the root, the commands timed.
+# from_nothing SUITE WHAT FILE PREPARATION COMMAND COMMAND: runs all of it in a fresh copy of the root, and times the
+# commands
 from_nothing() {
 	local suite=$1 what=$2 file=$3 root=$place/$1-$2 began seconds
 	cp -a --reflink=auto "$roots/$suite" "$root"
@@ -75,7 +79,7 @@ for suite in bullseye bookworm trixie; do
 	from_nothing "$suite" archive kwhy-*-x86_64.tar.zst true \
 		"tar --zstd -xf kwhy-*.tar.zst" "kwhy-*/bin/kwhy report decode.kwhy"
 done
-# What the container's root holds is enough, for a user without rights.
+# The root of the container image must have everything that an unprivileged user needs.
 mkdir "$place/image"
 tar -xf kwhy-*-x86_64-root.tar -C "$place/image"
 cp "$source_dir/examples/recordings/decode.kwhy" "$place/image/data/"

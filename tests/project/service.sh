@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The systemd unit is valid, gives kwhy serve no more than it needs (an exposure of at most 3.0), and lets it give up more rights.
+# Tests that the systemd unit is valid, gives kwhy serve no more than it needs (an exposure of at most 3.0), and permits
+# it to give up further rights.
 # Usage: service.sh SOURCE_DIR
 set -euo pipefail
 unit=$1/packaging/kwhy.service

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Each study has a page of the documents, whose commands are those that it runs, and which is short. Usage: studies.sh SOURCE_DIR BUILD_DIR
+# Tests that each study has a short page in the documents whose commands are those that the study runs.
+# Usage: studies.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 kwhy=$2/src/cli/kwhy
 bad=0

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# No figure depends on memory that nobody has set: memcheck finds nothing in a report of measured kernels with
-# a counter, nor in the tests of the ledger that are quick. Usage: valgrind.sh SOURCE_DIR BUILD_DIR
+# Tests that no figure depends on uninitialised memory: memcheck finds nothing in a report of measured kernels with a
+# counter, nor in the quick tests of the ledger.
+# Usage: valgrind.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 command -v valgrind >/dev/null || { echo "skipped: no valgrind; scripts/setup check installs it"; exit 77; }
 if grep -qE '^KWHY_SANITIZE:[A-Z]+=.' "$2/CMakeCache.txt"; then
@@ -17,7 +18,7 @@ check() {
 
 cd "$1/examples/h200-mix-burst"
 check "$2/src/cli/kwhy" report --json activities.csv --power power.csv --machine-profile "$1/profiles/nvidia-h200.json"
-# Those that are quick there; clean_idle, answers and posterior alone would take a minute.
+# The tests that are quick under valgrind. clean_idle, answers and posterior alone would take a minute.
 tests=(accounts energy_apportion energy_response energy_unfitted overhead roofline sums sweep time windows)
 for test in "${tests[@]}"; do
 	check "$2/tests/unit/ledger/unit_ledger_$test"

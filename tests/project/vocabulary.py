@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the tree against the words that docs/terms.md denies, and each struct, enum and union against its name.
+"""Tests that the tree uses no word that docs/terms.md denies, and that no struct, enum or union has two definitions.
 
 usage: vocabulary.py SOURCE_DIR
-Plain words of the columns "not" stand in no help, message, comment or page; `quoted` ones are no part of an identifier.
+
+Plain words of the columns "not" must not be in help, messages, comments or pages; `quoted` ones must not be a part of
+an identifier.
 """
 import os
 import re
@@ -20,7 +22,7 @@ FORMATS = re.compile(r'^[a-z0-9_./-]*$')
 
 
 def denied(page):
-    """The plain words and the parts of identifiers of the columns "not"."""
+    """Returns the plain words, and the parts of identifiers, of the columns "not"."""
     words, parts = set(), set()
     for line in page.split('\n'):
         cells = [cell.strip() for cell in re.sub(r'\\\|', ' ', line).strip('|').split('|')]
@@ -45,13 +47,13 @@ def files(root):
 
 
 def prose(path, text):
-    """(offset, text) of what people read."""
+    """Yields (offset, text) of everything that people read."""
     if path.endswith(('.md', '.scd')):
         yield 0, QUOTED.sub(lambda match: re.sub(r'\S', ' ', match.group()), text)
     elif path.endswith(CODE + ('.ts',)):
         for match in TOKEN.finditer(text):
             token = match.group()
-            # What a test expects is what the program says.
+            # strings of tests are left out, because they repeat what the program prints
             said = token[0] == '"' and not path.startswith('tests/') and not FORMATS.match(token[1:-1])
             if said or token.startswith(('/*', '//')):
                 yield match.start(), token
@@ -65,7 +67,7 @@ def identifiers(path, text):
 
 
 def spelled(words):
-    """One pattern for all words, across the breaks of comments."""
+    """Returns one pattern for all words, which also matches across line breaks of comments."""
     blank = r'(?:\s*\n\s*(?:\*|//)?\s*|\s+)'
     return re.compile(r'(?<![\w-])(?:' + '|'.join(re.escape(word).replace(r'\ ', blank) for word in sorted(words)) +
                       r')(?![\w-])', re.I)

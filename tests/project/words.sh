@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Nothing is left unfinished, no file is a drawer, every source says its licence, no path of one machine.
+# Tests that nothing is marked as unfinished, that no file has a name that says nothing, that every source states its
+# licence, and that no file has a path of one machine.
 # Usage: words.sh SOURCE_DIR
 set -euo pipefail
 checks=$(cd "$(dirname "$0")" && pwd)
@@ -8,7 +9,7 @@ cd "$1"
 self=tests/project/words.sh
 
 bad=0
-# complain_of TITLE LINES: fails when there are lines, and shows them.
+# complain_of TITLE LINES: fails and shows the lines, if there are any
 complain_of() {
 	[ -n "$2" ] || return 0
 	printf '%s:\n%s\n' "$1" "$2"
@@ -22,7 +23,7 @@ for place in src lab include tests bench bindings web/src scripts cmake examples
 done
 parts=(src lab tests bench scripts)
 
-# grep that takes "nothing found" for an answer, and leaves this file out, which must name the words.
+# grep that succeeds if it finds nothing, and leaves out this file, which must contain the words.
 find_words() {
 	grep -rnI --exclude="$(basename $self)" "$@" "${places[@]}" || [ $? -eq 1 ]
 }
@@ -36,15 +37,15 @@ complain_of "files without a subject" \
 	"$(find "${parts[@]}" -iname 'utils*' -o -iname 'misc*' -o -iname 'common*' -o -iname 'helpers*')"
 complain_of "no licence line" "$(sources | xargs grep -LF 'SPDX-License-Identifier: Apache-2.0' || [ $? -eq 1 ])"
 complain_of "paths of one machine" "$(find_words -E '(^|[^A-Za-z0-9_.$}])/(work|home|root)/')"
-# A stranger who starts a setuid program sets its environment.
+# The user who starts a setuid program controls its environment.
 complain_of "getenv() where secure_getenv() belongs" "$(grep -rnE '(^|[^_a-z])getenv\(' src || [ $? -eq 1 ])"
-# Libraries of vendors read it on other threads: what commands are to find goes through launch/environment.h.
+# Vendor libraries read the environment on other threads. Variables for commands are set through launch/environment.h.
 complain_of "our own environment is changed" "$(find_words --include='*.c' --include='*.cc' -wE '(set|unset|put)env' |
 	grep '^src/' | grep -v '^src/watch/terminal_kind.c:' || [ $? -eq 1 ])"
-# A meter is chosen by its row of model/meters.def. Only back ends, the self-test of NVML's meters and the table of other
-# tools' readings mean one in particular.
+# Meters are chosen by their rows in model/meters.def. Only back ends, the self-test of NVML's meters and the table of
+# other tools' readings name a particular meter.
 complain_of "a meter is chosen by its name" "$(find_words -E 'KWHY_METER_(NVML|ROCM|RAPL|HWMON|WALL)' |
 	grep '^src/' | grep -vE '^src/(sensor/|bench/calibration/|import/power/assign\.c:)' || [ $? -eq 1 ])"
-# Private words, and tags with two meanings.
+# Denied words, and tags with two meanings.
 [ ! -e docs/terms.md ] || python3 "$checks/vocabulary.py" . || bad=1
 exit "$bad"

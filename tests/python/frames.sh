@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The binding's tables read by pandas. Usage: frames.sh PYTHON
+# Tests that pandas reads the binding's tables. Usage: frames.sh PYTHON
 "$1" -c 'import pandas' 2>/dev/null || {
 	echo "skipped: $1 has no pandas (scripts/setup check installs it)"
 	exit 77

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kwhy record, serve, watch and llm on fakes for some minutes.
+"""Runs kwhy record, serve, watch and llm on fakes for some minutes.
 
-Memory, descriptors and threads stay flat; no counter that is served ever falls; the served energy is that of the fake
-meter; and whenever the recording is read, also while it is written, its accounts add up to the nanojoule.
-Usage: soak.py KWHY INJECT FAKE_NVML_DIR FAKE_CUDA_DIR FAKE_CUPTI FAKE_PROGRAM SOURCE_DIR. MINUTES says for how long;
-it is one minute if that is not set.
+Memory, descriptors and threads must not grow. No served counter may ever fall, and the served energy must be that of
+the fake meter. Whenever the recording is read, also while it is written, its accounts must add up to the nanojoule.
+Usage: soak.py KWHY INJECT FAKE_NVML_DIR FAKE_CUDA_DIR FAKE_CUPTI FAKE_PROGRAM SOURCE_DIR. MINUTES is the length of the
+test (default 1).
 """
 import decimal
 import json
@@ -24,13 +24,13 @@ import urllib.request
 MINUTES = float(os.environ.get("MINUTES", 1))
 KWHY, INJECT, NVML, CUDA, CUPTI, PROGRAM, SOURCE = sys.argv[1:]
 SCENARIOS = SOURCE + "/tests/fakes/nvml/scenarios/"
-WATTS = 300  # of h200_constant_300w.txt
+WATTS = 300  # constant power of h200_constant_300w.txt
 WATTS_RATIO = 0.02
 SCRAPE_S = 1
-REPORT_EVERY = 15  # scrapes
-WARM_UP = 0.25  # share of the time after which nothing may grow
-MEMORY_KB = 512  # a heap's size may waver by that much between two times at which nothing grows
-LOADS = 64  # of kwhy llm, which keeps the times of its requests until the load's end; it takes no more
+REPORT_EVERY = 15  # number of scrapes between two reports
+WARM_UP = 0.25  # share of the time after which nothing may grow any more
+MEMORY_KB = 512  # variation of a heap's size that is no growth
+LOADS = 64  # loads of kwhy llm, which keeps the times of requests until a load ends; it accepts no more loads
 
 
 def environment(**more):
@@ -40,7 +40,7 @@ def environment(**more):
 
 
 class Watched:
-    """A process, and what it used at each scrape."""
+    """A process, and the resources that it used at each scrape."""
 
     def __init__(self, name, child):
         self.name, self.child, self.used = name, child, []
@@ -78,7 +78,7 @@ def start_serve(place):
 
 
 def drain(file):
-    """Reads what a terminal shows, so that its program never waits."""
+    """Reads what a terminal shows, so that its program never blocks."""
     try:
         while os.read(file, 65536):
             pass
@@ -96,7 +96,7 @@ def start_watch(place):
 
 
 def start_record(place):
-    """A program that runs some kernels, again and again until the file `go` is gone."""
+    """Runs a program with some kernels, again and again until the file `go` is removed."""
     command = (f"export KWHY_CUPTI={CUPTI} LD_LIBRARY_PATH={CUDA}; "
                f"while [ -e go ]; do {PROGRAM} cuda range:step launch:50 copy; sleep 0.5; done")
     open(place + "/go", "w", encoding="ascii").close()
@@ -116,13 +116,13 @@ def start_llm(place):
     child = subprocess.Popen([KWHY, "llm", "--url", url, "-c", ",".join(["2"] * LOADS),
                               "--seconds", str(max(10, MINUTES * 60 / (LOADS - 4))),
                               "--idle", "1", "--ramp", "0", "-q", "-o", "llm.json"],
-                             # with energy it would keep each request until the end, for its joules
+                             # without energy, for which it would keep each request until the end
                              env=environment(KWHY_FAKE_NVML=SCENARIOS + "no_gpu.txt"), cwd=place)
     return Watched("llm", child), server
 
 
 class Scrapes:
-    """What is served: no counter may fall."""
+    """Checks what is served: no counter may fall."""
 
     def __init__(self, address):
         self.address, self.last, self.first = address, {}, None
@@ -150,12 +150,12 @@ class Scrapes:
     def check_power(self, last):
         seconds, joules = last[0] - self.first[0], float(last[1] - self.first[1])
         print(f"serve: {self.count} scrapes, {joules:.0f} J in {seconds:.0f} s")
-        if abs(joules / seconds / WATTS - 1) > WATTS_RATIO + 2 / seconds:  # a value is up to half a second late
+        if abs(joules / seconds / WATTS - 1) > WATTS_RATIO + 2 / seconds:  # a served value is up to half a second old
             self.problems.append(f"{joules} J in {seconds} s are not {WATTS} W")
 
 
 def check_balance(place, is_last=False):
-    """Problems of a report of the recording as it is now; the last one must have a device with an energy."""
+    """Returns the problems of a report of the recording as it is now. At the end, a device must have an energy."""
     shutil.copytree(place + "/run.kwhy", place + "/copy.kwhy")
     ended = subprocess.run([KWHY, "report", "copy.kwhy", "-q", "-o", "report.json"], env=environment(), cwd=place,
                            capture_output=True, check=False)
@@ -176,7 +176,7 @@ def check_balance(place, is_last=False):
 
 
 def end(watched, place):
-    """Ends all as their users would. Returns those that do not end well."""
+    """Ends all processes as their users would. Returns those that fail."""
     os.unlink(place + "/go")
     for process in watched:
         if process.name != "record":
@@ -191,7 +191,7 @@ def end(watched, place):
 
 
 def main():
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored, as in a shell's background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a foreground process; shells start background jobs with SIGINT ignored
     with tempfile.TemporaryDirectory() as place:
         serve, address = start_serve(place)
         llm, server = start_llm(place)
