@@ -6,9 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Fewer readings say nothing of quantiles: an assumption. */
+/* with fewer readings, quantiles say nothing; an assumption */
 enum { READINGS_MIN = 5 };
-/* Clocks that differ by less are the same: one and a half steps of 15 MHz at an H200's 1,980 MHz. */
+/*
+ * Clocks that differ by less count as the same. This is one and a half steps of 15 MHz at an H200's 1,980
+ * MHz.
+ */
 #define SAME_RATIO 0.012
 
 static const struct kwhy_gauge_series *series_of(const struct kwhy_recording *recording, uint32_t device)

@@ -273,8 +273,8 @@ static void add_effect(struct fitter *fitter, const size_t at[COLUMNS], size_t s
 }
 
 /*
- * Sets the covariances of the coefficients by the loads' differences from the model, by the influences. The
- * rows of a load are next to each other.
+ * Sets the covariances that come from the loads' differences from the model, computed from the influences.
+ * The rows of a load are next to each other.
  */
 static void find_by_load(struct fitter *fitter, const struct kwhy_llm_power_rows *rows,
 	const size_t at[COLUMNS], size_t size, const double *influence)

@@ -4,7 +4,7 @@
 #include <math.h>
 
 enum { PERCENT = 100, PERMILLE = 1000 };
-/* Weights become integers in these steps. */
+/* Weights are multiplied by this and rounded down, because shares are computed in integers. */
 #define WEIGHT_STEPS 1e9
 
 /*
@@ -74,7 +74,7 @@ static enum kwhy_share_rule rule_of(const struct kwhy_share_window *window)
 
 	for (size_t i = 0; i < window->holder_count; i++)
 		used += window->holders[i].busy_percent;
-	/* A window without energy has no weights. */
+	/* the weights of a window without energy are all 0 */
 	if (window->uses_known && (used || window->busy_permille > 0) && has_weight(window))
 		return KWHY_SHARE_BY_POWER;
 	if (window->uses_known && used)

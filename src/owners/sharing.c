@@ -7,11 +7,14 @@
 
 #define PERCENT 100.0
 #define PERMILLE 1000.0
-/* What is known of an owner is stored again if it changed by more than this. */
+/*
+ * What is known of an owner is stored again if its rate changed by more than the share STORED_RATE, or its
+ * other power or the rate's standard deviation by more than the share STORED_SD.
+ */
 #define STORED_RATE 0.02
 #define STORED_SD 0.2
 
-/* A window as the filter sees it. */
+/* A window in the form that the filter takes. */
 struct seen {
 	struct kwhy_watts_look look;
 	struct kwhy_watts_holder holders[KWHY_HOLDERS_MAX];
@@ -37,7 +40,10 @@ static void see(
 			window->holders[i].owner, window->holders[i].busy_percent / PERCENT};
 }
 
-/* Finds the account of an owner, with what earlier servers learnt of it. */
+/*
+ * Finds the account of an owner. The first time, what earlier servers learnt of its power is read from the
+ * file.
+ */
 static enum kwhy_status account_of(struct kwhy_sharing *sharing, uint32_t owner,
 	struct kwhy_owner_account **out, struct kwhy_error *error)
 {

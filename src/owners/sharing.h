@@ -8,18 +8,18 @@
 #include "owners/watts.h"
 
 /*
- * Divides the energy of one device by what its owners' powers were learnt to be, and puts it into the
- * accounts, which also keep what is known of each owner on the device. What the struct names is borrowed.
+ * Divides the energy of one device among its owners by their learnt powers, and adds it to the accounts.
+ * The accounts also keep what is known of each owner's power. The struct's pointers are borrowed.
  */
 struct kwhy_sharing {
 	struct kwhy_accounts *accounts;
-	struct kwhy_store *store; /* has what earlier servers learnt; NULL: nothing */
+	struct kwhy_store *store; /* the file with what earlier servers learnt; NULL: there is none */
 	const char *meter_key;	  /* NULL: the meter has no owners */
 	uint32_t meter;
 	struct kwhy_watts watts;
 };
 
-/* What a look says of the device besides the window. */
+/* Facts about the device in a window that struct kwhy_share_window does not have. */
 struct kwhy_sharing_look {
 	double clock_hz;  /* SM clock; NAN: unknown */
 	bool has_uses;	  /* the holders' use is the driver's, and was asked for */

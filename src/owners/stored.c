@@ -55,8 +55,9 @@ static enum kwhy_status open_file(const char *path, sqlite3 **out, struct kwhy_e
 			"%s cannot be read: %s; kwhy serve --accounts %s writes it", path, strerror(errno),
 			path);
 	/*
-	 * For reading; SQLite writes only to undo the transaction of a server that was killed in it. A file
-	 * that may not be written is opened for reading alone.
+	 * The file is only read. It is opened for writing because SQLite may have to undo the transaction
+	 * of a server that was killed in it; without the permission to write, SQLite opens it for reading
+	 * alone.
 	 */
 	if (sqlite3_open_v2(path, out, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		return failed(*out, path, error);

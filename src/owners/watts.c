@@ -4,62 +4,75 @@
 #include <math.h>
 #include <string.h>
 
-/* Numbers of the states before those of the owners. */
+/* Numbers of the filter's first states. Two states of each owner follow them. */
 enum { IDLE, SCALE, TYPICAL, FIRST_OWNER };
 
 /*
  * The figures below were chosen by hand on the simulated plans of tests/unit/owners/watts_test.c. None was
  * measured on a GPU.
  */
-/* What is assumed before anything is known: means, and standard deviations. */
+/* Means and standard deviations of the states before anything is known. */
 #define IDLE_SD_W 40.0
 #define TYPICAL_W 200.0
 #define TYPICAL_SD_W 200.0
-#define RATE_SD 0.5 /* of an owner's rate around the typical one, as a share of that */
+#define RATE_SD 0.5 /* difference of an owner's rate from the typical rate, as a share of that */
 #define OTHER_SD_W 10.0
 #define SCALE_SD 0.05
-/* An owner that comes again may run another program. */
+/*
+ * An owner that returns may run another program: this share of each power that is known of it is added to
+ * the errors.
+ */
 #define AGAIN_SD 0.07
-/* Drifts: standard deviations that are added in a second, and the time in which the common deviation changes.
+/*
+ * Drifts: standard deviations that are added per second (RATE_DRIFT: as a share of the rate), and the time
+ * constant in s with which the common deviation decays.
  */
 #define IDLE_DRIFT_W 0.3
 #define RATE_DRIFT 0.002
 #define OTHER_DRIFT_W 0.03
 #define SCALE_S 60.0
-/* Errors of the mean power of a stretch: in watts, and as a share of what is above idle. */
+/* Errors of the mean power of a stretch: in watts, and as a share of the power above idle. */
 #define METER_SD_W 2.0
 #define POWER_SD 0.02
 /*
- * At the begin of a stretch, a deviation beyond this number of standard deviations is cut: use and power are
- * not of the same moment.
+ * In the first STRETCH_MIN_S of a stretch, the power's deviation from the model is limited to this number
+ * of standard deviations, because use and power may not be from the same moment.
  */
 #define CUT_SD 3.0
 /*
- * A stretch ends after STRETCH_MAX_S, or after STRETCH_MIN_S if the power is no longer that of the stretch:
- * off by more than CHANGE of what is above idle, and by CHANGE_W.
+ * A stretch ends after STRETCH_MAX_S. It ends after STRETCH_MIN_S if the power then differs from the
+ * stretch's mean by more than CHANGE_W, and by more than the share CHANGE of the mean above idle.
  */
 #define STRETCH_MIN_S 10.0
 #define STRETCH_MAX_S 60.0
 #define CHANGE 0.1
 #define CHANGE_W 10.0
-/* What the model leaves out, as a share of an owner's power: its power while others run is not that when
- * alone. */
+/*
+ * Errors of the model, because an owner draws another power while others run than alone: as a share of the
+ * power by its rate, and of its other power.
+ */
 #define MODEL_SD 0.08
 #define OTHER_MODEL_SD 0.3
-/* Sampled shares: samples of a look, the looks as which the assumed variance counts, and the memory in looks.
+/*
+ * Scatter of an owner's share from look to look. At first it is assumed to be that of SAMPLES samples, each
+ * of which names one owner; the assumption weighs as much as SAMPLE_LOOKS looks. Means go back
+ * SAMPLE_MEMORY looks. The correlation of successive looks is at most SUCCESSIVE_MAX.
  */
 #define SAMPLES 6.0
 #define SAMPLE_LOOKS 2.0
 #define SAMPLE_MEMORY 60.0
 #define SUCCESSIVE_MAX 0.8
-/* Memories of the mean use, and of what was handed out. */
+/*
+ * Time constants in s of the mean use (USE_S) and of the energies that were handed out (GIVEN_S). An owner
+ * counts as known if the relative standard deviation of its rate is below SETTLED_SD.
+ */
 #define USE_S 30.0
 #define GIVEN_S 60.0
 #define SETTLED_SD 0.05
 #define SETTLED_S 10.0
 /* The driver's samples of the use are up to 0.2 s late (H200), so looks at the begin of work are left out. */
 #define LATE_S 0.5
-/* Where the clock is unknown it is taken as this. */
+/* stands for an unknown clock */
 #define CLOCK_GHZ 1.5
 
 static size_t rate_of(size_t slot)
@@ -125,7 +138,10 @@ static void drop(struct kwhy_watts *watts, size_t slot)
 	watts->count--;
 }
 
-/* A new owner's rate is the typical one with an error of its own, or what was known of it. */
+/*
+ * Adds an owner. Its rate is what is known of it from earlier or, if nothing is, the typical rate with an
+ * error of its own.
+ */
 static void take_in(struct kwhy_watts *watts, uint32_t owner, const struct kwhy_watts_known *known)
 {
 	struct kwhy_watts_fit *fit = &watts->before;
@@ -173,7 +189,7 @@ void kwhy_watts_list(
 	for (size_t i = watts->count; i-- > 0;) {
 		if (!watts->slots[i].is_listed)
 			drop(watts, i);
-		else /* means of the time with other holders do not hold */
+		else /* means from the time with other holders are not valid any more */
 			watts->slots[i] = (struct kwhy_watts_slot){
 				.owner = watts->slots[i].owner, .is_listed = true};
 	}
@@ -183,7 +199,7 @@ void kwhy_watts_list(
 	watts->now = watts->before;
 }
 
-/* What may have changed since the last look. */
+/* Adds to the errors what may have changed since the last look, and lets the common deviation decay. */
 static void drift(struct kwhy_watts *watts, double length_s)
 {
 	struct kwhy_watts_fit *fit = &watts->before;
@@ -205,20 +221,22 @@ static void drift(struct kwhy_watts *watts, double length_s)
 	}
 }
 
-/* Variance of the samples' share, whose mean is `share`. A few samples of one owner each are assumed before.
+/*
+ * Variance of an owner's share between looks, if its mean is `share`: a mean of the variance seen so far
+ * and the assumed one (SAMPLES).
  */
 static double sample_variance(const struct kwhy_watts_slot *slot, double share)
 {
 	const double before = share * (1 - share) / SAMPLES;
 	double successive = slot->variance > 0 ? slot->successive / slot->variance : 0;
 
-	/* The variance of a mean of values of which each is like the one before. */
+	/* values that resemble the ones before them make the variance of their mean larger */
 	successive = fmin(fmax(successive, 0), SUCCESSIVE_MAX);
 	return (slot->looks * slot->variance * (1 + successive) / (1 - successive) + SAMPLE_LOOKS * before) /
 		(slot->looks + SAMPLE_LOOKS);
 }
 
-/* Sets by how much the stretch's mean power changes with each state. Returns the modelled mean power. */
+/* Sets the derivatives of the stretch's mean power by the states. Returns the modelled mean power. */
 static double set_slopes(const struct kwhy_watts *watts, double slopes[KWHY_WATTS_STATES])
 {
 	const struct kwhy_watts_stretch *stretch = &watts->stretch;
@@ -241,8 +259,8 @@ static double set_slopes(const struct kwhy_watts *watts, double slopes[KWHY_WATT
 }
 
 /*
- * Variance of the stretch's power around the model. If the driver gives too much of the time to one owner and
- * too little to another, the error is the difference of their powers.
+ * Variance of the stretch's power around the model. If the driver states too much time for one owner and
+ * too little for another, the modelled power is off by the difference of their powers in that time.
  */
 static double noise_of(const struct kwhy_watts *watts)
 {
@@ -262,7 +280,10 @@ static double noise_of(const struct kwhy_watts *watts)
 	return variance;
 }
 
-/* One step of the filter, by a power whose deviation from the model is `off_w`. */
+/*
+ * One step of the filter: corrects the states by a power that differs from the model by off_w. is_cut: the
+ * difference is limited (CUT_SD).
+ */
 static void correct(struct kwhy_watts_fit *fit, size_t size, const double slopes[KWHY_WATTS_STATES],
 	double off_w, double noise, bool is_cut)
 {
@@ -282,7 +303,7 @@ static void correct(struct kwhy_watts_fit *fit, size_t size, const double slopes
 		for (size_t k = 0; k < size; k++)
 			fit->covariance[i][k] -= product[i] * product[k] / variance;
 	}
-	/* No owner gives power to the device. */
+	/* no owner's power is below 0 */
 	for (size_t i = TYPICAL; i < size; i++)
 		fit->state[i] = fmax(fit->state[i], 0);
 }
@@ -301,7 +322,10 @@ static void note_share(struct kwhy_watts_slot *slot, double share)
 	slot->last = share;
 }
 
-/* By how much a look moves the ratio of the sums, which is what the energy is divided by. */
+/*
+ * Notes how much the owners' shares scatter from look to look. The energy is divided in the ratio of sums
+ * over many looks, so the effect of this look on that ratio is noted.
+ */
 static void note_shares(struct kwhy_watts *watts, const struct kwhy_watts_look *look)
 {
 	struct kwhy_watts_share shares[KWHY_WATTS_OWNERS];
@@ -386,7 +410,7 @@ void kwhy_watts_learn(struct kwhy_watts *watts, const struct kwhy_watts_look *lo
 	note_shares(watts, look);
 }
 
-/* Standard deviation of a slot's share by the errors of all states. */
+/* Standard deviation of the share of slot `own` due to the errors of all states. */
 static double fit_sd(const struct kwhy_watts *watts, const double used[KWHY_WATTS_OWNERS], size_t own,
 	double share, double sum_w)
 {
@@ -406,7 +430,7 @@ static double fit_sd(const struct kwhy_watts *watts, const double used[KWHY_WATT
 	return sqrt(fmax(variance, 0));
 }
 
-/* Sets the powers of a holder, and the error of its mean power by what the model leaves out. */
+/* Sets the powers of a holder, and the error of its mean power due to what the model leaves out. */
 static void set_power(const struct kwhy_watts *watts, const struct kwhy_watts_slot *slot, double use,
 	double clock, struct kwhy_watts_share *out)
 {
@@ -466,7 +490,7 @@ void kwhy_watts_hand_out(struct kwhy_watts *watts, const struct kwhy_watts_look 
 	for (size_t i = 0; i < look->count; i++) {
 		struct kwhy_watts_slot *slot = slot_of(watts, look->holders[i].owner);
 
-		/* What has no slot has no past. */
+		/* a holder without a slot has no earlier energies */
 		shares[i].weight_j = shares[i].now_w * look->length_s;
 		if (slot) {
 			slot->modelled_j = shares[i].weight_j += slot->modelled_j * keeps;

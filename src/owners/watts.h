@@ -29,7 +29,10 @@ enum {
 	KWHY_WATTS_STATES = 3 + 2 * KWHY_WATTS_OWNERS
 };
 
-/* What is known of one owner on one device, without what is known jointly with others. */
+/*
+ * What is known of one owner's powers on one device; their correlations with those of other owners are left
+ * out.
+ */
 struct kwhy_watts_known {
 	bool is_known;
 	double rate_w, rate_variance; /* W/GHz */
@@ -39,25 +42,33 @@ struct kwhy_watts_known {
 struct kwhy_watts_slot {
 	uint32_t owner;
 	bool is_listed;
-	double used_s, passed_s; /* sums of the last half minute: use times time, and time */
+	double used_s, passed_s; /* sums over the last half minute: use times time, and time */
 	double learnt_s;	 /* length of the looks from which it was learnt, with the present holders */
-	/* Sums of the last minute: what the model says above idle, and what was handed out. */
+	/*
+	 * Sums over the last minute, above idle: the owner's energy by the model, and the energy that was
+	 * handed out to it.
+	 */
 	double modelled_j, given_j;
-	/* Of the owner's share of the power: number of looks, mean, variance, and covariance of successive
-	 * looks. */
+	/*
+	 * Of the owner's shares in the looks: their number, mean, variance, covariance of successive ones,
+	 * and the last one.
+	 */
 	double looks, mean, variance, successive, last;
 };
 
-/* The filter's means and covariances. */
+/* The filter's states and their covariances. */
 struct kwhy_watts_fit {
 	double state[KWHY_WATTS_STATES], covariance[KWHY_WATTS_STATES][KWHY_WATTS_STATES];
 };
 
-/* Sums over the looks of one stretch with the same holders, which is one observation of the filter. */
+/*
+ * Sums over the looks of one stretch of time with the same holders. A stretch is one observation of the
+ * filter.
+ */
 struct kwhy_watts_stretch {
 	double length_s, power_ws, running_s; /* running_s: time in which anything ran */
 	double used_s[KWHY_WATTS_OWNERS],
-		rest_s; /* use times clock in GHz, of the slots and of other holders */
+		rest_s; /* use times clock in GHz times time: by slot, and of all holders without a slot */
 	double clock_s, samples;
 };
 
@@ -68,7 +79,7 @@ struct kwhy_watts {
 	struct kwhy_watts_slot slots[KWHY_WATTS_OWNERS];
 	size_t count;
 	struct kwhy_watts_stretch stretch;
-	struct kwhy_watts_fit before, now; /* without and with the present stretch */
+	struct kwhy_watts_fit before, now; /* without and with what the present stretch shows */
 };
 
 struct kwhy_watts_holder {
@@ -76,51 +87,56 @@ struct kwhy_watts_holder {
 	double use; /* share of time in which its kernels ran, by the driver */
 };
 
-/* A device since the last look. */
+/* What was seen of a device since the last look. A look is one search for the device's holders. */
 struct kwhy_watts_look {
-	double power_w, low_w; /* mean, and lowest so far; NAN: unknown */
+	double power_w, low_w; /* mean power since the last look, and the lowest power that the device has had
+				  so far; NAN: unknown */
 	double length_s;
 	double clock_hz;  /* SM clock; NAN: unknown */
 	double busy;	  /* share of time in which anything ran; NAN: unknown */
 	bool has_uses;	  /* the holders' use comes from the driver */
-	bool is_repeated; /* there is no sample of the use that the last look did not have */
+	bool is_repeated; /* the driver has no sample of the use that it did not have at the last look */
 	const struct kwhy_watts_holder *holders;
 	size_t count;
 };
 
 /*
- * Takes in and drops owners, so that the device has those of the look. `known` [count]: what is known of new
- * ones from earlier.
+ * Adds and drops owners, so that those with a slot are the holders of the look. `known` [look->count]: what
+ * is known of each from earlier.
  */
 void kwhy_watts_list(
 	struct kwhy_watts *watts, const struct kwhy_watts_look *look, const struct kwhy_watts_known *known);
 
-/* Learns from a look whose holders were listed. */
+/* Learns from a look, for which kwhy_watts_list() was called before. */
 void kwhy_watts_learn(struct kwhy_watts *watts, const struct kwhy_watts_look *look);
 
 /*
- * An owner's share of the power above idle, by its mean use of the last half minute, and the share's errors
- * as standard deviations. The use of one look may be that of one sample, which names one owner.
+ * An owner's share of the power above idle, and the share's errors as standard deviations. The share is
+ * that of mean powers over half a minute, because the use in one look may come from a single sample, which
+ * names only one owner.
  */
 struct kwhy_watts_share {
 	double now_w;  /* modelled power by the use of this look */
-	double mean_w; /* by the mean use */
-	double share;  /* mean_w divided by the sum */
+	double mean_w; /* modelled power by the mean use */
+	double share;  /* mean_w divided by the sum of all holders' mean_w */
 	double mean_use;
 	double model_sd;  /* error that stays the same from look to look */
 	double sample_sd; /* error that is independent from sample to sample */
 	double weight_j;  /* set by kwhy_watts_hand_out() */
 };
 
-/* Writes `count` shares. False: nothing is known, or the holders draw nothing that a meter could show. */
+/*
+ * Writes look->count shares. False: nothing is known, or the holders draw nothing that a meter could show.
+ */
 bool kwhy_watts_divide(
 	struct kwhy_watts *watts, const struct kwhy_watts_look *look, struct kwhy_watts_share *out);
 
 /*
- * Divides the energy of a look among its holders, and notes it as handed out. What is above idle goes to
- * those who have less of the last minute's than the model says, so that it follows the ratio of the sums over
- * many samples and not the mean of the samples' ratios, which hardly depends on the powers. The rest follows
- * the mean shares.
+ * Divides the energy of a look among its holders (weight_j), and adds it to what they have been given. The
+ * idle energy is divided by the mean shares. The energy above idle goes to those who were given less of the
+ * last minute's than the model says. Over many samples it is therefore divided in the ratio of the modelled
+ * sums. The mean of the ratios of single looks would hardly depend on the powers, because a sample names
+ * only one owner.
  */
 void kwhy_watts_hand_out(struct kwhy_watts *watts, const struct kwhy_watts_look *look, double energy_j,
 	struct kwhy_watts_share *shares);
@@ -128,7 +144,7 @@ void kwhy_watts_hand_out(struct kwhy_watts *watts, const struct kwhy_watts_look 
 /* What is known of an owner; is_known is false if it has no slot. */
 struct kwhy_watts_known kwhy_watts_known_of(const struct kwhy_watts *watts, uint32_t owner);
 
-/* Whether an owner's power is known well enough that few more looks are needed. */
+/* Whether an owner's power is known so well that fewer looks are enough from now on. */
 bool kwhy_watts_is_settled(const struct kwhy_watts *watts, uint32_t owner);
 
 #endif

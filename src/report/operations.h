@@ -39,8 +39,8 @@ struct kwhy_transfer_split {
 	int64_t dma_ns, wait_ns, rest_ns;
 	int64_t dma_nj, wait_nj, rest_nj;
 	/*
-	 * Median and longest rest of one copy. A few long ones, such as while a program starts, say nothing
-	 * about a transfer but make the mean.
+	 * Median and longest rest of one copy. A few long rests, such as while a program starts, dominate
+	 * the mean and say nothing about a usual transfer.
 	 */
 	int64_t rest_median_ns, rest_longest_ns;
 };

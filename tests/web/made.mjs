@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the page are given: made traces, reports, changed pages, and a server of made-up answers.
+// Makes the inputs of the page's tests: traces, reports, changed pages, and a server of made-up answers.
 // The arguments are those of page_test.mjs.
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ const [kwhy, , , folder] = process.argv.slice(2);
 
 export const runText = (...args) => execFileSync(kwhy, args, { maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }).toString();
 
-/** Two GPUs, 4 and 5, that run one kernel again and again; GPU 5 does with a few blocks, and draws as many watts as stated. */
+/** A trace of GPUs 4 and 5, both of which run one kernel again and again, GPU 5 in grids of only 4 blocks; and readings that show the given watts. */
 export function twoDevices(name, seconds = [2, 2], watts = [400, 350]) {
 	const origin = 1_700_000_000_000_000_000n, at = (ns) => String(origin + BigInt(ns));
 	const rows = [4, 5].flatMap((device, d) => Array.from({ length: 200 }, (_, i) =>
@@ -23,7 +23,7 @@ export function twoDevices(name, seconds = [2, 2], watts = [400, 350]) {
 	return [trace, "--power", power];
 }
 
-/** A report.json of two devices whose accounts draw so many joules, give or take: [[name, [joules, half-width] of each device], ...] */
+/** A report.json of two devices with the given accounts: [[name, [joules, half-width] of each device], ...] */
 export function madeReport(name, accounts) {
 	const report = JSON.parse(runText("report", ...twoDevices("made"), "--json"));
 	report.devices.forEach((device, d) => {
@@ -34,7 +34,7 @@ export function madeReport(name, accounts) {
 	return file;
 }
 
-/** A page whose data block `id` is another. */
+/** Writes the page `html` to `place`, with its data block `id` changed by `change`. */
 export function changeBlock(html, id, change, place) {
 	const text = readFileSync(html, "utf8"), found = new RegExp(`(<script id="${id}"[^>]*>)([^<]*)`).exec(text);
 	const block = gzipSync(JSON.stringify(change(JSON.parse(gunzipSync(Buffer.from(found[2], "base64"))))));
@@ -42,7 +42,7 @@ export function changeBlock(html, id, change, place) {
 	return place;
 }
 
-/** A server of made-up answers (tests/fakes/llm), well or badly behaved. */
+/** A server of made-up answers (tests/fakes/llm); `behaviour` says what it does wrong, if anything. */
 export async function llmServer(behaviour) {
 	const port = join(folder, "llm.port");
 	rmSync(port, { force: true });
@@ -51,7 +51,7 @@ export async function llmServer(behaviour) {
 	return { url: `http://127.0.0.1:${readFileSync(port, "utf8").trim()}/v1`, stop: () => child.kill("SIGKILL") };
 }
 
-/** Texts of charts that lie over another text of their chart, or reach out of it. */
+/** The texts in charts that overlap another text of the same chart or reach beyond the chart. */
 export function crowded(page) {
 	return page.evaluate(() => [...document.querySelectorAll(".chart svg")].flatMap((svg) => {
 		const all = svg.getBoundingClientRect();

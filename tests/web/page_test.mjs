@@ -128,7 +128,7 @@ const tests = {
 		const canvas = page.locator(".timeline canvas");
 		await canvas.focus();
 		for (let i = 0; i < 25; i++) await page.keyboard.press("+");
-		// asked of the page: what the driver has heard of its address may be older
+		// location.hash is read in the page, because the driver's copy of the address may be older
 		const view = async () => (await page.evaluate(() => location.hash)).match(/timeline=(\d+)-(\d+)/).slice(1).map(Number);
 		const [from, to] = await view();
 		assert.ok(to - from <= 1000, `zoomed to ${to - from} ns`);
@@ -552,7 +552,7 @@ const tests = {
 		await page.close();
 	},
 	"a comparison adds devices up, and tells a change from chance, as the text does": async () => {
-		// of the whole, turned went from 5 to 4 kJ though more on the first device; beyond: 17 J of change, 14.1 J of interval, and both intervals touch
+		// "turned" rises on the first device, but falls from 5 to 4 kJ in sum. "beyond" changes by 17 J: more than the 14.1 J of the difference's interval, although both accounts' intervals overlap.
 		const a = madeReport("before", [["turned", [2000, 60], [3000, 60]], ["beyond", [50, 10], [50, 0]], ["within", [50, 10], [50, 0]]]);
 		const b = madeReport("after", [["turned", [2400, 60], [1600, 60]], ["beyond", [67, 10], [50, 0]], ["within", [63, 10], [50, 0]]]);
 		const text = runText("compare", a, b);

@@ -247,7 +247,7 @@ static bool is_any_unpriced(const struct kwhy_transfer_split *splits)
 	return false;
 }
 
-/* Whether the mean of the rests says little about most transfers, because a few long ones make it. */
+/* Whether a few long rests dominate their mean, so that it says little about most transfers. */
 static bool is_rest_uneven(const struct kwhy_transfer_split *split)
 {
 	return (double)split->rest_ns > UNEVEN_RATIO * (double)split->count * (double)split->rest_median_ns;
