@@ -70,7 +70,8 @@ static struct lab_twin_answer answer_of(u32 ranks)
 	return answer;
 }
 
-/* What agents do between two steps, from the packed outbox of the previous step. */
+/* The agents between two steps. What they have seen comes from the outbox of the previous step, without gaps.
+ */
 struct crowd {
 	i64 seen[AGENTS];
 	u64 folded;

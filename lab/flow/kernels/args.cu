@@ -60,7 +60,7 @@ struct lab_flow_args {
 	AT(float) cells;	 /* [cells][PLACE] numbers of each cell */
 	AT(u64) at;		 /* [flows] number and place of each flow at the start of a step */
 	AT(u64) moved;		 /* [2][flows] number and place of each flow after the step */
-	/* [2][flows] step + 1 << 32 | number of the new flow in a row whose flow left or merged */
+	/* [2][flows] (step + 1) << 32 | number of the new flow, of each row whose flow left or merged */
 	AT(u64) fresh;
 	AT(u32) next;		 /* [2][flows] next row in the list of the flows in a cell */
 	AT(u64) heads;		 /* [2][cells] step + 1 << 32 | first row of the list of a cell */
