@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Measures the errors of projections for common changes of PyTorch and JAX programs. Each pair of programs/changed.py is
-# recorded before and after its change, alternately, ROUNDS times (default 2). Every recording from before the change is
-# projected (kwhy whatif) and compared with every recording from after it (kwhy compare --projected). GPUs work
+# recorded before and after its change, alternately, ROUNDS times (default 2). kwhy whatif projects every recording from
+# before the change, and kwhy compare --projected compares the projection with every recording from after it. GPUs work
 # concurrently, each on its own pairs (GPUS="1": only on this GPU). After SECONDS_MAX (default 500) no further pair
 # begins. Writes summary.txt, the output of kwhy (said.tar.xz) and the recordings, each compressed, in archives of less
 # than 16 MB (recordings-N.tar). Needs a GPU, PyTorch and JAX; PYTHON names another interpreter.
