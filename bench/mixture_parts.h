@@ -30,7 +30,8 @@ struct kwhy_mixture_builder {
  */
 void kwhy_mixture_draw_machine(struct kwhy_mixture_builder *builder, bool level_unknown);
 
-/* Draws the kinds of the schedule, then lays out its work up to duration_ns. */
+/* Chooses at random which kinds of work the schedule has, then places pieces of them in time until
+ * duration_ns. */
 void kwhy_mixture_draw_work(
 	struct kwhy_mixture_builder *builder, enum kwhy_mixture_schedule schedule, double duration_ns);
 

@@ -62,11 +62,11 @@ struct lab_flow_roster {
 	uint64_t *at;	 /* [flows] number and place of each row's flow at the start of a step */
 	uint64_t *moved; /* [flows] number and place after the step; the caller fills it in */
 	/*
-	 * [flows] after a step: step + 1 << 32 | number of the new flow in the row; 0: the row's flow is not
-	 * new
+	 * [flows] after a step: (step + 1) << 32 | number of the new flow in the row; 0: the row's flow is
+	 * not new
 	 */
 	uint64_t *fresh;
-	uint64_t *owners; /* [cells] step + 1 << 32 | row of the flow that stays in the cell */
+	uint64_t *owners; /* [cells] (step + 1) << 32 | row of the flow that keeps the cell in this step */
 	/* [flows] next row in the list of the flows that merged into one; NONE: end of the list */
 	uint32_t *next;
 	uint32_t next_number;

@@ -53,7 +53,7 @@ static void set_row(const struct kwhy_scale_point *point, bool agrees, bool all_
 		row[next] = weight * n * (n - 1);
 }
 
-/* Fits the points except those with `skip` workers; 0: fits all points. */
+/* Fits the points, leaving out those whose number of workers is `skip`; `skip` 0: leaves out none. */
 static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_t count, double skip,
 	bool agrees, bool all_serial, struct kwhy_least_squares *out, struct kwhy_error *error)
 {

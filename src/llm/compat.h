@@ -24,8 +24,11 @@ struct kwhy_llm_compat_times {
 struct kwhy_llm_compat {
 	enum kwhy_llm_compat_tool tool;
 	size_t completed, failed, good;
-	double seconds; /* duration: vLLM: to the end of the last request; AIPerf: from the first request to
-			   the last piece */
+	/*
+	 * duration of the run. It ends with the last request (vLLM) or with the last piece of text (AIPerf),
+	 * and begins with the first request.
+	 */
+	double seconds;
 	double prompt_tokens, output_tokens;
 	/*
 	 * ttft: vLLM: to the first event with choices, even without text; AIPerf: to the first piece of

@@ -38,7 +38,7 @@ enum kwhy_value_kind {
 	KWHY_VALUE_COUNT,
 	KWHY_VALUE_INTEGER,
 	KWHY_VALUE_REAL,
-	KWHY_VALUE_FIGURE, /* a figure with an interval, of which text shows the mean */
+	KWHY_VALUE_FIGURE, /* a figure with an interval; the text output shows only its mean */
 	/*
 	 * an estimate with the lower and upper end of its interval, a list of three numbers in JSON; NAN:
 	 * unknown

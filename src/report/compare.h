@@ -13,7 +13,8 @@
 
 /*
  * Comparison of runs: side A before and side B after a change. Each side is one run or several runs of one
- * program. A run was analysed now or is a report.json.
+ * program. The figures of a run come from an analysis in this process or from a
+ * report.json.
  */
 
 /* Makes a run of a comparison from a report. The run does not refer to the objects of the report. */

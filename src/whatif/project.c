@@ -48,9 +48,9 @@ static double spread_of(const struct kwhy_account *account)
 }
 
 /*
- * Reads the power of a device while it idled: from the ledger's idle accounts or, if these are too short,
- * the device's idle level with a context. The power, and so the energy, stays unknown where readings cover
- * too little of the device's work.
+ * Reads the power of an idle device: from the ledger's idle accounts or, if these cover too little time, from
+ * the device's idle level with an open context. If readings cover too little of the time in which the device
+ * worked, this power is left unknown, and with it the projected energy.
  */
 static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how long the host takes to launch a kernel, by the size of its argument: one block of 704 threads that does nothing, launched by cuLaunchKernel, with
-// the argument as a pointer or as a buffer, and as a graph of this launch alone whose argument stays the same. Each size has turns of 48 launches; the wait after a turn is not measured.
+// Measures how long the host takes to launch a kernel, by the size of its argument. The kernel has one block of 704 threads and does nothing. It is
+// launched in three ways: by cuLaunchKernel with an array of pointers to arguments, by cuLaunchKernel with a buffer that holds the arguments, and as a graph of one
+// kernel node whose argument never changes. Each size is launched in batches of 48; the synchronisation after a batch is not timed.
 // Also measures what else a step of the transfer engine calls in the driver and the system: making a context current, and a lock.
 // Prints bytes,how,launches,median_us,p5_us,p95_us. usage: launches
 #include <algorithm>

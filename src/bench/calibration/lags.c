@@ -118,8 +118,8 @@ static void add_scatter(
 		data.stretches = &gathering->stretches[i];
 		data.stretch_count = 1;
 		/*
-		 * The search is limited to values near the joint fit, because a delay that is one period of a
-		 * square wave longer fits a single load equally well.
+		 * The search is limited to values near the joint fit. The load is a square wave, so if only
+		 * one load is fitted, a delay that is longer by one period fits equally well.
 		 */
 		data.width_low_s = lag->width_s / 3;
 		data.width_high_s = lag->width_s * 3;

@@ -290,8 +290,8 @@ static int64_t seen_ns(const struct attribution *attribution)
 }
 
 /*
- * Whether no power can be inferred from the readings, and they cover less than half of the run: nearly all
- * of its energy would be assumed.
+ * True if both hold: no power can be inferred from the readings, and they cover less than half of the run.
+ * Most of the run's energy would then be an assumption.
  */
 static bool are_useless(const struct attribution *attribution)
 {

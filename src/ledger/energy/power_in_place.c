@@ -35,9 +35,9 @@
  * Copies between repeats restore the kernel's memory. If no burst has these copies alone, they are assumed
  * to draw the power of all copies of their size. POWER_OF_COPIES: relative standard deviation of their
  * power above idle under this assumption. On an H200 copies at 2.05 to 2.14 TB/s drew 555 to 790 W, which
- * is 12 % of 550 W above idle if all values between are equally likely. COPIES_MAX: upper bound of the
- * standard deviation of the kernel's power that follows from this; without any burst, the kernel's kind
- * alone gives the power that well.
+ * is 12 % of 550 W above idle if all values between are equally likely. The kernel's power, which remains
+ * after the copies are taken off, gets at most the relative standard deviation COPIES_MAX: the kernel's kind
+ * alone, which needs no burst, tells the power with that uncertainty.
  */
 #define POWER_OF_COPIES 0.12
 #define COPIES_MAX 0.4

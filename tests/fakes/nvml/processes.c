@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads lines "GPU PID MIB SM_PERCENT" after the processes of the scenario. Returns their number. */
+/*
+ * Fills `out` with the scenario's processes, then with those of the lines "GPU PID MIB SM_PERCENT" of the
+ * file FAKE_PROCESS_FILE. Returns the number of all.
+ */
 static unsigned list(const struct fake_gpu *gpu, struct fake_process out[FAKE_PROCESSES])
 {
 	const char *path = getenv(FAKE_PROCESS_FILE);

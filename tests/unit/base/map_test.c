@@ -133,9 +133,9 @@ static void bytes_are_copied_and_end_in_nul(void **state)
 
 /*
  * Makes names that collide in the lowest 24 bits of FNV-1a, the hash function that the map used earlier.
- * These bits of the hash depend only on the same bits of the previous state, so if two blocks lead from one
- * state to the same state, each can be used at its place in the name. BLOCKS such pairs give 2^BLOCKS
- * colliding names.
+ * These bits of the hash depend only on the same bits of the previous state. So if two different blocks of
+ * characters change a state to the same next state, one can replace the other at that position of a name.
+ * BLOCKS such pairs give 2^BLOCKS colliding names.
  */
 enum { BLOCKS = 16, BLOCK_BYTES = 8, NAMES = 1 << BLOCKS, LOW = 0xFFFFFF, TRIES = 1 << 15 };
 

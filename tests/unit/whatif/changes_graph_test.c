@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Makes two loops of six launches, 20 us apart; the host waits after each loop. */
+/* Makes two loops of six launches each. The launches are 20 us apart; the host waits after each loop. */
 static struct build two_loops(void)
 {
 	struct build build = build_new(1);
