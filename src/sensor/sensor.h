@@ -108,6 +108,13 @@ struct kwhy_sensor_request {
 	/* time between further reads of the SM clock, with `gauges`; 0: it is read with the other gauges only
 	 */
 	int64_t clock_period_ns;
+	/* time between reads of the gauges of a GPU other than clocks and utilisation; 0: gauge_period_ns */
+	int64_t slow_gauge_period_ns;
+	/*
+	 * time between caught updates of NVML's counter, between which single reads find its value
+	 * (sensor/nvml/update.h); 0: counter_period_ns
+	 */
+	int64_t counter_catch_ns;
 	/* time between reads of trailing averages and instantaneous powers; 0: 100 ms */
 	int64_t average_period_ns;
 	bool gauges, processes; /* whether to read gauges, and whether to list processes */

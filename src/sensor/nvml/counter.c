@@ -98,6 +98,7 @@ enum kwhy_status kwhy_nvml_counter_add(struct kwhy_nvml_unit *unit, struct kwhy_
 	counter->unit = unit;
 	unit->counter = counter;
 	counter->update.wanted_ns = asked_ns ? asked_ns : CATCH_NS;
+	counter->update.catch_ns = unit->request->counter_catch_ns;
 	if (kwhy_nvml_unit_add_meter(
 		    unit, KWHY_METER_NVML_ENERGY, PERIOD_NS, UPDATES_PER_S, &counter->source, error))
 		return error->status;

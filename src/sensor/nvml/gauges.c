@@ -5,7 +5,12 @@
  */
 #include "sensor/nvml/parts.h"
 
-enum { VALUES_MAX = 2, SELDOM = 10 };
+enum { VALUES_MAX = 2 };
+
+/* How often a row is read: as the request says, and SELDOM each SELDOM_NS, unless the others are read less
+ * often. */
+enum rate { FAST, SLOW, SELDOM };
+#define SELDOM_NS INT64_C(10000000000)
 
 typedef enum kwhy_nvml_result gauge_read(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MAX]);
 
@@ -133,16 +138,16 @@ static enum kwhy_nvml_result read_memory_temperature(
 static const struct row {
 	const char *words;
 	gauge_read *read;
-	uint32_t rounds; /* the call is made in one of this many rounds of reading */
+	enum rate rate;
 	int count;
 	enum kwhy_gauge gauges[VALUES_MAX];
 } rows[] = {
-	{"the clocks", read_clocks, 1, 2, {KWHY_GAUGE_SM_CLOCK, KWHY_GAUGE_MEMORY_CLOCK}},
-	{"the temperature", read_temperature, 1, 1, {KWHY_GAUGE_TEMPERATURE}},
-	{"the temperature of the memory", read_memory_temperature, 1, 1, {KWHY_GAUGE_MEMORY_TEMPERATURE}},
-	{"the reasons of throttling", read_throttle, 1, 1, {KWHY_GAUGE_THROTTLE_REASONS}},
-	{"the memory in use", read_memory, 1, 1, {KWHY_GAUGE_MEMORY_USED}},
-	{"the utilisation", read_busy, 1, 2, {KWHY_GAUGE_BUSY, KWHY_GAUGE_MEMORY_BUSY}},
+	{"the clocks", read_clocks, FAST, 2, {KWHY_GAUGE_SM_CLOCK, KWHY_GAUGE_MEMORY_CLOCK}},
+	{"the temperature", read_temperature, SLOW, 1, {KWHY_GAUGE_TEMPERATURE}},
+	{"the temperature of the memory", read_memory_temperature, SLOW, 1, {KWHY_GAUGE_MEMORY_TEMPERATURE}},
+	{"the reasons of throttling", read_throttle, SLOW, 1, {KWHY_GAUGE_THROTTLE_REASONS}},
+	{"the memory in use", read_memory, SLOW, 1, {KWHY_GAUGE_MEMORY_USED}},
+	{"the utilisation", read_busy, FAST, 2, {KWHY_GAUGE_BUSY, KWHY_GAUGE_MEMORY_BUSY}},
 	{"the power limit", read_limit, SELDOM, 1, {KWHY_GAUGE_POWER_LIMIT}},
 	{"a fan", read_fan, SELDOM, 1, {KWHY_GAUGE_FAN_SPEED}},
 	{"the PCIe link", read_link, SELDOM, 2, {KWHY_GAUGE_PCIE_GENERATION, KWHY_GAUGE_PCIE_WIDTH}},
@@ -153,6 +158,7 @@ enum { CLOCKS, ROW_COUNT = sizeof(rows) / sizeof(rows[0]) }; /* CLOCKS: index of
 struct gauges {
 	struct kwhy_nvml_unit *unit;
 	uint32_t round;
+	uint32_t rounds[ROW_COUNT]; /* a row is read in one of this many rounds of reading */
 	bool has_clock_task; /* a task of its own reads the SM clock, more often than the other gauges */
 	uint32_t sources[ROW_COUNT]
 			/*
@@ -183,7 +189,8 @@ static int64_t read_gauges(void *state, uint32_t argument, int64_t now_ns)
 	for (size_t row = 0; row < ROW_COUNT; row++) {
 		if (kwhy_nvml_unit_is_lost(gauges->unit))
 			return INT64_MAX;
-		if (gauges->sources[row][0] != KWHY_NVML_NO_SOURCE && gauges->round % rows[row].rounds == 0)
+		if (gauges->sources[row][0] != KWHY_NVML_NO_SOURCE &&
+			gauges->round % gauges->rounds[row] == 0)
 			read_row(gauges, row);
 	}
 	gauges->round++;
@@ -212,18 +219,33 @@ static int64_t read_clock_alone(void *state, uint32_t argument, int64_t now_ns)
 	return 0;
 }
 
+/* Decides in how many rounds of reading a row is read once. */
+static uint32_t rounds_of(const struct kwhy_nvml_unit *unit, enum rate rate)
+{
+	const int64_t round_ns = kwhy_nvml_unit_gauge_period_ns(unit),
+		      slow_ns = kwhy_nvml_unit_slow_period_ns(unit);
+	const int64_t seldom_ns = slow_ns > SELDOM_NS ? slow_ns : SELDOM_NS;
+	const int64_t periods_ns[] = {[FAST] = round_ns, [SLOW] = slow_ns, [SELDOM] = seldom_ns};
+
+	return (uint32_t)((periods_ns[rate] + round_ns - 1) / round_ns);
+}
+
 static enum kwhy_status add_row(struct gauges *gauges, size_t row, struct kwhy_error *error)
 {
 	struct kwhy_nvml_unit *unit = gauges->unit;
+	int64_t period_ns;
 	int64_t values[VALUES_MAX];
 	enum kwhy_nvml_result result = rows[row].read(unit, values);
 	enum kwhy_status status = KWHY_OK;
 
+	gauges->rounds[row] = rounds_of(unit, rows[row].rate);
+	period_ns = gauges->rounds[row] * kwhy_nvml_unit_gauge_period_ns(unit);
 	gauges->sources[row][0] = KWHY_NVML_NO_SOURCE;
 	if (result != KWHY_NVML_SUCCESS)
 		return kwhy_nvml_unit_add_absence(unit, rows[row].words, result, error);
 	for (int i = 0; !status && i < rows[row].count; i++)
-		status = kwhy_nvml_unit_add_gauge(unit, rows[row].gauges[i], &gauges->sources[row][i], error);
+		status = kwhy_nvml_unit_add_gauge(
+			unit, rows[row].gauges[i], period_ns, &gauges->sources[row][i], error);
 	return status;
 }
 

@@ -10,6 +10,9 @@
 #define MIN_NS INT64_C(100000000)
 /* longer than 100 ms, so that a read that is slightly early succeeds, too */
 #define PERIOD_MIN_NS INT64_C(120000000)
+/* where samples are taken less often than this, the first means are over PERIOD_MIN_NS, so that there are
+ * some soon */
+#define FIRST_NS INT64_C(2000000000)
 #define MIB 1048576.0
 
 static const struct {
@@ -39,6 +42,7 @@ struct gpm {
 	int newer;	  /* which of the unit's two samples is the newer one: 0 or 1 */
 	int64_t taken_ns; /* time of the newer sample, on CLOCK_MONOTONIC */
 	bool has_newer;
+	int64_t period_ns;  /* time between two samples */
 	unsigned row_count; /* number of `rows` that are read: of a MIG instance only the first one */
 	/* index of the source of each metric; KWHY_NVML_NO_SOURCE: the GPU does not support it */
 	uint32_t sources[ROW_COUNT];
@@ -92,6 +96,7 @@ static int64_t read_gpm(void *state, uint32_t argument, int64_t now_ns)
 	struct gpm *gpm = state;
 	struct kwhy_nvml_unit *unit = gpm->unit;
 	int older = 1 - gpm->newer;
+	int64_t asked_ns = 0;
 	enum kwhy_nvml_result result;
 
 	(void)argument;
@@ -108,8 +113,10 @@ static int64_t read_gpm(void *state, uint32_t argument, int64_t now_ns)
 	gpm->taken_ns = now_ns;
 	if (gpm->has_newer)
 		settle_all(gpm, compute(gpm));
+	else if (gpm->period_ns > FIRST_NS)
+		asked_ns = now_ns + PERIOD_MIN_NS;
 	gpm->has_newer = true;
-	return 0;
+	return asked_ns;
 }
 
 static enum kwhy_nvml_result query(const struct kwhy_nvml_unit *unit)
@@ -141,7 +148,7 @@ static enum kwhy_nvml_result prepare(struct kwhy_nvml_unit *unit)
 	return result;
 }
 
-static enum kwhy_status add_rows(struct gpm *gpm, struct kwhy_error *error)
+static enum kwhy_status add_rows(struct gpm *gpm, int64_t period_ns, struct kwhy_error *error)
 {
 	enum kwhy_nvml_result result = compute(gpm);
 	enum kwhy_status status = KWHY_OK;
@@ -149,7 +156,8 @@ static enum kwhy_status add_rows(struct gpm *gpm, struct kwhy_error *error)
 	for (size_t i = 0; !status && i < gpm->row_count; i++) {
 		gpm->sources[i] = KWHY_NVML_NO_SOURCE;
 		if (!result && gpm->metrics.metrics[i].result != KWHY_NVML_NOT_SUPPORTED)
-			status = kwhy_nvml_unit_add_gauge(gpm->unit, rows[i].gauge, &gpm->sources[i], error);
+			status = kwhy_nvml_unit_add_gauge(
+				gpm->unit, rows[i].gauge, period_ns, &gpm->sources[i], error);
 	}
 	return status;
 }
@@ -157,7 +165,9 @@ static enum kwhy_status add_rows(struct gpm *gpm, struct kwhy_error *error)
 enum kwhy_status kwhy_nvml_gpm_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error)
 {
 	struct gpm *gpm = kwhy_arena_alloc(&unit->sensors->arena, 1, sizeof(*gpm));
-	int64_t period_ns = kwhy_nvml_unit_gauge_period_ns(unit);
+	/* the energy of a GPU is divided by how busy its instances are, so these are read more often */
+	int64_t period_ns = unit->parent ? kwhy_nvml_unit_gauge_period_ns(unit)
+					 : kwhy_nvml_unit_slow_period_ns(unit);
 	enum kwhy_nvml_result result;
 
 	if (!gpm)
@@ -168,10 +178,10 @@ enum kwhy_status kwhy_nvml_gpm_add(struct kwhy_nvml_unit *unit, struct kwhy_erro
 			"the shares of busy units and the PCIe and NVLink traffic (GPM)", result, error);
 	gpm->unit = unit;
 	gpm->row_count = unit->parent ? 1 : ROW_COUNT;
-	if (add_rows(gpm, error))
+	gpm->period_ns = period_ns > PERIOD_MIN_NS ? period_ns : PERIOD_MIN_NS;
+	if (add_rows(gpm, period_ns, error))
 		return error->status;
-	return kwhy_nvml_unit_add_task(
-		unit, "gpm", gpm, period_ns > PERIOD_MIN_NS ? period_ns : PERIOD_MIN_NS, read_gpm, error);
+	return kwhy_nvml_unit_add_task(unit, "gpm", gpm, gpm->period_ns, read_gpm, error);
 }
 
 void kwhy_nvml_gpm_done(struct kwhy_nvml_unit *unit)

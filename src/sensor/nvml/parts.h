@@ -41,8 +41,8 @@ struct kwhy_nvml_unit {
  */
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_meter(struct kwhy_nvml_unit *unit, enum kwhy_meter meter,
 	int64_t period_ns, double updates_per_s, uint32_t *out_source, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_gauge(
-	struct kwhy_nvml_unit *unit, enum kwhy_gauge gauge, uint32_t *out_source, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_gauge(struct kwhy_nvml_unit *unit, enum kwhy_gauge gauge,
+	int64_t period_ns, uint32_t *out_source, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_task(struct kwhy_nvml_unit *unit, const char *what,
 	void *state, int64_t period_ns, kwhy_sensor_read *read, struct kwhy_error *error);
 /* Adds an absence whose text is for example "the fan of GPU 0: this GPU does not offer it". */
@@ -60,8 +60,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_nvml_visible(const struct kwhy_nvml *nvml, s
 	const struct kwhy_sensor_request *request, unsigned count, bool seen[KWHY_SENSOR_INDEX_MAX + 1],
 	struct kwhy_error *error);
 
-/* Gets the time between two readings of gauges. */
+/* Gets the time between two readings of clocks and utilisation, and that of other gauges. */
 int64_t kwhy_nvml_unit_gauge_period_ns(const struct kwhy_nvml_unit *unit);
+int64_t kwhy_nvml_unit_slow_period_ns(const struct kwhy_nvml_unit *unit);
 
 /* Called by the functions of tasks. */
 int64_t kwhy_nvml_unit_now_ns(const struct kwhy_nvml_unit *unit);

@@ -172,7 +172,7 @@ static enum kwhy_status add_memory(struct kwhy_nvml_unit *unit, struct kwhy_erro
 	if (power->count == 0)
 		return kwhy_nvml_unit_add_absence(unit, "the power of the memory alone", result, error);
 	return kwhy_nvml_unit_add_task(
-		unit, "memory power", power, kwhy_nvml_unit_gauge_period_ns(unit), read_power, error);
+		unit, "memory power", power, kwhy_nvml_unit_slow_period_ns(unit), read_power, error);
 }
 
 enum kwhy_status kwhy_nvml_power_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error)

@@ -26,15 +26,15 @@ enum kwhy_status kwhy_nvml_unit_add_meter(struct kwhy_nvml_unit *unit, enum kwhy
 	return add_source(unit, &source, updates_per_s, out_source, error);
 }
 
-enum kwhy_status kwhy_nvml_unit_add_gauge(
-	struct kwhy_nvml_unit *unit, enum kwhy_gauge gauge, uint32_t *out_source, struct kwhy_error *error)
+enum kwhy_status kwhy_nvml_unit_add_gauge(struct kwhy_nvml_unit *unit, enum kwhy_gauge gauge,
+	int64_t period_ns, uint32_t *out_source, struct kwhy_error *error)
 {
 	const bool is_fast = gauge == KWHY_GAUGE_SM_CLOCK && unit->request->clock_period_ns;
 	struct kwhy_source_channel source = {
 		.kind = KWHY_SOURCE_GAUGE,
 		.gauge = gauge,
 		.device = unit->device,
-		.period_ns = is_fast ? unit->request->clock_period_ns : kwhy_nvml_unit_gauge_period_ns(unit),
+		.period_ns = is_fast ? unit->request->clock_period_ns : period_ns,
 	};
 
 	return add_source(unit, &source, NS_PER_S / (double)source.period_ns, out_source, error);
@@ -66,6 +66,14 @@ int64_t kwhy_nvml_unit_gauge_period_ns(const struct kwhy_nvml_unit *unit)
 	int64_t asked_ns = unit->request->gauge_period_ns;
 
 	return asked_ns ? asked_ns : GAUGE_PERIOD_NS;
+}
+
+int64_t kwhy_nvml_unit_slow_period_ns(const struct kwhy_nvml_unit *unit)
+{
+	const int64_t gauge_ns = kwhy_nvml_unit_gauge_period_ns(unit);
+
+	return unit->request->slow_gauge_period_ns > gauge_ns ? unit->request->slow_gauge_period_ns
+							      : gauge_ns;
 }
 
 int64_t kwhy_nvml_unit_now_ns(const struct kwhy_nvml_unit *unit)

@@ -17,9 +17,13 @@
  */
 #define CATCH_LENGTH_NS (1000 * MS)
 #define STILL_STEP_NS (250 * MS)
+/* time after a single read that showed no update with certainty until the next one */
+#define AGAIN_NS (1000 * MS)
 #define FAST_NS (15 * MS)  /* updates less than this apart cannot be distinguished */
 #define MARGIN_NS (2 * MS) /* margin for jitter of the updates and of the thread's wake-up */
 #define TRUST_NS (14 * MS) /* predicted times of updates with a larger uncertainty are not reported */
+/* The same for single reads between catches. On a busy H200 a catch alone leaves an uncertainty of 12 ms. */
+#define TRUST_BETWEEN_NS (30 * MS)
 /* Usual period. If a measured period is compatible with it, the usual one is used instead. */
 #define USUAL_NS (100 * MS)
 #define USUAL_UNSURE_NS (MS / 10)
@@ -62,24 +66,51 @@ static void start_grid(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t
 	update->stride = 1;
 }
 
+static bool reads_between(const struct kwhy_nvml_update *update)
+{
+	return update->catch_ns > update->wanted_ns;
+}
+
+static int64_t trust_ns(const struct kwhy_nvml_update *update)
+{
+	return reads_between(update) ? TRUST_BETWEEN_NS : TRUST_NS;
+}
+
+/*
+ * Decides when the next read is: at the next attempt to catch or, before that, midway between two updates,
+ * the first of them not before `want_ns`.
+ */
+static void plan(struct kwhy_nvml_update *update, int64_t want_ns)
+{
+	const int64_t updates = (want_ns - update->edge_ns + update->period_ns - 1) / update->period_ns;
+	const int64_t middle_ns = update->edge_ns + updates * update->period_ns +
+		(update->period_ns - update->took_ns) / 2;
+
+	update->next_ns = update->catch_at_ns;
+	if (reads_between(update) && middle_ns < update->catch_at_ns)
+		update->next_ns = middle_ns;
+}
+
 /*
  * Decides when the next attempt to catch starts. The update to be caught is as many periods ahead as can be
  * predicted, and the attempt starts before the earliest time that this update may have.
  */
 static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 {
-	const int64_t wanted = most(nearest(update->wanted_ns, update->period_ns), 1);
+	const int64_t catch_ns = most(update->wanted_ns, update->catch_ns);
+	const int64_t wanted = most(nearest(catch_ns, update->period_ns), 1);
 	int64_t early_ns;
 
 	update->stride = least(8 * update->stride, wanted);
-	while (update->stride > 1 && unsure_after(update, update->stride) > TRUST_NS)
+	while (update->stride > 1 && unsure_after(update, update->stride) > trust_ns(update))
 		update->stride /= 2; /* a shorter stride, so that reads before the next attempt to catch an
 					update still have a known update time */
 	early_ns = least(
 		unsure_after(update, update->stride) + MARGIN_NS + update->took_ns, update->period_ns / 3);
 	update->phase = KWHY_NVML_UPDATE_WAIT;
-	update->next_ns = most(
+	update->catch_at_ns = most(
 		update->edge_ns + update->stride * update->period_ns - early_ns, end_ns + GAP_NS);
+	plan(update, end_ns + update->wanted_ns);
 }
 
 /*
@@ -133,7 +164,7 @@ static bool tell(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsur
 {
 	const bool is_new = !update->reported_ns || edge_ns > update->reported_ns + MARGIN_NS;
 
-	if (!is_new || unsure_ns > TRUST_NS)
+	if (!is_new || unsure_ns > trust_ns(update))
 		return false;
 	update->reported_ns = *out_edge_ns = edge_ns;
 	update->reported_unsure_ns = unsure_ns;
@@ -228,15 +259,18 @@ static bool read_catching(
 
 /*
  * Handles a read between attempts to catch, or the first read of an attempt. If it is not certain which
- * update the read shows, another update is near, and an attempt to catch it begins.
+ * update the read shows, another update is near, and an attempt to catch it begins, or another single read
+ * follows later.
  */
 static bool read_resting(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
 {
 	const bool reported = place(update, begin_ns, end_ns, out_edge_ns);
 
-	if (begin_ns >= update->next_ns || !reported)
+	if (begin_ns >= update->catch_at_ns || (!reported && !reads_between(update)))
 		start_catch(update, end_ns);
+	else
+		plan(update, end_ns + (reported ? update->wanted_ns : AGAIN_NS));
 	return reported;
 }
 

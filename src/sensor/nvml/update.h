@@ -10,8 +10,10 @@
  * counter is read rarely. An update is caught if two reads in quick succession have different values; its
  * time is then known. Two caught updates give the period. From then on updates are assumed to form a regular
  * grid in time, and each further caught update makes the grid's period and phase more precise. An update is
- * caught every `wanted_ns`. A read between two catches shows the value of the last grid update before the
- * read. A caught update that is not on the grid starts a new grid. A counter that does not change is read 4
+ * reported every `wanted_ns`, and one is caught every `catch_ns`. A read between two catches shows the value
+ * of the last grid update before the read. If `catch_ns` is longer than `wanted_ns`, single reads, each
+ * midway between two updates, report the updates between the catches; they take a fraction of the time of a
+ * catch. A caught update that is not on the grid starts a new grid. A counter that does not change is read 4
  * times per second. A counter that changes too fast for single updates to be caught is read every
  * `wanted_ns`. Times are those of CLOCK_MONOTONIC. Only one thread may use it.
  */
@@ -23,9 +25,10 @@ enum kwhy_nvml_update_phase {
 	KWHY_NVML_UPDATE_FAST
 };
 
-/* State of the search. Set `wanted_ns` and zero-initialise the rest. */
+/* State of the search. Set `wanted_ns` and `catch_ns`, and zero-initialise the rest. */
 struct kwhy_nvml_update {
-	int64_t wanted_ns; /* time between caught updates */
+	int64_t wanted_ns; /* time between reported updates */
+	int64_t catch_ns;  /* time between caught updates; 0: that between reported ones */
 	enum kwhy_nvml_update_phase phase;
 	bool has_value;
 	int64_t old_begin_ns;	/* start of the previous read */
@@ -47,15 +50,15 @@ struct kwhy_nvml_update {
 	int64_t stride;	 /* number of updates from edge_ns to the next update to be caught */
 	int64_t reported_ns, reported_unsure_ns; /* time of the update that was reported last, known to within
 						    +- reported_unsure_ns */
-	/* time of the next read */
-	int64_t next_ns;
+	int64_t catch_at_ns;			 /* start of the next attempt to catch an update */
+	int64_t next_ns;			 /* time of the next read */
 };
 
 /*
  * Takes the result of a read that lasted from `begin_ns` to `end_ns`; `changed`: the value differs from that
  * of the read before. True: the counter has had this value since the update at *out_edge_ns. That time is
- * known to within 14 ms or, for a fast counter, to within the duration of the read. No update is reported
- * twice.
+ * known to within 14 ms (30 ms if catch_ns is longer than wanted_ns) or, for a fast counter, to within the
+ * duration of the read. No update is reported twice.
  */
 bool kwhy_nvml_update_read(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed,
 	int64_t *out_edge_ns);

@@ -271,6 +271,47 @@ static void the_clock_alone_is_read_more_often_if_asked_for(void **state)
 	machine_end(machine);
 }
 
+static size_t reads_of(struct machine *machine, enum kwhy_gauge gauge)
+{
+	return machine_read(machine, kwhy_sensors_find_gauge(machine->sensors, gauge, 0));
+}
+
+static void slow_gauges_are_read_less_often_than_clocks_and_utilisation(void **state)
+{
+	struct machine *machine = machine_new(H200 "gpm_sm_percent 50\n");
+
+	(void)state;
+	machine->request.gauge_period_ns = 2 * S;
+	machine->request.slow_gauge_period_ns = 10 * S;
+	machine_open(machine);
+	machine_run(machine, S);
+	assert_int_equal(reads_of(machine, KWHY_GAUGE_SM_ACTIVE), 1); /* soon, and then as often as others */
+	machine_run(machine, 60 * S);
+	assert_in_range(reads_of(machine, KWHY_GAUGE_SM_CLOCK), 30, 31);
+	assert_in_range(reads_of(machine, KWHY_GAUGE_BUSY), 30, 31);
+	assert_in_range(reads_of(machine, KWHY_GAUGE_TEMPERATURE), 6, 7);
+	assert_in_range(reads_of(machine, KWHY_GAUGE_THROTTLE_REASONS), 6, 7);
+	assert_in_range(reads_of(machine, KWHY_GAUGE_SM_ACTIVE), 6, 7);
+	assert_in_range(reads_of(machine, KWHY_GAUGE_POWER_LIMIT), 6, 7);
+	assert_in_range(
+		machine_read(machine, machine_meter(machine, KWHY_METER_NVML_MEMORY_AVERAGE, 0)), 6, 7);
+	assert_int_equal(
+		kwhy_sensors_find_gauge(machine->sensors, KWHY_GAUGE_TEMPERATURE, 0)->period_ns, 10 * S);
+	machine_end(machine);
+}
+
+static void no_gauge_is_read_less_often_than_a_long_period_asks_for(void **state)
+{
+	struct machine *machine = machine_new(H200);
+
+	(void)state;
+	machine->request.gauge_period_ns = 30 * S;
+	machine_open(machine);
+	machine_run(machine, 300 * S);
+	assert_in_range(reads_of(machine, KWHY_GAUGE_POWER_LIMIT), 10, 11);
+	machine_end(machine);
+}
+
 static void gpm_gives_means_over_at_least_100_ms_and_no_traffic_that_is_not_there(void **state)
 {
 	struct machine *machine = machine_start(
@@ -541,6 +582,8 @@ int main(void)
 		cmocka_unit_test(a_rare_counter_is_read_each_second_while_the_ring_is_refused),
 		cmocka_unit_test(gauges_have_our_units),
 		cmocka_unit_test(the_clock_alone_is_read_more_often_if_asked_for),
+		cmocka_unit_test(slow_gauges_are_read_less_often_than_clocks_and_utilisation),
+		cmocka_unit_test(no_gauge_is_read_less_often_than_a_long_period_asks_for),
 		cmocka_unit_test(gpm_gives_means_over_at_least_100_ms_and_no_traffic_that_is_not_there),
 		cmocka_unit_test(without_gauges_only_meters_are_read),
 		cmocka_unit_test(averages_and_instants_are_read_only_when_asked_for_or_for_want_of_the_ring),

@@ -174,6 +174,70 @@ static void edges_of_a_busy_h200_are_caught_in_the_long_reads_they_cause(void **
 	}
 }
 
+/* Runs the world, and returns the longest time between two reported updates. */
+static int64_t longest_silence_ns(struct world *world, int64_t length_ns)
+{
+	const int64_t until_ns = world->now_ns + length_ns;
+	int64_t before_ns = world->now_ns, longest_ns = 0;
+
+	world->reported = world->reads = world->worst_ns = 0;
+	while (world->now_ns < until_ns) {
+		const int64_t reported = world->reported;
+
+		read_once(world);
+		if (world->reported == reported)
+			continue;
+		longest_ns = world->last_edge_ns - before_ns > longest_ns ? world->last_edge_ns - before_ns
+									  : longest_ns;
+		before_ns = world->last_edge_ns;
+	}
+	return longest_ns;
+}
+
+/* A busy H200 whose counter has another period than its usual one, and is read by a thread that is late. */
+static void single_reads_between_catches_report_as_often_with_few_reads(void **state)
+{
+	static const int64_t periods_ns[] = {100000000, 100003000, 99996000};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct world world = new_world(periods_ns[i]);
+
+		world.update.wanted_ns = 20000 * MS;
+		world.update.catch_ns = 300000 * MS;
+		world.jitter_ns = MS / 5;
+		world.call_ns = 12 * MS / 5;
+		world.renewal_ns = 14 * MS;
+		world.late_ns = 3 * MS;
+		run_for(&world, 600000 * MS);
+		assert_true(longest_silence_ns(&world, 3600000 * MS) < 22000 * MS);
+		assert_true(world.worst_ns < 12 * MS);
+		assert_in_range(world.reads, 3600 / 20 - 8, 3600 / 20 + 3600 / 300 * 12);
+	}
+}
+
+static void a_single_read_that_shows_no_certain_update_is_repeated(void **state)
+{
+	struct world world = new_world(100 * MS);
+	int64_t asked_ns;
+
+	(void)state;
+	world.update.wanted_ns = 20000 * MS;
+	world.update.catch_ns = 300000 * MS;
+	run_for(&world, 600000 * MS);
+	while (world.update.next_ns >= world.update.catch_at_ns)
+		read_once(&world);
+	asked_ns = world.now_ns + 50 * MS; /* the thread is late, and the counter changes during the read */
+	world.now_ns = asked_ns;
+	world.reported = 0;
+	read_once(&world);
+	assert_int_equal(world.reported, 0);
+	assert_int_equal(world.update.phase, KWHY_NVML_UPDATE_WAIT);
+	assert_in_range(world.update.next_ns - asked_ns, 900 * MS, 1200 * MS);
+	read_once(&world);
+	assert_int_equal(world.reported, 1);
+}
+
 static void a_period_that_is_not_quite_100_ms_is_learnt(void **state)
 {
 	static const int64_t periods_ns[] = {99970000, 100050000, 101500000, 83333333};
@@ -334,6 +398,8 @@ int main(void)
 		cmocka_unit_test(slow_calls_make_edges_less_sure_but_do_not_lose_them),
 		cmocka_unit_test(rare_catches_keep_the_grid_of_an_h200),
 		cmocka_unit_test(edges_of_a_busy_h200_are_caught_in_the_long_reads_they_cause),
+		cmocka_unit_test(single_reads_between_catches_report_as_often_with_few_reads),
+		cmocka_unit_test(a_single_read_that_shows_no_certain_update_is_repeated),
 		cmocka_unit_test(a_period_that_is_not_quite_100_ms_is_learnt),
 		cmocka_unit_test(a_reader_that_often_comes_late_tells_no_wrong_edge),
 		cmocka_unit_test(a_reader_that_is_held_up_from_the_start_tells_no_wrong_edge),
