@@ -20,9 +20,9 @@
 #define KEEP_NS INT64_C(3000000000)
 #define KEEP_MAX_NS INT64_C(120000000000)
 /*
- * In ns: readings of a gauge that are older than this are not shown. The slowest gauges are read every 10
- * s.
+ * A gauge is not shown if its last reading is older than this many of its periods, and than this time in ns.
  */
+#define GAUGE_STALE_PERIODS 3
 #define GAUGE_STALE_NS INT64_C(60000000000)
 /* In ns: time after which the names of processes are read again, because a program may change its name. */
 #define NAMES_NS INT64_C(60000000000)
@@ -42,6 +42,16 @@ struct shared {
 	bool begun;
 };
 
+/* When the list of a device's processes is shown again, and when their names are read again. */
+struct listing {
+	int64_t due_ns, names_ns;
+};
+
+/* Times of the newest readings from which an object's figures were computed. */
+struct newest {
+	int64_t counter_ns, power_ns;
+};
+
 struct kwhy_live {
 	struct kwhy_sensors *sensors;
 	struct kwhy_history *history;
@@ -51,12 +61,9 @@ struct kwhy_live {
 	struct kwhy_live_source *sources;
 	struct kwhy_live_totals *device_ledger;
 	struct kwhy_live_process (*processes)[KWHY_SENSOR_PROCESSES];
-	int64_t started_ns,
-		/*
-		 * times on CLOCK_MONOTONIC: from the first one on energy counts; at the other two the
-		 * processes are listed, and their names read, the next time
-		 */
-		processes_ns, names_ns;
+	struct listing *listings; /* [device_count] */
+	struct newest *newest;	  /* [metered_count] */
+	int64_t started_ns;	  /* time on CLOCK_MONOTONIC from which on energy counts */
 	struct shared shared;
 	kwhy_live_follow *follow; /* NULL: no follower was set */
 	void *follower;
@@ -122,7 +129,8 @@ static enum kwhy_status describe_metered(struct kwhy_live *live, struct kwhy_err
 
 	live->metered = kwhy_arena_alloc(&live->arena, count + 1, sizeof(*live->metered));
 	live->device_ledger = kwhy_arena_alloc(&live->arena, count + 1, sizeof(*live->device_ledger));
-	if (!live->metered || !live->device_ledger)
+	live->newest = kwhy_arena_alloc(&live->arena, count + 1, sizeof(*live->newest));
+	if (!live->metered || !live->device_ledger || !live->newest)
 		return kwhy_fail_memory(error, "the live figures");
 	for (size_t i = 0; i < count; i++) {
 		live->metered[i] = (struct kwhy_live_metered){.kind = metered[i].kind,
@@ -147,8 +155,9 @@ static enum kwhy_status describe(struct kwhy_live *live, struct kwhy_error *erro
 
 	live->devices = kwhy_arena_alloc(&live->arena, sensors->device_count + 1, sizeof(*live->devices));
 	live->processes = kwhy_arena_alloc(&live->arena, sensors->device_count + 1, sizeof(*live->processes));
+	live->listings = kwhy_arena_alloc(&live->arena, sensors->device_count + 1, sizeof(*live->listings));
 	live->sources = kwhy_arena_alloc(&live->arena, sensors->source_count + 1, sizeof(*live->sources));
-	if (!live->devices || !live->processes || !live->sources)
+	if (!live->devices || !live->processes || !live->listings || !live->sources)
 		return kwhy_fail_memory(error, "the live figures");
 	describe_devices(live);
 	describe_sources(live);
@@ -194,6 +203,11 @@ void kwhy_live_free(struct kwhy_live *live)
 	free(live);
 }
 
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 static void update_sources(struct kwhy_live *live, int64_t now_ns)
 {
 	for (size_t s = 0; s < live->sensors->source_count; s++) {
@@ -211,8 +225,9 @@ static void update_sources(struct kwhy_live *live, int64_t now_ns)
 		if (source->kind != KWHY_SOURCE_GAUGE || source->device == KWHY_SENSOR_NO_DEVICE)
 			continue;
 		gauge = &live->devices[source->device].gauges[source->gauge];
-		*gauge = (struct kwhy_live_value){
-			!live->devices[source->device].lost && now_ns - last.time_mono_ns < GAUGE_STALE_NS,
+		*gauge = (struct kwhy_live_value){!live->devices[source->device].lost &&
+				now_ns - last.time_mono_ns <
+					most(GAUGE_STALE_NS, GAUGE_STALE_PERIODS * source->period_ns),
 			last.value};
 	}
 }
@@ -224,25 +239,40 @@ static void update_devices(struct kwhy_live *live)
 			&live->sensors->devices[d].lost, memory_order_acquire);
 }
 
+static void show_processes(struct kwhy_live *live, uint32_t device, int64_t now_ns,
+	const struct kwhy_sensor_process *listed, size_t count)
+{
+	struct kwhy_live_process known[KWHY_SENSOR_PROCESSES];
+	struct listing *listing = &live->listings[device];
+	const bool keeps_names = now_ns < listing->names_ns;
+	const size_t known_count = keeps_names ? live->devices[device].process_count : 0;
+
+	listing->due_ns = now_ns + KWHY_LIVE_PROCESSES_NS;
+	if (!keeps_names)
+		listing->names_ns = now_ns + NAMES_NS;
+	memcpy(known, live->processes[device], known_count * sizeof(*known));
+	live->devices[device].process_count = kwhy_live_processes_make(
+		listed, count, known, known_count, live->processes[device]);
+}
+
+size_t kwhy_live_list_processes(struct kwhy_live *live, uint32_t device, int64_t now_mono_ns,
+	struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES])
+{
+	const size_t count = kwhy_sensors_processes(live->sensors, device, out);
+
+	if (now_mono_ns >= live->listings[device].due_ns)
+		show_processes(live, device, now_mono_ns, out, count);
+	return count;
+}
+
 static void update_processes(struct kwhy_live *live, int64_t now_ns)
 {
+	const int64_t grace_ns = live->follow ? KWHY_LIVE_PROCESSES_NS : 0;
 	struct kwhy_sensor_process listed[KWHY_SENSOR_PROCESSES];
-	struct kwhy_live_process known[KWHY_SENSOR_PROCESSES];
-	const bool keeps_names = now_ns < live->names_ns;
 
-	if (now_ns < live->processes_ns)
-		return;
-	live->processes_ns = now_ns + KWHY_LIVE_PROCESSES_NS;
-	if (!keeps_names)
-		live->names_ns = now_ns + NAMES_NS;
-	for (size_t d = 0; d < live->sensors->device_count; d++) {
-		size_t count = kwhy_sensors_processes(live->sensors, (uint32_t)d, listed);
-		const size_t known_count = keeps_names ? live->devices[d].process_count : 0;
-
-		memcpy(known, live->processes[d], known_count * sizeof(*known));
-		live->devices[d].process_count = kwhy_live_processes_make(
-			listed, count, known, known_count, live->processes[d]);
-	}
+	for (size_t d = 0; d < live->sensors->device_count; d++)
+		if (now_ns >= live->listings[d].due_ns + grace_ns)
+			(void)kwhy_live_list_processes(live, (uint32_t)d, now_ns, listed);
 }
 
 void kwhy_live_set_follower(struct kwhy_live *live, kwhy_live_follow *follow, void *context)
@@ -275,26 +305,43 @@ static void pass_on(const struct kwhy_live *live, size_t i, const struct kwhy_me
 		live->follow(live->follower, &readings);
 }
 
+/*
+ * Whether the object's figures are those of these newest readings already. Once the readings are old, the
+ * power is unknown, so the figures are computed again.
+ */
+static bool is_settled(const struct newest *before, const struct newest *now, int64_t now_ns)
+{
+	const int64_t last_ns = now->power_ns ? now->power_ns : now->counter_ns;
+
+	return before->counter_ns == now->counter_ns && before->power_ns == now->power_ns &&
+		now_ns - last_ns <= KWHY_LIVE_STALE_NS;
+}
+
 static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns, struct kwhy_error *error)
 {
 	size_t count;
 	const struct kwhy_metered *metered = &kwhy_history_metered(live->history, &count)[i];
 	struct kwhy_live_entry entry = {.started_ns = live->started_ns, .now_ns = now_ns};
-	struct kwhy_readings powers, counter = {0};
+	struct kwhy_readings powers = {0}, counter = {0};
+	struct newest newest;
 	struct kwhy_curve *curve;
-	enum kwhy_status status = kwhy_history_curve(live->history, i, NULL, &curve, error);
+	enum kwhy_status status;
 
-	if (status)
-		return status;
-	entry.curve = curve;
-	if (metered->counter != KWHY_HISTORY_NO_SOURCE) {
+	if (metered->counter != KWHY_HISTORY_NO_SOURCE)
 		counter = kwhy_history_readings(live->history, metered->counter);
-		entry.counted_ns = newest_ns(&counter);
-	}
 	if (metered->power != KWHY_HISTORY_NO_SOURCE) {
 		powers = kwhy_history_readings(live->history, metered->power);
 		entry.powers = &powers;
 	}
+	newest = (struct newest){newest_ns(&counter), newest_ns(&powers)};
+	if (is_settled(&live->newest[i], &newest, now_ns))
+		return KWHY_OK;
+	live->newest[i] = newest;
+	status = kwhy_history_curve(live->history, i, NULL, &curve, error);
+	if (status)
+		return status;
+	entry.curve = curve;
+	entry.counted_ns = newest.counter_ns;
 	if (metered->kind == KWHY_METERED_DEVICE) {
 		const struct kwhy_live_value *busy = &live->devices[metered->device].gauges[KWHY_GAUGE_BUSY];
 

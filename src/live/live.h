@@ -18,8 +18,9 @@ void kwhy_live_free(struct kwhy_live *live);
 /*
  * Takes the sampler's new readings. A program that shows them calls it several times a second; others need
  * only call it before the channels overwrite readings. It lists the processes of the devices only every
- * KWHY_LIVE_PROCESSES_NS, because listing takes a lock of the driver. `cost` may be NULL. `busy_s` is the
- * value of kwhy_cpu_busy_s(); NAN: it is unknown, or the readings come from a file.
+ * KWHY_LIVE_PROCESSES_NS, because listing takes a lock of the driver; if a follower is set, half as often, as
+ * the follower usually lists them (below). `cost` may be NULL. `busy_s` is the value of kwhy_cpu_busy_s();
+ * NAN: it is unknown, or the readings come from a file.
  */
 #define KWHY_LIVE_PROCESSES_NS INT64_C(5000000000)
 KWHY_MUST_USE enum kwhy_status kwhy_live_tick(struct kwhy_live *live, int64_t now_mono_ns,
@@ -43,6 +44,13 @@ typedef void kwhy_live_follow(void *context, const struct kwhy_live_readings *re
 
 /* Sets a function that each kwhy_live_tick() calls for each metered object. NULL: none. */
 void kwhy_live_set_follower(struct kwhy_live *live, kwhy_live_follow *follow, void *context);
+
+/*
+ * Lists the processes that use a device now, as kwhy_sensors_processes() does. The snapshot then shows them,
+ * unless it shows a list that is younger than KWHY_LIVE_PROCESSES_NS.
+ */
+size_t kwhy_live_list_processes(struct kwhy_live *live, uint32_t device, int64_t now_mono_ns,
+	struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
 
 /* The snapshot of the last kwhy_live_tick(), valid until the next. */
 const struct kwhy_live_snapshot *kwhy_live_snapshot(const struct kwhy_live *live);

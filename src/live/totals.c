@@ -5,8 +5,6 @@
 #include <string.h>
 
 #define SECOND_NS INT64_C(1000000000)
-/* In ns: if the newest power reading is older than this, there is no present power. */
-#define STALE_NS (3 * SECOND_NS)
 /*
  * In ns: the power curve of this time before the newest counter update may still be changed by later
  * readings.
@@ -61,7 +59,7 @@ static void show_second(const struct kwhy_readings *powers, int64_t now_ns, stru
 	int64_t newest_ns = powers->count ? powers->items[powers->count - 1].time_mono_ns : 0;
 	double sum_w = 0, count = 0;
 
-	if (!powers->count || now_ns - newest_ns > STALE_NS)
+	if (!powers->count || now_ns - newest_ns > KWHY_LIVE_STALE_NS)
 		return;
 	for (size_t i = powers->count; i-- > 0 && powers->items[i].time_mono_ns > newest_ns - SECOND_NS;) {
 		double watts = (double)powers->items[i].value * 1e-3;
@@ -85,7 +83,7 @@ static void show_counted(
 	int64_t last_ns = kwhy_curve_last_ns(entry->curve);
 	struct kwhy_energy energy;
 
-	if (last_ns == 0 || entry->now_ns - last_ns > STALE_NS)
+	if (last_ns == 0 || entry->now_ns - last_ns > KWHY_LIVE_STALE_NS)
 		return;
 	kwhy_window_energy(entry->curve, last_ns - SECOND_NS, last_ns, KWHY_ENOUGH_RATIO, &energy);
 	if (energy.state == KWHY_ENERGY_FORGOTTEN)

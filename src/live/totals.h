@@ -4,6 +4,9 @@
 
 #include "live/snapshot.h"
 
+/* In ns: if the newest power reading is older than this, there is no present power. */
+#define KWHY_LIVE_STALE_NS INT64_C(3000000000)
+
 /* Energy and power measured by one meter, updated at each tick. Zero-initialise. */
 struct kwhy_live_totals {
 	int64_t settled_ns; /* time up to which settled_j is final; 0: before the first tick */

@@ -160,7 +160,7 @@ static enum kwhy_status add_processes(struct kwhy_holder_finder *finder, uint32_
 	struct kwhy_holders *out, struct kwhy_error *error)
 {
 	struct kwhy_sensor_process listed[KWHY_SENSOR_PROCESSES];
-	size_t count = kwhy_sensors_processes(finder->request.sensors, device, listed);
+	size_t count = finder->request.list_processes(finder->request.context, device, now_ns, listed);
 
 	for (size_t i = 0; i < count; i++) {
 		struct process *process;
@@ -391,7 +391,7 @@ static double instance_use(const struct kwhy_holder_finder *finder, uint32_t ins
 {
 	const struct kwhy_holder_request *request = &finder->request;
 	const struct kwhy_sensor_device *devices = request->sensors->devices;
-	const int64_t permille = request->activity_permille(request->activity_context, instance);
+	const int64_t permille = request->activity_permille(request->context, instance);
 	double all = 0;
 
 	for (size_t i = 0; i < request->sensors->device_count; i++)

@@ -30,12 +30,15 @@ struct kwhy_holder_request {
 	 * Read each time that holders are searched; the caller may change it between two calls. NULL: none.
 	 */
 	const struct kwhy_allocations *allocations;
+	/* Lists the processes that use a device now, as kwhy_sensors_processes() does. */
+	size_t (*list_processes)(void *context, uint32_t device, int64_t now_ns,
+		struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
 	/*
 	 * Share of the multiprocessors of a MIG instance that worked since the last look, in thousandths; -1:
 	 * unknown.
 	 */
-	int64_t (*activity_permille)(const void *context, uint32_t device);
-	const void *activity_context;
+	int64_t (*activity_permille)(void *context, uint32_t device);
+	void *context; /* passed to both functions */
 };
 
 /* The finder does not copy what the request points to. */

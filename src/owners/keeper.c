@@ -145,7 +145,13 @@ static enum kwhy_status load(struct kwhy_keeper *keeper, struct kwhy_error *erro
 	return status;
 }
 
-static int64_t activity_permille(const void *live, uint32_t device)
+static size_t list_processes(
+	void *live, uint32_t device, int64_t now_ns, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES])
+{
+	return kwhy_live_list_processes(live, device, now_ns, out);
+}
+
+static int64_t activity_permille(void *live, uint32_t device)
 {
 	const struct kwhy_live_value
 		*active = &kwhy_live_snapshot(live)->devices[device].gauges[KWHY_GAUGE_SM_ACTIVE];
@@ -158,8 +164,9 @@ static enum kwhy_status open_parts(struct kwhy_keeper *keeper, struct kwhy_error
 	const struct kwhy_keeper_request *request = &keeper->request;
 	const struct kwhy_owner idle = {.kind = KWHY_OWNER_IDLE}, unwatched = {.kind = KWHY_OWNER_UNWATCHED};
 	struct kwhy_holder_request finder = {.sensors = request->sensors,
+		.list_processes = list_processes,
 		.activity_permille = activity_permille,
-		.activity_context = request->live,
+		.context = request->live,
 		.root = request->root,
 		.mapping = request->mapping,
 		.allocations = request->allocations};

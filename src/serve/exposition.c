@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,15 @@ static void describe(struct kwhy_exposition *exposition, const struct kwhy_famil
 	exposition->described = family;
 }
 
+/* Whether a label value consists of printable ASCII characters that need no escape, as nearly all do. */
+static bool is_plain(const char *value)
+{
+	for (; *value; value++)
+		if (*value < ' ' || *value > '~' || *value == '\\' || *value == '"')
+			return false;
+	return true;
+}
+
 /*
  * Adds an escaped label value. Bytes that are not UTF-8, which paths may have, are replaced, because a single
  * one would make the whole scrape fail.
@@ -48,8 +58,13 @@ static void describe(struct kwhy_exposition *exposition, const struct kwhy_famil
 static void add_escaped(struct kwhy_text *out, const char *value)
 {
 	const size_t length = strlen(value);
-	char *clean = malloc(3 * length + 1);
+	char *clean;
 
+	if (is_plain(value)) {
+		kwhy_text_add_bytes(out, value, length);
+		return;
+	}
+	clean = malloc(3 * length + 1);
 	if (!clean) {
 		out->failed = true;
 		return;
@@ -70,7 +85,9 @@ static void add_labels(struct kwhy_text *out, const struct kwhy_label *labels)
 	for (; labels->name; labels++) {
 		if (!labels->value)
 			continue;
-		kwhy_text_addf(out, "%s%s=\"", before, labels->name);
+		kwhy_text_add(out, before);
+		kwhy_text_add(out, labels->name);
+		kwhy_text_add(out, "=\"");
 		add_escaped(out, labels->value);
 		kwhy_text_add(out, "\"");
 		before = ",";
@@ -82,13 +99,17 @@ static void add_labels(struct kwhy_text *out, const struct kwhy_label *labels)
 void kwhy_exposition_add(struct kwhy_exposition *exposition, const struct kwhy_family *family,
 	const struct kwhy_label *labels, double value)
 {
+	char number[40];
+
 	if (!isfinite(value))
 		return;
 	if (exposition->described != family)
 		describe(exposition, family);
-	kwhy_text_addf(exposition->out, "%s%s", family->name, suffix_of(family->kind));
+	kwhy_text_add(exposition->out, family->name);
+	kwhy_text_add(exposition->out, suffix_of(family->kind));
 	add_labels(exposition->out, labels);
-	kwhy_text_addf(exposition->out, " %.15g\n", value);
+	snprintf(number, sizeof(number), " %.15g\n", value);
+	kwhy_text_add(exposition->out, number);
 }
 
 void kwhy_exposition_end(struct kwhy_exposition *exposition)

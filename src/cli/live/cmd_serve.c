@@ -19,8 +19,11 @@
 #include <unistd.h>
 
 enum {
-	TICK_MS = 1000,
+	/* shortest and longest time between two regular updates, in ms */
+	TICK_MIN_MS = 1000,
+	TICK_MAX_MS = 10000,
 	FRESH_MS = 100,	      /* in ms; values older than this are updated before they are served */
+	ASKING_MS = 100,      /* time in ms between two looks at a request to the kubelet */
 	TOKEN_BYTES_MIN = 16, /* in bytes; a shorter token could be guessed */
 	TOKEN_BYTES_MAX = 4096,
 	PEM_BYTES_MAX = 1 << 20,
@@ -38,6 +41,7 @@ struct serve_options {
 /* What is served: figures of the meters, and of the owners of the devices. */
 struct serving {
 	struct kwhy_live_job job;
+	int tick_ms;		      /* time between two regular updates */
 	struct kwhy_keeper *keeper;   /* NULL: no accounts are kept, because the readings come from a file and
 					 the processes are unknown */
 	struct kwhy_kubelet *kubelet; /* NULL: no accounts are kept */
@@ -62,7 +66,7 @@ static void set_defaults(void *options)
 {
 	struct serve_options *serve = options;
 
-	kwhy_live_options_init(&serve->live);
+	kwhy_live_options_init(&serve->live, true);
 	serve->listen = "127.0.0.1:9835";
 	serve->owners_max = KWHY_OWNERS_MAX_DEFAULT;
 }
@@ -173,26 +177,37 @@ static void ask_kubelet(struct serving *serving)
 		kwhy_output_message(message);
 }
 
-static enum kwhy_status tick(
-	struct serving *serving, int period_ms, int *out_wait_ms, struct kwhy_error *error)
+static enum kwhy_status tick(struct serving *serving, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_live_job_tick_when_due(&serving->job, period_ms, out_wait_ms, error);
+	enum kwhy_status status = KWHY_OK;
 
+	if (serving->keeper)
+		ask_kubelet(serving);
+	if (kwhy_live_job_wait_ms(&serving->job))
+		return KWHY_OK;
+	status = kwhy_live_job_tick_regularly(&serving->job, serving->tick_ms, error);
 	if (status || !serving->keeper)
 		return status;
-	ask_kubelet(serving);
 	status = kwhy_keeper_tick(serving->keeper, kwhy_clock_mono_ns(), error);
 	warn(serving);
 	return status;
+}
+
+static int wait_ms(const struct serving *serving)
+{
+	const int wait_ms = kwhy_live_job_wait_ms(&serving->job);
+
+	return serving->kubelet && kwhy_kubelet_is_asking(serving->kubelet) && wait_ms > ASKING_MS ? ASKING_MS
+												   : wait_ms;
 }
 
 /* A snapshot that is at most FRESH_MS old; NULL: a snapshot could not be made. */
 static const struct kwhy_live_snapshot *fresh_snapshot(struct serving *serving)
 {
 	struct kwhy_error error;
-	int wait_ms;
 
-	return tick(serving, FRESH_MS, &wait_ms, &error) ? NULL : kwhy_live_snapshot(serving->job.live);
+	return kwhy_live_job_refresh(&serving->job, FRESH_MS, &error) ? NULL
+								      : kwhy_live_snapshot(serving->job.live);
 }
 
 static void write_metrics(void *context, enum kwhy_exposition_form form, struct kwhy_text *out)
@@ -258,13 +273,12 @@ static enum kwhy_status serve(struct serving *serving, struct kwhy_server *serve
 	struct pollfd waits[] = {{.fd = kwhy_server_fd(server), .events = POLLIN},
 		{.fd = serving->job.signals, .events = POLLIN}};
 	enum kwhy_status status = KWHY_OK;
-	int wait_ms;
+	int most_ms;
 
 	while (!status && !waits[1].revents) {
-		status = tick(serving, TICK_MS, &wait_ms, error);
-		if (!status)
-			wait_ms = carry_on_sending(serving, wait_ms);
-		if (poll(waits, 2, kwhy_server_wait_ms(server, wait_ms)) < 0)
+		status = tick(serving, error);
+		most_ms = status ? 0 : carry_on_sending(serving, wait_ms(serving));
+		if (poll(waits, 2, kwhy_server_wait_ms(server, most_ms)) < 0)
 			waits[1].revents = 0; /* if poll() was interrupted, there are no events */
 		kwhy_server_run(server);
 	}
@@ -316,7 +330,7 @@ static enum kwhy_status check_owners(const struct serve_options *options, struct
 	return KWHY_OK;
 }
 
-/* Starts to keep accounts. The driver lists processes as often as the gauges are read. */
+/* Starts to keep accounts. The driver lists processes as often as clocks and utilisation are read. */
 static enum kwhy_status open_keeper(
 	const struct serve_options *options, struct serving *serving, struct kwhy_error *error)
 {
@@ -406,6 +420,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!status)
 		status = open_job(options, &serving.job, error);
 	if (!status) {
+		serving.tick_ms = (int)fmin(fmax(options->live.interval_ms, TICK_MIN_MS), TICK_MAX_MS);
 		request.token = secrets.token.data;
 		request.cert_pem = secrets.cert.data;
 		request.key_pem = secrets.key.data;
@@ -448,7 +463,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct serve_options, unconfined)},
 	{"verbose", 'v', NULL, "say to what the process is confined", KWHY_OPTION_FLAG,
 		offsetof(struct serve_options, verbose)},
-	KWHY_OPTION_ROWS_LIVE(struct serve_options, live),
+	KWHY_OPTION_ROWS_LIVE(struct serve_options, live,
+		"look at processes, clocks and utilisation so often; default 2000"),
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,
 };

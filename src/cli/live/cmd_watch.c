@@ -42,7 +42,7 @@ static void set_defaults(void *options)
 {
 	struct watch_options *watch = options;
 
-	kwhy_live_options_init(&watch->live);
+	kwhy_live_options_init(&watch->live, false);
 }
 
 /*
@@ -168,16 +168,16 @@ static enum kwhy_status watch_on(struct watch *watch, struct kwhy_error *error)
 		{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = watch->job.signals, .events = POLLIN}};
 	enum kwhy_status status = KWHY_OK;
 	enum kwhy_key key;
-	int wait_ms;
 
 	while (!status && !watch->quit) {
-		status = kwhy_live_job_tick_when_due(&watch->job, TICK_MS, &wait_ms, error);
+		if (!kwhy_live_job_wait_ms(&watch->job))
+			status = kwhy_live_job_tick_regularly(&watch->job, TICK_MS, error);
 		if (status || watch->screen.failed)
 			break;
 		show(watch);
 		waits[0].revents = waits[1].revents = 0;
 		/* poll() is interrupted when the size of the terminal changes */
-		(void)poll(waits, 2, wait_ms);
+		(void)poll(waits, 2, kwhy_live_job_wait_ms(&watch->job));
 		while ((key = kwhy_terminal_key(watch->terminal)) != KWHY_KEY_NONE)
 			obey(watch, key);
 		watch->quit |= waits[1].revents || (waits[0].revents & (POLLHUP | POLLERR));
@@ -221,7 +221,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 static const struct kwhy_option options_table[] = {
 	{"once", 0, NULL, "print what there is after a second, and end", KWHY_OPTION_FLAG,
 		offsetof(struct watch_options, once)},
-	KWHY_OPTION_ROWS_LIVE(struct watch_options, live),
+	KWHY_OPTION_ROWS_LIVE(
+		struct watch_options, live, "read clocks, temperatures and the like so often; default 1000"),
 	{"ascii", 0, NULL, "draw with ASCII alone", KWHY_OPTION_FLAG, offsetof(struct watch_options, ascii)},
 	{"no-color", 0, NULL, "no colours", KWHY_OPTION_FLAG, offsetof(struct watch_options, no_color)},
 	KWHY_OPTION_ROW_HELP,

@@ -13,12 +13,23 @@
 #include <unistd.h>
 
 #define MS_NS INT64_C(1000000)
-#define INTERVAL_DEFAULT_MS 1000
+#define INTERVAL_VIEW_MS 1000
+#define INTERVAL_SERVER_MS 2000
 /*
- * Period in ms at which the driver's buffer of power samples is read. It is short enough for a view. Each
- * read takes 0.6 ms of processor time on an H200.
+ * Shortest and longest period in ms at which the driver's buffer of power samples is read. The shortest is
+ * short enough for a view; the buffer holds 2.4 s. Each read takes 0.6 ms of processor time on an H200.
  */
-#define RING_PERIOD_MS 500
+#define RING_PERIOD_MIN_MS 500
+#define RING_PERIOD_MAX_MS 2000
+/*
+ * A server reads gauges that are only shown once in SLOW_INTERVALS intervals, but at least once in
+ * SLOW_PERIOD_MS. It catches an update of the counter once in COUNTER_CATCH_MS.
+ */
+#define SLOW_INTERVALS 5
+#define SLOW_PERIOD_MS 10000
+#define COUNTER_CATCH_MS 300000
+/* time in ms after which the sampler has read what it reads at the same time */
+#define READ_MS 100
 /*
  * shortest interval in ms: the driver updates its readings no faster, and each reading takes the driver's
  * lock
@@ -26,9 +37,10 @@
 #define INTERVAL_MIN_MS 100
 #define INTERVAL_MAX_MS 3600000
 
-void kwhy_live_options_init(struct kwhy_live_options *options)
+void kwhy_live_options_init(struct kwhy_live_options *options, bool is_server)
 {
-	options->interval_ms = INTERVAL_DEFAULT_MS;
+	options->is_server = is_server;
+	options->interval_ms = is_server ? INTERVAL_SERVER_MS : INTERVAL_VIEW_MS;
 }
 
 static enum kwhy_status watch_signals(int *out, struct kwhy_error *error)
@@ -49,12 +61,22 @@ static enum kwhy_status watch_signals(int *out, struct kwhy_error *error)
 	return KWHY_OK;
 }
 
+/* Lets a server's meters be read as rarely as they allow. */
+static void save(struct kwhy_sensor_request *request, double interval_ms)
+{
+	const double ring_ms = fmin(fmax(interval_ms, RING_PERIOD_MIN_MS), RING_PERIOD_MAX_MS);
+
+	request->ring_period_ns = (int64_t)ring_ms * MS_NS;
+	request->slow_gauge_period_ns = (int64_t)fmin(SLOW_INTERVALS * interval_ms, SLOW_PERIOD_MS) * MS_NS;
+	request->counter_catch_ns = COUNTER_CATCH_MS * MS_NS;
+}
+
 static enum kwhy_status open_sensors(
 	struct kwhy_live_job *job, const struct kwhy_live_options *options, struct kwhy_error *error)
 {
 	struct kwhy_sensor_request request = {
 		.devices = options->devices,
-		.ring_period_ns = RING_PERIOD_MS * MS_NS,
+		.ring_period_ns = RING_PERIOD_MIN_MS * MS_NS,
 		.gauge_period_ns = (int64_t)options->interval_ms * MS_NS,
 		.gauges = true,
 		.processes = true,
@@ -66,6 +88,8 @@ static enum kwhy_status open_sensors(
 	if (!(options->interval_ms >= INTERVAL_MIN_MS && options->interval_ms <= INTERVAL_MAX_MS))
 		return kwhy_fail(error, KWHY_E_USAGE, "--interval takes %d to %d milliseconds",
 			INTERVAL_MIN_MS, INTERVAL_MAX_MS);
+	if (options->is_server)
+		save(&request, options->interval_ms);
 	return kwhy_sensors_open(&request, &job->sensors, error);
 }
 
@@ -105,20 +129,35 @@ enum kwhy_status kwhy_live_job_tick(struct kwhy_live_job *job, struct kwhy_error
 	struct kwhy_sampler_cost cost;
 
 	kwhy_sampler_cost(job->sampler, &cost);
+	job->ticked_ns = kwhy_clock_mono_ns();
 	return kwhy_live_tick(
 		job->live, kwhy_clock_mono_ns(), &cost, job->replayed ? NAN : kwhy_cpu_busy_s(NULL), error);
 }
 
-enum kwhy_status kwhy_live_job_tick_when_due(
-	struct kwhy_live_job *job, int period_ms, int *out_wait_ms, struct kwhy_error *error)
+int kwhy_live_job_wait_ms(const struct kwhy_live_job *job)
 {
-	int64_t now_ns = kwhy_clock_mono_ns();
-	enum kwhy_status status = KWHY_OK;
+	const int64_t left_ns = job->due_ns - kwhy_clock_mono_ns();
 
-	if (!job->ticked_ns || now_ns - job->ticked_ns >= period_ms * MS_NS) {
-		status = kwhy_live_job_tick(job, error);
-		job->ticked_ns = now_ns;
-	}
-	*out_wait_ms = (int)((job->ticked_ns + period_ms * MS_NS - now_ns + MS_NS - 1) / MS_NS);
+	return left_ns > 0 ? (int)((left_ns + MS_NS - 1) / MS_NS) : 0;
+}
+
+enum kwhy_status kwhy_live_job_tick_regularly(
+	struct kwhy_live_job *job, int period_ms, struct kwhy_error *error)
+{
+	const int64_t period_ns = period_ms * MS_NS;
+	enum kwhy_status status = kwhy_live_job_tick(job, error);
+	struct kwhy_sampler_cost cost;
+	int64_t first_ns;
+
+	kwhy_sampler_cost(job->sampler, &cost);
+	first_ns = cost.started_mono_ns + READ_MS * MS_NS;
+	job->due_ns = first_ns + ((job->ticked_ns - first_ns) / period_ns + 1) * period_ns;
 	return status;
+}
+
+enum kwhy_status kwhy_live_job_refresh(struct kwhy_live_job *job, int age_ms, struct kwhy_error *error)
+{
+	if (job->ticked_ns && kwhy_clock_mono_ns() - job->ticked_ns < age_ms * MS_NS)
+		return KWHY_OK;
+	return kwhy_live_job_tick(job, error);
 }

@@ -12,6 +12,11 @@ struct kwhy_live_options {
 	struct kwhy_strings meters;
 	double interval_ms;
 	/*
+	 * Nobody looks at the figures all the time, so meters are read as rarely as no energy and no owner is
+	 * missed.
+	 */
+	bool is_server;
+	/*
 	 * Called after the meters were opened and before a thread is started. NULL: nothing is called.
 	 * `context` is passed to it.
 	 */
@@ -19,22 +24,21 @@ struct kwhy_live_options {
 	const void *context;
 };
 
-void kwhy_live_options_init(struct kwhy_live_options *options);
+void kwhy_live_options_init(struct kwhy_live_options *options, bool is_server);
 
 /*
  * Rows of an option table that set the member `member`, a struct kwhy_live_options, of the options struct
  * `type`.
  */
-#define KWHY_OPTION_ROWS_LIVE(type, member)                                                               \
-	{"device", 0, "LIST", "these devices alone, as their driver numbers them: 0,2", KWHY_OPTION_TEXT, \
-		offsetof(type, member.devices)},                                                          \
-		{"meter", 0, "FILE", "a wall meter: power CSV that grows; may be given again",            \
-			KWHY_OPTION_LIST, offsetof(type, member.meters)},                                 \
-		{"power-file", 0, "FILE", "play a power CSV back instead of reading meters",              \
-			KWHY_OPTION_TEXT, offsetof(type, member.replay)},                                 \
-	{                                                                                                 \
-		"interval", 0, "MS", "read clocks, temperatures and the like so often; default 1000",     \
-			KWHY_OPTION_NUMBER, offsetof(type, member.interval_ms)                            \
+#define KWHY_OPTION_ROWS_LIVE(type, member, interval_help)                                                 \
+	{"device", 0, "LIST", "these devices alone, as their driver numbers them: 0,2", KWHY_OPTION_TEXT,  \
+		offsetof(type, member.devices)},                                                           \
+		{"meter", 0, "FILE", "a wall meter: power CSV that grows; may be given again",             \
+			KWHY_OPTION_LIST, offsetof(type, member.meters)},                                  \
+		{"power-file", 0, "FILE", "play a power CSV back instead of reading meters",               \
+			KWHY_OPTION_TEXT, offsetof(type, member.replay)},                                  \
+	{                                                                                                  \
+		"interval", 0, "MS", interval_help, KWHY_OPTION_NUMBER, offsetof(type, member.interval_ms) \
 	}
 
 struct kwhy_live_job {
@@ -43,8 +47,9 @@ struct kwhy_live_job {
 	struct kwhy_live *live;
 	/* file descriptor that becomes readable when SIGINT, SIGTERM or SIGHUP arrives */
 	int signals;
-	int64_t ticked_ns; /* time of the last update on CLOCK_MONOTONIC; 0: there was none */
-	bool replayed;	   /* whether readings come from a file and not from meters */
+	/* times on CLOCK_MONOTONIC: of the last update, and of the next regular one; 0: there was none */
+	int64_t ticked_ns, due_ns;
+	bool replayed; /* whether readings come from a file and not from meters */
 };
 
 /*
@@ -59,10 +64,15 @@ void kwhy_live_job_close(struct kwhy_live_job *job);
 KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick(struct kwhy_live_job *job, struct kwhy_error *error);
 
 /*
- * Updates the live figures, unless the last update was less than `period_ms` ago. Sets *out_wait_ms to the
- * time until the next update is due, ms.
+ * Regular updates: gets the time until the next one, ms, and makes it. They are `period_ms` apart, at times
+ * at which the sampler has just read the meters that it reads that often.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick_when_due(
-	struct kwhy_live_job *job, int period_ms, int *out_wait_ms, struct kwhy_error *error);
+int kwhy_live_job_wait_ms(const struct kwhy_live_job *job);
+KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick_regularly(
+	struct kwhy_live_job *job, int period_ms, struct kwhy_error *error);
+
+/* Updates the live figures, unless the last update was less than `age_ms` ago. */
+KWHY_MUST_USE enum kwhy_status kwhy_live_job_refresh(
+	struct kwhy_live_job *job, int age_ms, struct kwhy_error *error);
 
 #endif

@@ -240,6 +240,11 @@ const char *kwhy_kubelet_tick(struct kwhy_kubelet *kubelet, int64_t now_mono_ns)
 	return ask(kubelet, now_mono_ns, is_first ? FIRST_MS : TICK_MS);
 }
 
+bool kwhy_kubelet_is_asking(const struct kwhy_kubelet *kubelet)
+{
+	return kubelet->request != NULL;
+}
+
 void kwhy_kubelet_close(struct kwhy_kubelet *kubelet)
 {
 	if (!kubelet)

@@ -17,6 +17,8 @@ struct kwhy_kubelet;
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kubelet_open(
 	const char *root, struct kwhy_kubelet **out, struct kwhy_error *error);
+/* Whether a request is in flight, so that kwhy_kubelet_tick() should be called soon. */
+bool kwhy_kubelet_is_asking(const struct kwhy_kubelet *kubelet);
 /* NULL does nothing. */
 void kwhy_kubelet_close(struct kwhy_kubelet *kubelet);
 
