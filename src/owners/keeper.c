@@ -395,12 +395,14 @@ static enum kwhy_status divide_domain(struct kwhy_keeper *keeper, size_t meter,
 static enum kwhy_status divide_host(struct kwhy_keeper *keeper, struct kwhy_error *error)
 {
 	struct kwhy_holder_cpu used[KWHY_HOLDERS_MAX];
-	const double busy_s = kwhy_cpu_busy_s(NULL), before_s = keeper->busy_s;
+	const double before_s = keeper->busy_s;
 	enum kwhy_status status = KWHY_OK;
+	double busy_s;
 	size_t count;
 
 	if (!keeper->has_host)
 		return KWHY_OK;
+	busy_s = kwhy_cpu_busy_s(NULL);
 	count = kwhy_holders_cpu(keeper->finder, used, KWHY_HOLDERS_MAX);
 	keeper->busy_s = busy_s;
 	for (size_t i = 0; !status && i < keeper->meter_count; i++)

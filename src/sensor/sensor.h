@@ -115,6 +115,8 @@ struct kwhy_sensor_request {
 	 * (sensor/nvml/update.h); 0: counter_period_ns
 	 */
 	int64_t counter_catch_ns;
+	int64_t host_period_ns; /* time between reads of the CPU's counters; 0: counter_period_ns, or 100 ms
+				 */
 	/* time between reads of trailing averages and instantaneous powers; 0: 100 ms */
 	int64_t average_period_ns;
 	bool gauges, processes; /* whether to read gauges, and whether to list processes */

@@ -28,6 +28,7 @@
 #define SLOW_INTERVALS 5
 #define SLOW_PERIOD_MS 10000
 #define COUNTER_CATCH_MS 300000
+#define BUSY_MS 10000 /* time in ms between two reads of the busy time of all CPUs */
 /* time in ms after which the sampler has read what it reads at the same time */
 #define READ_MS 100
 /*
@@ -66,7 +67,7 @@ static void save(struct kwhy_sensor_request *request, double interval_ms)
 {
 	const double ring_ms = fmin(fmax(interval_ms, RING_PERIOD_MIN_MS), RING_PERIOD_MAX_MS);
 
-	request->ring_period_ns = (int64_t)ring_ms * MS_NS;
+	request->ring_period_ns = request->host_period_ns = (int64_t)ring_ms * MS_NS;
 	request->slow_gauge_period_ns = (int64_t)fmin(SLOW_INTERVALS * interval_ms, SLOW_PERIOD_MS) * MS_NS;
 	request->counter_catch_ns = COUNTER_CATCH_MS * MS_NS;
 }
@@ -124,14 +125,35 @@ void kwhy_live_job_close(struct kwhy_live_job *job)
 	*job = (struct kwhy_live_job){.signals = -1};
 }
 
+static bool has_package(const struct kwhy_sensors *sensors)
+{
+	for (size_t i = 0; i < sensors->source_count; i++)
+		if (sensors->sources[i].kind == KWHY_SOURCE_METER &&
+			kwhy_meter_row(sensors->sources[i].meter)->owner == KWHY_METER_OWNER_PACKAGE)
+			return true;
+	return false;
+}
+
+/*
+ * Busy time of all CPUs, from which the sampler's energy is modelled; NAN where that needs no new value. The
+ * more CPUs a machine has, the longer it takes to read.
+ */
+static double busy_s(struct kwhy_live_job *job)
+{
+	if (job->replayed || (job->busy_ns && job->ticked_ns - job->busy_ns < BUSY_MS * MS_NS) ||
+		!has_package(job->sensors))
+		return NAN;
+	job->busy_ns = job->ticked_ns;
+	return kwhy_cpu_busy_s(NULL);
+}
+
 enum kwhy_status kwhy_live_job_tick(struct kwhy_live_job *job, struct kwhy_error *error)
 {
 	struct kwhy_sampler_cost cost;
 
 	kwhy_sampler_cost(job->sampler, &cost);
 	job->ticked_ns = kwhy_clock_mono_ns();
-	return kwhy_live_tick(
-		job->live, kwhy_clock_mono_ns(), &cost, job->replayed ? NAN : kwhy_cpu_busy_s(NULL), error);
+	return kwhy_live_tick(job->live, job->ticked_ns, &cost, busy_s(job), error);
 }
 
 int kwhy_live_job_wait_ms(const struct kwhy_live_job *job)

@@ -49,7 +49,8 @@ struct kwhy_live_job {
 	int signals;
 	/* times on CLOCK_MONOTONIC: of the last update, and of the next regular one; 0: there was none */
 	int64_t ticked_ns, due_ns;
-	bool replayed; /* whether readings come from a file and not from meters */
+	int64_t busy_ns; /* time when the busy time of all CPUs was read last; 0: never */
+	bool replayed;	 /* whether readings come from a file and not from meters */
 };
 
 /*

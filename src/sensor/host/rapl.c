@@ -310,7 +310,9 @@ static enum kwhy_status rapl_open(struct kwhy_sensors *sensors, const struct kwh
 	rapl->request = request;
 	rapl->root = request->powercap_root ? request->powercap_root : ROOT;
 	rapl->perf_root = request->perf_root ? request->perf_root : PERF_ROOT;
-	rapl->period_ns = request->counter_period_ns ? request->counter_period_ns : PERIOD_NS;
+	rapl->period_ns = request->host_period_ns ? request->host_period_ns : request->counter_period_ns;
+	if (!rapl->period_ns)
+		rapl->period_ns = PERIOD_NS;
 	status = add_all(rapl, error);
 	if (status) {
 		rapl_close(rapl);

@@ -454,6 +454,66 @@ static void powers_and_gauges_that_stopped_coming_say_nothing_of_now(void **stat
 	machine_done(&machine);
 }
 
+static void count_call(void *context, const struct kwhy_live_readings *readings)
+{
+	(void)readings;
+	++*(int *)context;
+}
+
+static void without_new_readings_nothing_is_computed_until_they_are_old(void **state)
+{
+	struct machine machine = {.power_w = 300};
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_live *live;
+	double energy_j;
+	int calls = 0;
+
+	(void)state;
+	machine_make(&machine);
+	live = live_of(&machine);
+	snapshot = run(&machine, live, 10);
+	energy_j = snapshot->metered[0].energy_j;
+	kwhy_live_set_follower(live, count_call, &calls);
+	for (int i = 0; i < 5; i++) {
+		machine.now_ns += 500 * MS;
+		tick(&machine, live);
+		assert_int_equal(calls, 0);
+		assert_near(snapshot->metered[0].mean_w, 300, 0.1);
+		assert_true(snapshot->metered[0].energy_j == energy_j);
+	}
+	machine.now_ns += SECOND;
+	tick(&machine, live);
+	assert_true(isnan(snapshot->metered[0].mean_w));
+	assert_true(snapshot->metered[0].energy_j == energy_j);
+	calls = 0;
+	run(&machine, live, 1);
+	assert_int_equal(calls, snapshot->metered_count);
+	assert_near(snapshot->metered[0].mean_w, 300, 0.1);
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
+static void a_gauge_that_is_read_rarely_is_shown_for_three_of_its_periods(void **state)
+{
+	struct machine machine = {.power_w = 300};
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_live *live;
+
+	(void)state;
+	machine_make(&machine);
+	machine.sensors.sources[machine.busy].period_ns = 100 * SECOND;
+	live = live_of(&machine);
+	push(&machine, machine.busy, 500);
+	machine.now_ns += 250 * SECOND;
+	snapshot = tick(&machine, live);
+	assert_true(snapshot->devices[0].gauges[KWHY_GAUGE_BUSY].known);
+	machine.now_ns += 60 * SECOND;
+	snapshot = tick(&machine, live);
+	assert_false(snapshot->devices[0].gauges[KWHY_GAUGE_BUSY].known);
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
 static void gauges_of_a_device_that_is_lost_are_unknown_at_once(void **state)
 {
 	struct machine machine = {.power_w = 300};
@@ -506,6 +566,8 @@ int main(void)
 		cmocka_unit_test(energy_while_nothing_runs_is_counted_apart),
 		cmocka_unit_test(the_history_has_a_step_every_half_second_and_ends),
 		cmocka_unit_test(powers_and_gauges_that_stopped_coming_say_nothing_of_now),
+		cmocka_unit_test(without_new_readings_nothing_is_computed_until_they_are_old),
+		cmocka_unit_test(a_gauge_that_is_read_rarely_is_shown_for_three_of_its_periods),
 		cmocka_unit_test(gauges_of_a_device_that_is_lost_are_unknown_at_once),
 		cmocka_unit_test(what_is_not_there_is_handed_on_in_words),
 	};

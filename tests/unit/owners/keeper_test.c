@@ -60,10 +60,16 @@ static int remove_root(void **state)
 
 struct watch {
 	const char *path; /* file of accounts; NULL: none */
+	int look_s;	  /* time between two looks; 0: one second */
 	struct machine *machine;
 	struct kwhy_live *live;
 	struct kwhy_keeper *keeper;
 };
+
+static int look_s(const struct watch *watch)
+{
+	return watch->look_s ? watch->look_s : 1;
+}
 
 static void begin(struct watch *watch, const char *scenario, const char *mapping)
 {
@@ -71,13 +77,15 @@ static void begin(struct watch *watch, const char *scenario, const char *mapping
 		.path = watch->path,
 		.mapping = mapping,
 		.labels_max = 100,
-		.period_ns = 900 * MS};
+		.period_ns = look_s(watch) * 900 * MS};
 
 	text_file_write(processes, "");
 	watch->machine = machine_new(scenario);
 	watch->machine->request.processes = true;
 	watch->machine->request.counter_period_ns = 0;
-	watch->machine->request.ring_period_ns = 500 * MS;
+	watch->machine->request.ring_period_ns = watch->look_s ? watch->look_s * S : 500 * MS;
+	watch->machine->request.gauge_period_ns = look_s(watch) * S;
+	watch->machine->request.counter_catch_ns = watch->look_s ? 300 * S : 0;
 	machine_open(watch->machine);
 	OK(kwhy_live_new(watch->machine->sensors, watch->machine->now_ns, &watch->live, &error));
 	request.sensors = watch->machine->sensors;
@@ -88,8 +96,8 @@ static void begin(struct watch *watch, const char *scenario, const char *mapping
 static void pass(struct watch *watch, int seconds, const char *runs)
 {
 	text_file_write(processes, runs);
-	for (int i = 0; i < seconds; i++) {
-		machine_run(watch->machine, S);
+	for (int i = 0; i < seconds; i += look_s(watch)) {
+		machine_run(watch->machine, look_s(watch) * S);
 		OK(kwhy_live_tick(watch->live, watch->machine->now_ns, NULL, NAN, &error));
 		OK(kwhy_keeper_tick(watch->keeper, watch->machine->now_ns, &error));
 	}
@@ -133,11 +141,10 @@ static void check_balance(struct watch *watch, double expected_j)
 	assert_int_equal(state.meters[0].total.counter_nj % 1000000, 0);
 }
 
-static void jobs_that_share_and_follow_each_other(void **state)
+static void share_and_follow(int look_s)
 {
-	struct watch watch = {.path = NULL};
+	struct watch watch = {.look_s = look_s};
 
-	(void)state;
 	begin(&watch, "gpu \"NVIDIA H200\"\npower steps 0 80 30 300 150 120 210 80\n", NULL);
 	pass(&watch, 30, "");
 	pass(&watch, 60, "0 10 100 80\n");
@@ -152,6 +159,32 @@ static void jobs_that_share_and_follow_each_other(void **state)
 	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "5", 0)->held_s, 120, 3);
 	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "5", 0)->busy_s, 60 * 0.8 + 60 * 0.6, 3);
 	assert_true(shown(&watch, KWHY_OWNER_SLURM, "5", 0)->unsure_j > 0);
+	end(&watch);
+}
+
+static void jobs_that_share_and_follow_each_other(void **state)
+{
+	(void)state;
+	share_and_follow(0);
+}
+
+static void looks_as_rare_as_a_server_s_divide_as_well(void **state)
+{
+	(void)state;
+	share_and_follow(2);
+}
+
+static void what_is_listed_for_the_owners_is_shown(void **state)
+{
+	struct watch watch = {.path = NULL};
+
+	(void)state;
+	begin(&watch, "gpu \"NVIDIA H200\"\npower constant 300\n", NULL);
+	pass(&watch, 10, "0 10 100 80\n0 20 200 10\n");
+	assert_int_equal(kwhy_live_snapshot(watch.live)->devices[0].process_count, 2);
+	assert_int_equal(kwhy_live_snapshot(watch.live)->devices[0].processes[0].pid, 20);
+	pass(&watch, 6, "0 10 100 80\n");
+	assert_int_equal(kwhy_live_snapshot(watch.live)->devices[0].process_count, 1);
 	end(&watch);
 }
 
@@ -350,6 +383,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_that_share_and_follow_each_other),
+		cmocka_unit_test(looks_as_rare_as_a_server_s_divide_as_well),
+		cmocka_unit_test(what_is_listed_for_the_owners_is_shown),
 		cmocka_unit_test(a_job_that_draws_more_gets_more),
 		cmocka_unit_test(a_job_holds_what_the_mapping_gives_it),
 		cmocka_unit_test(a_process_that_cannot_be_seen_is_unknown),

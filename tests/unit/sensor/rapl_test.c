@@ -50,6 +50,22 @@ static void packages_and_their_memory_are_read_and_nothing_that_holds_or_repeats
 	assert_null(host_absence(host, "rapl"));
 }
 
+static void the_period_is_that_of_the_host_or_else_of_all_counters(void **state)
+{
+	static const int64_t asked_ns[][3] = {/* host_period_ns, counter_period_ns, the task's period */
+		{0, 0, 100000000}, {0, 2000000000, 2000000000}, {1000000000, 20000000000, 1000000000}};
+	struct host *host = *state;
+
+	write_two_sockets(host);
+	for (size_t i = 0; i < 3; i++) {
+		host->request.host_period_ns = asked_ns[i][0];
+		host->request.counter_period_ns = asked_ns[i][1];
+		kwhy_sensors_close(host->sensors);
+		host_open(host);
+		assert_int_equal(host->sensors->tasks[0].period_ns, asked_ns[i][2]);
+	}
+}
+
 static void the_dies_of_a_package_are_metered_each(void **state)
 {
 	struct host *host = *state;
@@ -220,6 +236,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, host_setup, host_teardown)
 		TEST(packages_and_their_memory_are_read_and_nothing_that_holds_or_repeats_them),
+		TEST(the_period_is_that_of_the_host_or_else_of_all_counters),
 		TEST(the_dies_of_a_package_are_metered_each),
 		TEST(without_a_counter_that_is_said_with_where_it_was_looked_for),
 		TEST(counters_for_root_alone_are_one_sentence_with_the_cure),
