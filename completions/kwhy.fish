@@ -301,7 +301,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from serve' -l verbose -s v -d 'say 
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l device -r -d 'these devices alone, as their driver numbers them: 0,2'
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l meter -r -d 'a wall meter: power CSV that grows; may be given again'
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l power-file -r -d 'play a power CSV back instead of reading meters'
-complete -c kwhy -n '__fish_seen_subcommand_from serve' -l interval -r -d 'read clocks, temperatures and the like so often; default 1000'
+complete -c kwhy -n '__fish_seen_subcommand_from serve' -l interval -r -d 'look at processes, clocks and utilisation so often; default 2000'
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l help -s h -d 'show this help'
 complete -c kwhy -f -n __fish_use_subcommand -a job -d 'Energy, GPU hours, idle share, CO2e and cost of jobs, pods and users.'
 complete -c kwhy -n '__fish_seen_subcommand_from job' -l accounts -r -d 'of kwhy serve; default /var/lib/kwhy/accounts.sqlite'

@@ -257,6 +257,11 @@ bool kwhy_sensors_uses(struct kwhy_sensors *sensors, uint32_t device, int64_t af
 	return false;
 }
 
+void kwhy_sensors_view(struct kwhy_sensors *sensors, int64_t until_mono_ns)
+{
+	atomic_store_explicit(&sensors->viewed_until_ns, until_mono_ns, memory_order_relaxed);
+}
+
 struct kwhy_clock_relation kwhy_sensors_relate(const struct kwhy_sensors *sensors)
 {
 	return sensors->clock ? sensors->clock->relate(sensors->clock->context) : kwhy_clock_relate();

@@ -115,6 +115,8 @@ struct kwhy_sensor_request {
 	 * (sensor/nvml/update.h); 0: counter_period_ns
 	 */
 	int64_t counter_catch_ns;
+	/* time between reads of the power samples after kwhy_sensors_view(); 0: ring_period_ns */
+	int64_t ring_view_period_ns;
 	int64_t host_period_ns; /* time between reads of the CPU's counters; 0: counter_period_ns, or 100 ms
 				 */
 	/* time between reads of trailing averages and instantaneous powers; 0: 100 ms */
@@ -189,6 +191,8 @@ struct kwhy_sensors {
 	/* by device number: whether the device exists, even if it was not requested */
 	bool is_there[KWHY_SENSOR_INDEX_MAX + 1];
 	void *states[8]; /* states of the back ends, in the order of backends.def */
+	/* until this time on CLOCK_MONOTONIC, readings are wanted as soon as in a view */
+	_Atomic int64_t viewed_until_ns;
 	const struct kwhy_clock *clock;
 };
 
@@ -255,6 +259,12 @@ bool kwhy_sensors_uses(struct kwhy_sensors *sensors, uint32_t device, int64_t af
  * Gets how Unix time relates to CLOCK_MONOTONIC now, for readings that have Unix times. Any thread may call
  * it.
  */
+/*
+ * Lets power samples be read as soon as for a view (request.ring_view_period_ns) until this time on
+ * CLOCK_MONOTONIC. Any thread may call it.
+ */
+void kwhy_sensors_view(struct kwhy_sensors *sensors, int64_t until_mono_ns);
+
 struct kwhy_clock_relation kwhy_sensors_relate(const struct kwhy_sensors *sensors);
 int64_t kwhy_sensors_now_ns(const struct kwhy_sensors *sensors);
 

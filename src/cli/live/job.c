@@ -68,6 +68,7 @@ static void save(struct kwhy_sensor_request *request, double interval_ms)
 	const double ring_ms = fmin(fmax(interval_ms, RING_PERIOD_MIN_MS), RING_PERIOD_MAX_MS);
 
 	request->ring_period_ns = request->host_period_ns = (int64_t)ring_ms * MS_NS;
+	request->ring_view_period_ns = RING_PERIOD_MIN_MS * MS_NS;
 	request->slow_gauge_period_ns = (int64_t)fmin(SLOW_INTERVALS * interval_ms, SLOW_PERIOD_MS) * MS_NS;
 	request->counter_catch_ns = COUNTER_CATCH_MS * MS_NS;
 }

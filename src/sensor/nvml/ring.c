@@ -35,6 +35,8 @@ struct ring {
 	unsigned long long seen_unix_us;  /* newest time stamp that was read; 0: all samples count as new */
 	int64_t seen_mono_ns; /* seen_unix_us on CLOCK_MONOTONIC; INT64_MIN: there was no sample yet */
 	struct kwhy_clock_relation relation; /* relation of the two clocks at the last read */
+	int64_t first_ns;		     /* time of the first read, or 0 */
+	int64_t period_ns, view_period_ns;   /* time between two reads, also while somebody watches */
 };
 
 static void refuse(struct ring *ring)
@@ -88,12 +90,30 @@ static void relate(struct ring *ring)
 	ring->relation = now;
 }
 
+/*
+ * The time of the next read; 0: one period later. Reads lie on one grid, so that they come together with
+ * those of other meters again when the view has ended.
+ */
+static int64_t next_ns(struct ring *ring, int64_t now_ns)
+{
+	const int64_t until_ns = atomic_load_explicit(
+		&ring->unit->sensors->viewed_until_ns, memory_order_relaxed);
+	const int64_t period_ns = now_ns < until_ns ? ring->view_period_ns : ring->period_ns;
+
+	if (ring->view_period_ns == ring->period_ns)
+		return 0;
+	if (!ring->first_ns)
+		ring->first_ns = now_ns;
+	return ring->first_ns + ((now_ns - ring->first_ns) / period_ns + 1) * period_ns;
+}
+
 static int64_t read_ring(void *state, uint32_t argument, int64_t now_ns)
 {
 	struct ring *ring = state;
 	struct kwhy_nvml_unit *unit = ring->unit;
 	unsigned count = ring->space, type = KWHY_NVML_TYPE_UNSIGNED_INT;
 	enum kwhy_nvml_result result;
+	int64_t read_ns;
 
 	(void)argument;
 	if (kwhy_nvml_unit_is_lost(unit))
@@ -102,23 +122,25 @@ static int64_t read_ring(void *state, uint32_t argument, int64_t now_ns)
 	result = unit->nvml->nvmlDeviceGetSamples(unit->handle, KWHY_NVML_TOTAL_POWER_SAMPLES,
 		ring->seen_unix_us, &type, &count, ring->samples);
 	if (result == KWHY_NVML_NOT_FOUND) /* there is no sample since the last read */
-		return 0;
+		return next_ns(ring, now_ns);
 	if (result != KWHY_NVML_SUCCESS) {
 		kwhy_nvml_unit_refuse(unit, ring->source, result);
 		kwhy_nvml_counter_stand_in(unit, now_ns);
 		return now_ns + RETRY_NS;
 	}
-	now_ns = kwhy_nvml_unit_now_ns(unit);
+	read_ns = kwhy_nvml_unit_now_ns(unit);
 	for (unsigned i = 0; i < count && i < ring->space; i++)
-		take(ring, &ring->samples[i], type, now_ns);
-	return 0;
+		take(ring, &ring->samples[i], type, read_ns);
+	return next_ns(ring, now_ns);
 }
 
 static enum kwhy_status add(
 	struct kwhy_nvml_unit *unit, struct ring *ring, unsigned count, struct kwhy_error *error)
 {
-	int64_t asked_ns = unit->request->ring_period_ns, period_ns = asked_ns ? asked_ns : READ_NS;
+	int64_t asked_ns = unit->request->ring_period_ns, view_ns = unit->request->ring_view_period_ns;
 
+	ring->period_ns = asked_ns && asked_ns < READ_NS ? asked_ns : READ_NS;
+	ring->view_period_ns = view_ns && view_ns < ring->period_ns ? view_ns : ring->period_ns;
 	ring->unit = unit;
 	ring->space = count > SPACE_MIN ? count : SPACE_MIN;
 	ring->samples = kwhy_arena_alloc(&unit->sensors->arena, ring->space, sizeof(*ring->samples));
@@ -130,8 +152,7 @@ static enum kwhy_status add(
 		    unit, KWHY_METER_NVML_SAMPLE, SAMPLE_NS, UPDATES_PER_S, &ring->source, error))
 		return error->status;
 	unit->has_ring = true;
-	return kwhy_nvml_unit_add_task(
-		unit, "ring", ring, period_ns < READ_NS ? period_ns : READ_NS, read_ring, error);
+	return kwhy_nvml_unit_add_task(unit, "ring", ring, ring->period_ns, read_ring, error);
 }
 
 enum kwhy_status kwhy_nvml_ring_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error)

@@ -42,6 +42,42 @@ static void ten_minutes_of_the_ring_are_read_without_a_loss(void **state)
 	machine_end(machine);
 }
 
+/* Age of the newest power sample just before a time at which the ring is read. */
+static int64_t oldest_age_ns(struct machine *machine)
+{
+	const struct kwhy_source_channel *ring = machine_meter(machine, KWHY_METER_NVML_SAMPLE, 0);
+	int64_t most_ns = 0;
+
+	for (int i = 0; i < 100; i++) {
+		struct kwhy_reading last;
+
+		machine_run(machine, 100 * MS);
+		assert_true(kwhy_channel_last(&ring->channel, &last));
+		most_ns = machine->now_ns - last.time_mono_ns > most_ns ? machine->now_ns - last.time_mono_ns
+									: most_ns;
+	}
+	return most_ns;
+}
+
+static void the_ring_is_read_more_often_while_somebody_watches(void **state)
+{
+	struct machine *machine = machine_new(H200 "power constant 200\n");
+
+	(void)state;
+	machine->request.ring_period_ns = 2 * S;
+	machine->request.ring_view_period_ns = 500 * MS;
+	machine_open(machine);
+	machine_run(machine, S);
+	assert_in_range(oldest_age_ns(machine), 1800 * MS, 2200 * MS);
+	kwhy_sensors_view(machine->sensors, machine->now_ns + 14 * S);
+	machine_run(machine, 2 * S);
+	assert_in_range(oldest_age_ns(machine), 400 * MS, 700 * MS);
+	machine_run(machine, 4 * S);
+	assert_in_range(oldest_age_ns(machine), 1800 * MS, 2200 * MS);
+	assert_int_equal(machine_meter(machine, KWHY_METER_NVML_SAMPLE, 0)->failures, 0);
+	machine_end(machine);
+}
+
 static void stamps_of_the_driver_become_times_of_our_clock(void **state)
 {
 	struct machine *machine = machine_start(H200 "power steps 0 100 1 300\nring_late_every 0\n");
@@ -570,6 +606,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_is_described_as_the_driver_describes_it),
 		cmocka_unit_test(ten_minutes_of_the_ring_are_read_without_a_loss),
+		cmocka_unit_test(the_ring_is_read_more_often_while_somebody_watches),
 		cmocka_unit_test(stamps_of_the_driver_become_times_of_our_clock),
 		cmocka_unit_test(setting_unix_time_loses_and_repeats_no_reading),
 		cmocka_unit_test(stamps_that_go_back_are_dropped_and_counted),
