@@ -119,6 +119,15 @@ def leaves(values, path=()):
             yield ".".join(path + (key,))
 
 
+def without_release(value):
+    """A document of the chart without what only a chart has: the release's name, and when to pull the image."""
+    if isinstance(value, list):
+        return [without_release(item) for item in value]
+    if isinstance(value, dict):
+        return {key: without_release(item) for key, item in value.items() if key not in ("app.kubernetes.io/instance", "imagePullPolicy")}
+    return value
+
+
 def check_chart():
     chart = yaml.safe_load((FOLDER / "chart/Chart.yaml").read_text())
     check(chart["apiVersion"] == "v2" and chart["name"] == "kwhy" and re.fullmatch(r"\d+\.\d+\.\d+", chart["version"]), "Chart.yaml")
@@ -131,7 +140,11 @@ def check_chart():
     if helm:
         made = subprocess.run([helm, "template", "kwhy", FOLDER / "chart", "--namespace", "kwhy"], capture_output=True,
                               text=True, check=True).stdout
-        check_manifests([doc for doc in yaml.safe_load_all(made) if doc])
+        docs = [doc for doc in yaml.safe_load_all(made) if doc]
+        check_manifests(docs)
+        plain = {doc["kind"]: without_release(doc) for doc in docs}
+        for doc in yaml.safe_load_all((FOLDER / "kwhy.yaml").read_text()):
+            check(plain.get(doc["kind"]) == doc, f"{doc['kind']} of the chart differs from that of kwhy.yaml")
     else:
         print("skipped: what helm makes of the chart: helm is not installed")
 

@@ -22,7 +22,8 @@ SCRAPES_S = [float(text) for text in os.environ.get("SCRAPES_S", "15 1").split()
 PROCESSES = int(os.environ.get("PROCESSES", 200))
 OPTIONS = os.environ.get("OPTIONS", "").split()  # more options of kwhy serve
 IS_FAKE, SYSCALLS, LOAD = (bool(os.environ.get(name)) for name in ("FAKE_NVML", "SYSCALLS", "LOAD"))
-WARM_UP_S, GPUS, JOBS_A_GPU = 6, 8, 5
+WARM_UP_S = float(os.environ.get("WARM_UP_S", 30))  # finding the updates of the counters takes more reads than following them
+GPUS, JOBS_A_GPU = 8, 5
 SYSCALLS_S = 20
 ENTRY = struct.Struct("64sqqq")  # struct entry of nvml_times.c
 PROGRAM = """
@@ -112,6 +113,21 @@ class Server:
         data = self.calls.read_bytes()
         return {name.rstrip(b"\0").decode(): (count, cpu_ns * 1e-9, elapsed_ns * 1e-9) for name, count, cpu_ns, elapsed_ns in ENTRY.iter_unpack(data)}
 
+    def mapped(self):
+        """Resident kB of the largest mapped files; empty where they may not be read."""
+        sums, name = {}, None
+        try:
+            text = Path(f"/proc/{self.process.pid}/smaps").read_text()
+        except PermissionError:
+            return {}
+        for line in text.splitlines():
+            mapping = re.match(r"[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \S+\s*(.*)", line)
+            if mapping:
+                name = os.path.basename(mapping[1]) or "anonymous"
+            elif line.startswith("Rss:"):
+                sums[name] = sums.get(name, 0) + int(line.split()[1])
+        return dict(sorted(sums.items(), key=lambda row: -row[1])[:8])
+
     def stop(self):
         self.process.terminate()
         return self.process.wait()
@@ -142,7 +158,7 @@ def measure(kwhy, scrape_s, shim, real):
             result = {"kwhy": kwhy, "scrape_every_s": scrape_s, "length_s": length_s,
                       **{f"{key}_per_s": (after[key] - before[key]) / length_s for key in after if after[key] is not None},
                       "scrape_median_s": statistics.median(scrapes), "scrape_longest_s": max(scrapes),
-                      "rss_kb": int(status["VmRSS"]), "anonymous_kb": int(status["RssAnon"]), "threads": int(status["Threads"]),
+                      "rss_kb": int(status["VmRSS"]), "anonymous_kb": int(status["RssAnon"]), "threads": int(status["Threads"]), "mapped_kb": server.mapped(),
                       "nvml": {call: {"per_s": (count - calls_before[call][0]) / length_s, "cpu_ms": 1e3 * (cpu_s - calls_before[call][1]) / (count - calls_before[call][0]),
                                       "elapsed_ms": 1e3 * (elapsed_s - calls_before[call][2]) / (count - calls_before[call][0])}
                                for call, (count, cpu_s, elapsed_s) in calls.items() if count > calls_before[call][0]}}
@@ -164,6 +180,7 @@ def show(result):
           f"{result.get('written_per_s', float('nan')) / 1e3:.1f} kB/s written; scrape {1e3 * result['scrape_median_s']:.1f} ms, {1e3 * result['scrape_longest_s']:.1f} ms at most")
     for call, of in sorted(result["nvml"].items(), key=lambda item: -item[1]["per_s"] * item[1]["cpu_ms"]):
         print(f"    {call:45} {of['per_s']:8.2f}/s {of['cpu_ms']:8.3f} ms of a core, {of['elapsed_ms']:8.3f} ms each: {of['per_s'] * of['cpu_ms'] * 1e-3:.3%}")
+    print("    resident kB:", ", ".join(f"{name} {kb}" for name, kb in result["mapped_kb"].items()))
     if "syscalls_per_s" in result:
         print("    system calls per second:", ", ".join(f"{name} {count:.1f}" for name, count in sorted(result["syscalls_per_s"].items(), key=lambda row: -row[1])[:16]))
     sys.stdout.flush()
