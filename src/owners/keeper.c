@@ -15,6 +15,9 @@
  * periods are lost; their energy is then counted as unwatched.
  */
 enum { LOOKS_A_TRANSACTION = 5 };
+/* In ns: a period may be shorter by this, but at most by half, so that a call that is late delays no other.
+ */
+#define EARLY_NS INT64_C(1000000000)
 /* The use of an owner that is alone and whose power is known is asked for at one of this many looks. */
 enum { ALONE_LOOKS = 10 };
 /* In ns: owners that held and used nothing for this time lose their labels. */
@@ -446,16 +449,23 @@ static enum kwhy_status look(struct kwhy_keeper *keeper, int64_t now_ns, struct 
 	return status;
 }
 
+/* Whether this many periods have passed since a time; 0: never. */
+static bool is_over(const struct kwhy_keeper *keeper, int64_t since_ns, int64_t periods, int64_t now_ns)
+{
+	const int64_t period_ns = keeper->request.period_ns;
+	const int64_t early_ns = period_ns / 2 < EARLY_NS ? period_ns / 2 : EARLY_NS;
+
+	return !since_ns || now_ns - since_ns >= periods * period_ns - early_ns;
+}
+
 enum kwhy_status kwhy_keeper_tick(struct kwhy_keeper *keeper, int64_t now_mono_ns, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 
-	if (keeper->looked_ns && now_mono_ns - keeper->looked_ns < keeper->request.period_ns)
+	if (!is_over(keeper, keeper->looked_ns, 1, now_mono_ns))
 		return KWHY_OK;
 	status = look(keeper, now_mono_ns, error);
-	if (status ||
-		(keeper->stored_ns &&
-			now_mono_ns - keeper->stored_ns < LOOKS_A_TRANSACTION * keeper->request.period_ns))
+	if (status || !is_over(keeper, keeper->stored_ns, LOOKS_A_TRANSACTION, now_mono_ns))
 		return status;
 	status = divide_host(keeper, error);
 	keeper->stored_ns = now_mono_ns;

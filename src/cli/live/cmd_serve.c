@@ -356,7 +356,7 @@ static enum kwhy_status open_keeper(
 		.mapping = options->mapping,
 		.root = options->root,
 		.labels_max = (size_t)options->owners_max,
-		.period_ns = (int64_t)(options->live.interval_ms * 0.9e6)};
+		.period_ns = (int64_t)(options->live.interval_ms * 1e6)};
 	enum kwhy_status status;
 
 	if (options->live.replay)

@@ -77,7 +77,7 @@ static void begin(struct watch *watch, const char *scenario, const char *mapping
 		.path = watch->path,
 		.mapping = mapping,
 		.labels_max = 100,
-		.period_ns = look_s(watch) * 900 * MS};
+		.period_ns = look_s(watch) * S};
 
 	text_file_write(processes, "");
 	watch->machine = machine_new(scenario);
@@ -172,6 +172,27 @@ static void looks_as_rare_as_a_server_s_divide_as_well(void **state)
 {
 	(void)state;
 	share_and_follow(2);
+}
+
+/* A tick that comes late is followed by one in time: each of them looks. */
+static void a_late_tick_makes_no_other_be_left_out(void **state)
+{
+	struct watch watch = {.look_s = 2};
+
+	(void)state;
+	begin(&watch, "gpu \"NVIDIA H200\"\npower constant 300\n", NULL);
+	pass(&watch, 10, "0 10 100 80\n");
+	text_file_write(processes, "0 10 100 80\n0 20 100 0\n");
+	machine_run(watch.machine, 2900 * MS);
+	OK(kwhy_live_tick(watch.live, watch.machine->now_ns, NULL, NAN, &error));
+	OK(kwhy_keeper_tick(watch.keeper, watch.machine->now_ns, &error));
+	text_file_write(processes, "0 10 100 80\n");
+	machine_run(watch.machine, 1100 * MS);
+	OK(kwhy_live_tick(watch.live, watch.machine->now_ns, NULL, NAN, &error));
+	OK(kwhy_keeper_tick(watch.keeper, watch.machine->now_ns, &error));
+	pass(&watch, 10, "0 10 100 80\n");
+	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "6", 0)->held_s, (2.9 + 1.1) / 2, 0.6);
+	end(&watch);
 }
 
 static void what_is_listed_for_the_owners_is_shown(void **state)
@@ -384,6 +405,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_that_share_and_follow_each_other),
 		cmocka_unit_test(looks_as_rare_as_a_server_s_divide_as_well),
+		cmocka_unit_test(a_late_tick_makes_no_other_be_left_out),
 		cmocka_unit_test(what_is_listed_for_the_owners_is_shown),
 		cmocka_unit_test(a_job_that_draws_more_gets_more),
 		cmocka_unit_test(a_job_holds_what_the_mapping_gives_it),
