@@ -361,6 +361,7 @@ static const struct plan plans[] = {
 	{"at the power limit", 1, 1, 400, true, false, false, false, 180, false, 0.1, 0.85},
 	{"one only copies", 1, 1, 1e9, true, false, true, false, 180, false, 0.08, 0.85},
 	{"as on an H200", 0.2, 0.2, 690, true, false, false, false, 60, true, 0.1, 0.85},
+	{"looks of 2 s", 2, 2, 1e9, true, false, false, false, 180, false, 0.09, 0.85},
 	{"looks of 0.2 s", 0.2, 1, 1e9, true, false, false, false, 180, false, 0.09, 0.85},
 };
 
