@@ -2,6 +2,7 @@
 #include "model/host_range.h"
 
 #include "base/column.h"
+#include "base/large.h"
 #include "base/sort.h"
 #include "model/held_cause.h"
 #include "model/recording.h"
@@ -103,9 +104,43 @@ static enum kwhy_status check(const struct kwhy_recording *recording, struct kwh
 	return KWHY_OK;
 }
 
+/*
+ * Makes room for exactly `more` further rows. No others follow, and doubled columns would take memory that
+ * is never used.
+ */
+static enum kwhy_status make_room(struct kwhy_host_ranges *rows, size_t more, struct kwhy_error *error)
+{
+	const size_t need = rows->count + more;
+
+	if (need <= rows->capacity)
+		return KWHY_OK;
+#define X(type, column)                                                                 \
+	{                                                                               \
+		type *grown = kwhy_large_grow(                                          \
+			rows->column, rows->count * sizeof(type), need * sizeof(type)); \
+                                                                                        \
+		if (!grown)                                                             \
+			return kwhy_fail_memory(error, "host ranges");                  \
+		rows->column = grown;                                                   \
+	}
+	KWHY_HOST_RANGE_COLUMNS(X)
+#undef X
+	rows->capacity = need;
+	return KWHY_OK;
+}
+
+static size_t ranges_with_threads(const struct kwhy_recording *recording)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < recording->range_count; i++)
+		count += recording->ranges[i].thread != KWHY_NONE;
+	return count;
+}
+
 static enum kwhy_status take_ranges(struct kwhy_recording *recording, struct kwhy_error *error)
 {
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = make_room(&recording->host_ranges, ranges_with_threads(recording), error);
 
 	for (size_t i = 0; !status && i < recording->range_count; i++) {
 		const struct kwhy_range *range = &recording->ranges[i];
