@@ -196,14 +196,14 @@ static enum kwhy_status add_call(
 	bool is_graph = launches_graph(builder, call);
 	struct kwhy_replay_op op = {
 		.gap_ns = not_negative(gap_ns),
-		.own_ns = node->own_ns,
-		.return_ns = not_negative(node->lag_ns[KWHY_LINK_JOIN]),
+		.own_ns = kwhy_whatif_own_ns(graph, node),
+		.return_ns = not_negative(kwhy_whatif_lag_ns(graph, node, KWHY_LINK_JOIN)),
 		.start_ns = graph->start_ns[at] - builder->origin_ns,
 		.work = (uint32_t)builder->pattern->work_count,
 		.graph = is_graph ? 0 : KWHY_NONE,
 		.wait = waited_for(builder, call),
 		.after_op = handed_by(builder, call),
-		.after_ns = not_negative(node->lag_ns[KWHY_LINK_CROSS]),
+		.after_ns = not_negative(kwhy_whatif_lag_ns(graph, node, KWHY_LINK_CROSS)),
 	};
 	enum kwhy_status status = add_rows(builder, call, is_graph, error);
 
@@ -245,7 +245,8 @@ static int64_t gap_before(const struct kwhy_replay_builder *builder, size_t call
 		return graph->start_ns[at] - builder->origin_ns;
 	if (before == KWHY_NONE || handed_by(builder, call) == KWHY_NONE)
 		return graph->start_ns[at] - ended_ns;
-	return graph->end_ns[before] - ended_ns + graph->nodes[at].lag_ns[KWHY_LINK_ORDER];
+	return graph->end_ns[before] - ended_ns +
+		kwhy_whatif_lag_ns(graph, &graph->nodes[at], KWHY_LINK_ORDER);
 }
 
 static enum kwhy_status read_thread(

@@ -276,6 +276,7 @@ enum kwhy_status kwhy_replay_add_row(struct kwhy_replay_builder *builder, uint32
 	uint32_t replay_stream_row, struct kwhy_error *error)
 {
 	const struct kwhy_whatif_node *node = &builder->graph->nodes[row];
+	const int64_t issue_ns = kwhy_whatif_lag_ns(builder->graph, node, KWHY_LINK_ISSUE);
 	struct kwhy_replay_work work = {
 		.length_ns = builder->graph->end_ns[row] - builder->graph->start_ns[row],
 		.bytes = builder->changes->bytes[row],
@@ -287,8 +288,8 @@ enum kwhy_status kwhy_replay_add_row(struct kwhy_replay_builder *builder, uint32
 	bool is_packed;
 	enum kwhy_status status = find_replay_stream(builder, replay_stream_row, &work.replay_stream, error);
 
-	if (node->from[KWHY_LINK_ISSUE] != KWHY_NONE && node->lag_ns[KWHY_LINK_ISSUE] > 0)
-		work.issue_ns = node->lag_ns[KWHY_LINK_ISSUE];
+	if (node->from[KWHY_LINK_ISSUE] != KWHY_NONE && issue_ns > 0)
+		work.issue_ns = issue_ns;
 	read_kind(builder, row, &work);
 	is_packed = builder->changes->became[row] == KWHY_REPLAY_PACKED && work.kind == KWHY_REPLAY_COPY;
 	if (!status && work.kind == KWHY_REPLAY_KERNEL)

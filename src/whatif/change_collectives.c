@@ -84,7 +84,8 @@ static void pass_in_stream(struct overlap *overlap, uint32_t row, uint32_t befor
 		return;
 	}
 	node->from[KWHY_LINK_ORDER] = KWHY_NONE;
-	node->lag_ns[KWHY_LINK_ORDER] = kwhy_whatif_recorded_start(whatif->graph, first);
+	kwhy_whatif_set_lag(
+		whatif->graph, node, KWHY_LINK_ORDER, kwhy_whatif_recorded_start(whatif->graph, first));
 }
 
 /* Removes the links by which an activity waits for collectives of its own step. */

@@ -43,7 +43,8 @@ static double sum_ns(const struct pack *pack)
 	double sum = 0;
 
 	for (size_t i = 0; i < pack->count; i++)
-		sum += (double)pack->whatif->graph->nodes[pack->rows[i]].own_ns;
+		sum += (double)kwhy_whatif_own_ns(
+			pack->whatif->graph, &pack->whatif->graph->nodes[pack->rows[i]]);
 	return sum;
 }
 
@@ -92,7 +93,8 @@ static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 	if (call == KWHY_NONE || whatif->first_issued[call + 1] - whatif->first_issued[call] > 1 ||
 		kwhy_whatif_call_is_dropped(whatif, call))
 		return 0;
-	sum = (double)kwhy_whatif_goes_with_call_ns(whatif, call) - (double)graph->nodes[row].own_ns;
+	sum = (double)kwhy_whatif_goes_with_call_ns(whatif, call) -
+		(double)kwhy_whatif_own_ns(graph, &graph->nodes[row]);
 	sum = fmax(sum, 0);
 	after = call_after(whatif, call);
 	if (after == KWHY_NONE || whatif->recording->calls.class[after] != KWHY_CALL_SYNC ||
@@ -135,7 +137,8 @@ static void lengthen_call(struct pack *pack)
 	node = kwhy_whatif_edit(whatif->graph, kwhy_whatif_call_node(whatif->graph, call));
 	whatif->out_of_memory |= !node;
 	if (node)
-		node->own_ns += (int64_t)(launch_ns + 0.5);
+		kwhy_whatif_set_own(whatif->graph, node,
+			kwhy_whatif_own_ns(whatif->graph, node) + (int64_t)(launch_ns + 0.5));
 }
 
 static void close_pack(struct pack *pack)
@@ -397,7 +400,7 @@ static void pin(
 	kwhy_whatif_pin_row(whatif, row);
 	if (!out_cost->is_generic)
 		*out_cost = cost;
-	if (own_ns < (double)whatif->graph->nodes[row].own_ns)
+	if (own_ns < (double)kwhy_whatif_own_ns(whatif->graph, &whatif->graph->nodes[row]))
 		kwhy_whatif_resize_row(whatif, row, own_ns);
 	unblock(whatif, row, call, up || (call != KWHY_NONE && waited[call]));
 	if (up)

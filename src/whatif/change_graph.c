@@ -156,8 +156,9 @@ static void capture_row(struct capture *capture, uint32_t row, uint32_t call_nod
 			node->from[link] >= whatif->graph->activity_count)
 			continue;
 		queued_ns = graph_queued_ns(whatif, node->from[link], row);
-		if (node->lag_ns[link] > queued_ns || whatif->corner == KWHY_CORNER_SLOW)
-			node->lag_ns[link] = queued_ns;
+		if (kwhy_whatif_lag_ns(whatif->graph, node, link) > queued_ns ||
+			whatif->corner == KWHY_CORNER_SLOW)
+			kwhy_whatif_set_lag(whatif->graph, node, link, queued_ns);
 	}
 }
 

@@ -442,7 +442,7 @@ static bool is_prefetched(const struct kwhy_whatif *whatif, uint32_t call, struc
 	const struct kwhy_whatif_node *node = &whatif->graph
 						       ->nodes[kwhy_whatif_call_node(whatif->graph, call)];
 	const int64_t start_ns = whatif->recording->calls.start_ns[call];
-	const int64_t pause_ns = node->lag_ns[KWHY_LINK_ORDER];
+	const int64_t pause_ns = kwhy_whatif_lag_ns(whatif->graph, node, KWHY_LINK_ORDER);
 
 	return whatif->graph->outer[call] == call && node->from[KWHY_LINK_ORDER] != KWHY_NONE &&
 		pause_ns >= PAUSE_MIN_NS && pause_ns <= PAUSE_MAX_NS && start_ns >= steps.start &&
@@ -476,7 +476,9 @@ void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kw
 	(void)number;
 	for (uint32_t call = 0; call < whatif->recording->calls.count; call++) {
 		uint32_t at = kwhy_whatif_call_node(whatif->graph, call);
-		int64_t pause_ns = whatif->graph->nodes[at].lag_ns[KWHY_LINK_ORDER];
+		int64_t pause_ns = kwhy_whatif_lag_ns(
+				whatif->graph, &whatif->graph->nodes[at], KWHY_LINK_ORDER),
+			left_ns;
 		struct kwhy_whatif_node *changed;
 
 		if (!is_prefetched(whatif, call, steps))
@@ -489,11 +491,12 @@ void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kw
 		whatif->out_of_memory |= !changed;
 		if (!changed)
 			return;
-		changed->lag_ns[KWHY_LINK_ORDER] = longer_of(
+		left_ns = longer_of(
 			prefetched_ns(whatif, call), waited_for_ns(whatif, &last, call, pause_ns));
+		kwhy_whatif_set_lag(whatif->graph, changed, KWHY_LINK_ORDER, left_ns);
 		last = (struct prefetched){
 			whatif->recording->calls.thread[call], whatif->recording->calls.start_ns[call]};
-		removed_ns += (double)(pause_ns - changed->lag_ns[KWHY_LINK_ORDER]);
+		removed_ns += (double)(pause_ns - left_ns);
 		effect->places++;
 	}
 	if (effect->places)

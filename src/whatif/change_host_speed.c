@@ -19,29 +19,30 @@ static int64_t scaled(int64_t length_ns, uint32_t percent)
 static void issue_sooner(struct kwhy_whatif *whatif, uint32_t row, int64_t saved_ns)
 {
 	struct kwhy_whatif_node *node = kwhy_whatif_edit(whatif->graph, row);
+	int64_t lag_ns;
 
 	whatif->out_of_memory |= !node;
 	if (!node || node->from[KWHY_LINK_ISSUE] == KWHY_NONE)
 		return;
-	node->lag_ns[KWHY_LINK_ISSUE] -= saved_ns;
-	if (node->lag_ns[KWHY_LINK_ISSUE] < 0)
-		node->lag_ns[KWHY_LINK_ISSUE] = 0;
+	lag_ns = kwhy_whatif_lag_ns(whatif->graph, node, KWHY_LINK_ISSUE) - saved_ns;
+	kwhy_whatif_set_lag(whatif->graph, node, KWHY_LINK_ISSUE, lag_ns > 0 ? lag_ns : 0);
 }
 
 /*
  * Scales the pause before a call. If the call is removed, it scales the part of the pause that is left.
  * Returns the time saved in ns.
  */
-static int64_t change_pauses(struct kwhy_whatif_node *node, uint32_t percent)
+static int64_t change_pauses(struct kwhy_whatif_graph *graph, struct kwhy_whatif_node *node, uint32_t percent)
 {
 	int64_t saved_ns = 0;
 
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
-		if (node->from[link] == KWHY_NONE || node->lag_ns[link] <= 0 ||
-			node->lag_ns[link] > KWHY_WHATIF_PAUSE_MAX_NS)
+		const int64_t lag_ns = kwhy_whatif_lag_ns(graph, node, link);
+
+		if (node->from[link] == KWHY_NONE || lag_ns <= 0 || lag_ns > KWHY_WHATIF_PAUSE_MAX_NS)
 			continue;
-		saved_ns += node->lag_ns[link] - scaled(node->lag_ns[link], percent);
-		node->lag_ns[link] = scaled(node->lag_ns[link], percent);
+		saved_ns += lag_ns - scaled(lag_ns, percent);
+		kwhy_whatif_set_lag(graph, node, link, scaled(lag_ns, percent));
 	}
 	return saved_ns;
 }
@@ -50,20 +51,21 @@ static int64_t change_call(struct kwhy_whatif *whatif, uint32_t call, uint32_t p
 {
 	struct kwhy_whatif_node *node = kwhy_whatif_edit(
 		whatif->graph, kwhy_whatif_call_node(whatif->graph, call));
-	int64_t own_ns, saved_ns;
+	int64_t own_ns, less_ns, saved_ns;
 
 	whatif->out_of_memory |= !node;
 	if (!node)
 		return 0;
-	saved_ns = change_pauses(node, percent);
+	saved_ns = change_pauses(whatif->graph, node, percent);
 	if (kwhy_whatif_call_is_dropped(whatif, call))
 		return saved_ns;
-	own_ns = node->own_ns;
-	node->own_ns = scaled(own_ns, percent);
+	own_ns = kwhy_whatif_own_ns(whatif->graph, node);
+	less_ns = own_ns - scaled(own_ns, percent);
+	kwhy_whatif_set_own(whatif->graph, node, own_ns - less_ns);
 	for (size_t i = whatif->first_issued[call]; i < whatif->first_issued[call + 1]; i++)
 		if (!kwhy_whatif_row_is_dropped(whatif, whatif->issued[i]))
-			issue_sooner(whatif, whatif->issued[i], own_ns - node->own_ns);
-	return saved_ns + own_ns - node->own_ns;
+			issue_sooner(whatif, whatif->issued[i], less_ns);
+	return saved_ns + less_ns;
 }
 
 void kwhy_whatif_change_host_speed(

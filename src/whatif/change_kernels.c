@@ -19,7 +19,7 @@ static bool is_kernel(const struct kwhy_whatif *whatif, uint32_t row)
 
 static int64_t length_ns(const struct kwhy_whatif *whatif, uint32_t row)
 {
-	return whatif->graph->nodes[row].own_ns;
+	return kwhy_whatif_own_ns(whatif->graph, &whatif->graph->nodes[row]);
 }
 
 /* Whether an activity is work within the device, is shorter than TINY_NS, and could be part of a kernel. */

@@ -59,7 +59,8 @@ static bool is_fp32_product(const struct kwhy_whatif *whatif, const bool *fp32_n
 
 	return rows->kind[row] == KWHY_ACTIVITY_KERNEL && fp32_names[rows->name[row]] &&
 		!kwhy_whatif_row_is_dropped(whatif, row) &&
-		whatif->graph->nodes[row].own_ns >= rows->end_ns[row] - rows->start_ns[row];
+		kwhy_whatif_own_ns(whatif->graph, &whatif->graph->nodes[row]) >=
+		rows->end_ns[row] - rows->start_ns[row];
 }
 
 void kwhy_whatif_use_tensor_cores(
@@ -81,7 +82,9 @@ void kwhy_whatif_use_tensor_cores(
 		for (uint32_t row = (uint32_t)first[d]; ratio > 1 && row < first[d + 1]; row++) {
 			if (!is_fp32_product(whatif, fp32_names, row))
 				continue;
-			kwhy_whatif_resize_row(whatif, row, (double)whatif->graph->nodes[row].own_ns / ratio);
+			kwhy_whatif_resize_row(whatif, row,
+				(double)kwhy_whatif_own_ns(whatif->graph, &whatif->graph->nodes[row]) /
+					ratio);
 			effect->places++;
 			used = speedup;
 		}

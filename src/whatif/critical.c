@@ -14,6 +14,11 @@ struct walk {
 	int64_t host_ns;
 };
 
+static int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* Adds host time from start_ns on, without the part before the first start of work. */
 static void add_host(struct walk *walk, int64_t start_ns, int64_t length_ns)
 {
@@ -38,7 +43,8 @@ static size_t link_of_start(const struct kwhy_whatif_graph *graph, uint32_t at)
 
 	while (link < KWHY_LINK_JOIN &&
 		(!kwhy_whatif_has_link(node, link) ||
-			time_followed(graph, node, link) + node->lag_ns[link] != graph->start_ns[at]))
+			time_followed(graph, node, link) + kwhy_whatif_lag_ns(graph, node, link) !=
+				graph->start_ns[at]))
 		link++;
 	return link;
 }
@@ -47,17 +53,18 @@ static size_t link_of_start(const struct kwhy_whatif_graph *graph, uint32_t at)
 static bool leave_start(struct walk *walk)
 {
 	const struct kwhy_whatif_graph *graph = walk->graph;
-	const struct kwhy_whatif_node *node = &graph->nodes[walk->node], *before;
+	const struct kwhy_whatif_node *node = &graph->nodes[walk->node];
 	const size_t link = link_of_start(graph, walk->node);
+	int64_t lag_ns;
 
 	if (link == KWHY_LINK_JOIN)
 		return false;
-	before = &graph->nodes[node->from[link]];
-	if (node->kind == KWHY_NODE_CALL && node->lag_ns[link] <= KWHY_WHATIF_PAUSE_MAX_NS)
-		add_host(walk, time_followed(graph, node, link), node->lag_ns[link]);
+	lag_ns = kwhy_whatif_lag_ns(graph, node, link);
+	if (node->kind == KWHY_NODE_CALL && lag_ns <= KWHY_WHATIF_PAUSE_MAX_NS)
+		add_host(walk, time_followed(graph, node, link), lag_ns);
 	else if (link == KWHY_LINK_ISSUE) /* the work started during its call or after it */
 		add_host(walk, graph->start_ns[node->from[link]],
-			before->own_ns < node->lag_ns[link] ? before->own_ns : node->lag_ns[link]);
+			smaller(kwhy_whatif_own_ns(graph, &graph->nodes[node->from[link]]), lag_ns));
 	walk->at_start = kwhy_whatif_follows_start(node, link);
 	walk->node = node->from[link];
 	return true;
@@ -69,13 +76,13 @@ static void leave_end(struct walk *walk)
 	const struct kwhy_whatif_graph *graph = walk->graph;
 	const struct kwhy_whatif_node *node = &graph->nodes[walk->node];
 
-	if (graph->end_ns[walk->node] > graph->start_ns[walk->node] + node->own_ns) {
+	if (graph->end_ns[walk->node] > graph->start_ns[walk->node] + kwhy_whatif_own_ns(graph, node)) {
 		walk->at_start = kwhy_whatif_follows_start(node, KWHY_LINK_JOIN);
 		walk->node = node->from[KWHY_LINK_JOIN];
 		return;
 	}
 	if (node->kind == KWHY_NODE_CALL)
-		add_host(walk, graph->start_ns[walk->node], node->own_ns);
+		add_host(walk, graph->start_ns[walk->node], kwhy_whatif_own_ns(graph, node));
 	walk->at_start = true;
 }
 

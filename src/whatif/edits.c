@@ -40,10 +40,11 @@ int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t
 	const struct kwhy_whatif_node *node = &whatif->graph
 						       ->nodes[kwhy_whatif_call_node(whatif->graph, call)];
 
-	return node->own_ns +
+	return kwhy_whatif_own_ns(whatif->graph, node) +
 		(node->from[KWHY_LINK_ORDER] == KWHY_NONE
 				? 0
-				: pause_gone_ns(whatif, call, node->lag_ns[KWHY_LINK_ORDER]));
+				: pause_gone_ns(whatif, call,
+					  kwhy_whatif_lag_ns(whatif->graph, node, KWHY_LINK_ORDER)));
 }
 
 /* Removes a call. `corner` decides how much of the pause before the call remains. */
@@ -60,7 +61,9 @@ static void drop_call(struct kwhy_whatif *whatif, uint32_t call, enum kwhy_whati
 		return;
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
 		if (node->from[link] != KWHY_NONE)
-			node->lag_ns[link] = pause_left_ns(whatif, corner, call, node->lag_ns[link]);
+			kwhy_whatif_set_lag(whatif->graph, node, link,
+				pause_left_ns(
+					whatif, corner, call, kwhy_whatif_lag_ns(whatif->graph, node, link)));
 }
 
 void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call)
@@ -99,15 +102,15 @@ static void drop_stall(struct kwhy_whatif *whatif, uint32_t row)
 
 	if (!node || usual_ns < 0 || whatif->corner == KWHY_CORNER_SLOW ||
 		kwhy_whatif_row_is_dropped(whatif, row) || node->from[KWHY_LINK_ISSUE] == KWHY_NONE ||
-		node->lag_ns[KWHY_LINK_ISSUE] < KWHY_WHATIF_STALL_NS)
+		kwhy_whatif_lag_ns(whatif->graph, node, KWHY_LINK_ISSUE) < KWHY_WHATIF_STALL_NS)
 		return;
 	changed = edit(whatif, row);
 	if (!changed)
 		return;
-	changed->lag_ns[KWHY_LINK_ISSUE] = usual_ns;
+	kwhy_whatif_set_lag(whatif->graph, changed, KWHY_LINK_ISSUE, usual_ns);
 	if (changed->from[KWHY_LINK_ORDER] != KWHY_NONE)
-		changed->lag_ns[KWHY_LINK_ORDER] = kwhy_whatif_queued_ns(
-			whatif->graph, changed->from[KWHY_LINK_ORDER], row);
+		kwhy_whatif_set_lag(whatif->graph, changed, KWHY_LINK_ORDER,
+			kwhy_whatif_queued_ns(whatif->graph, changed->from[KWHY_LINK_ORDER], row));
 }
 
 /*
@@ -139,7 +142,9 @@ void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row)
 		return;
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
 		if (node->from[link] != KWHY_NONE && !kwhy_whatif_follows_start(node, link))
-			node->lag_ns[link] = gap_left_ns(whatif, row, node->from[link], node->lag_ns[link]);
+			kwhy_whatif_set_lag(whatif->graph, node, link,
+				gap_left_ns(whatif, row, node->from[link],
+					kwhy_whatif_lag_ns(whatif->graph, node, link)));
 	drop_stall(whatif, whatif->next[row]);
 	if (call != KWHY_NONE && issues_nothing(whatif, call))
 		kwhy_whatif_drop_call(whatif, call);
@@ -151,7 +156,7 @@ void kwhy_whatif_resize_row(struct kwhy_whatif *whatif, uint32_t row, double own
 
 	if (!node)
 		return;
-	node->own_ns = (int64_t)(own_ns + 0.5);
+	kwhy_whatif_set_own(whatif->graph, node, (int64_t)(own_ns + 0.5));
 	node->flags |= KWHY_NODE_CHANGED;
 }
 
@@ -202,7 +207,7 @@ void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double 
 	if (!node)
 		return;
 	node->from[KWHY_LINK_JOIN] = KWHY_NONE;
-	node->own_ns = (int64_t)(own_ns + 0.5);
+	kwhy_whatif_set_own(whatif->graph, node, (int64_t)(own_ns + 0.5));
 }
 
 /*

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/graph.h"
 
+#include "base/column.h"
 #include "base/large.h"
 #include "whatif/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define LINE_BYTES ((size_t)64)
-
-enum { AHEAD = KWHY_WHATIF_AHEAD };
-
-_Static_assert(sizeof(struct kwhy_whatif_node) == LINE_BYTES, "a node is no line of the cache");
 
 /* Finds the marks of each name of a call once, since there are few names and many calls. */
 static void mark_names(struct kwhy_whatif_graph *graph)
@@ -47,12 +42,9 @@ static size_t joints_at_most(const struct kwhy_recording *recording)
 	return collectives;
 }
 
-/* Allocates items aligned to a cache line. */
 static void *alloc_items(size_t count, size_t item_bytes)
 {
-	const size_t bytes = (count * item_bytes + LINE_BYTES - 1) & ~(LINE_BYTES - 1);
-
-	return kwhy_large(aligned_alloc(LINE_BYTES, bytes), bytes);
+	return kwhy_large(malloc(count * item_bytes), count * item_bytes);
 }
 
 static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
@@ -74,16 +66,12 @@ static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_err
 	graph->outer = alloc_items(graph->call_count + 1, sizeof(*graph->outer));
 	graph->start_ns = alloc_items(most + 1, sizeof(*graph->start_ns));
 	graph->end_ns = alloc_items(most + 1, sizeof(*graph->end_ns));
-	graph->order = alloc_items(2 * most + 1 + AHEAD, sizeof(*graph->order));
-	graph->stack = malloc((2 * most + 1) *
-		sizeof(*graph->stack)); /* without huge pages, since the stack is seldom filled */
 	graph->place = alloc_items(2 * most + 1, sizeof(*graph->place));
 	graph->state = malloc(most + 1);
 	graph->marks = calloc(recording->names.count + 1, sizeof(*graph->marks));
 	graph->changed = malloc((graph->activity_count + 1) * sizeof(*graph->changed));
 	if (!graph->nodes || !graph->dropped || !graph->marks || !graph->changed || !graph->outer ||
-		!graph->start_ns || !graph->end_ns || !graph->order || !graph->stack || !graph->place ||
-		!graph->state)
+		!graph->start_ns || !graph->end_ns || !graph->place || !graph->state)
 		return kwhy_fail_memory(error, "the graph of the recording");
 	mark_names(graph);
 	return KWHY_OK;
@@ -121,8 +109,23 @@ enum kwhy_status kwhy_whatif_graph_new(
 		kwhy_whatif_graph_free(graph);
 		return status;
 	}
+	graph->far_recorded = graph->far_count;
 	*out = graph;
 	return KWHY_OK;
+}
+
+int32_t kwhy_whatif_far_code(struct kwhy_whatif_graph *graph, int64_t time_ns)
+{
+	struct kwhy_error error;
+
+	if (graph->far_count >= (size_t)KWHY_WHATIF_NEAR_MIN - KWHY_WHATIF_FAR ||
+		kwhy_column_reserve((void **)&graph->far_ns, &graph->far_capacity, graph->far_count + 1,
+			sizeof(*graph->far_ns), "times", &error)) {
+		graph->out_of_memory = true;
+		return 0;
+	}
+	graph->far_ns[graph->far_count] = time_ns;
+	return (int32_t)(KWHY_WHATIF_FAR + (int64_t)graph->far_count++);
 }
 
 void kwhy_whatif_graph_free(struct kwhy_whatif_graph *graph)
@@ -130,6 +133,7 @@ void kwhy_whatif_graph_free(struct kwhy_whatif_graph *graph)
 	if (!graph)
 		return;
 	free(graph->nodes);
+	free(graph->far_ns);
 	free(graph->dropped);
 	free(graph->outer);
 	free(graph->by_end);
@@ -152,7 +156,7 @@ void kwhy_whatif_follow(struct kwhy_whatif_graph *graph, uint32_t node, enum kwh
 	struct kwhy_whatif_node *changed = &graph->nodes[node];
 
 	changed->from[link] = from;
-	changed->lag_ns[link] = lag_ns;
+	kwhy_whatif_set_lag(graph, changed, link, lag_ns);
 	if (link == KWHY_LINK_ORDER)
 		changed->flags &= (uint8_t)~KWHY_NODE_OVERLAPS;
 	if (link == KWHY_LINK_CROSS)

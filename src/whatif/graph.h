@@ -57,12 +57,15 @@ enum kwhy_whatif_flag {
 
 /*
  * Times of a node. start is the latest of (time of the node followed + lag) over the links that bound the
- * start. If there is no such link, start is lag_ns[KWHY_LINK_ORDER], which is then a time. end is start +
- * own_ns or, if later, (time of the JOIN link's node + its lag).
+ * start. If there is no such link, start is the lag of KWHY_LINK_ORDER, which is then a time. end is start +
+ * own or, if later, (time of the JOIN link's node + its lag).
+ *
+ * There are many nodes, so their times are stored in 32 bits, as codes (kwhy_whatif_ns()). Functions below
+ * read and set them in ns.
  */
 struct kwhy_whatif_node {
-	int64_t own_ns; /* length of an activity, or time of a call without its wait */
-	int64_t lag_ns[KWHY_LINK_COUNT];
+	int32_t own; /* length of an activity, or time of a call without its wait */
+	int32_t lag[KWHY_LINK_COUNT];
 	uint32_t from[KWHY_LINK_COUNT]; /* node to which each link leads; KWHY_NONE: no link */
 	uint8_t kind;			/* enum kwhy_whatif_kind */
 	uint8_t flags;
@@ -144,6 +147,13 @@ struct kwhy_whatif_graph {
 	struct kwhy_whatif_node *nodes;
 	size_t node_count, activity_count, call_count;
 	/*
+	 * Times that do not fit a code. They are only appended, so that codes in the journal stay valid,
+	 * until all edits are undone: then those after the first `far_recorded` go.
+	 */
+	int64_t *far_ns;
+	size_t far_count, far_capacity, far_recorded;
+	bool out_of_memory; /* a time could not be stored; the next simulation fails */
+	/*
 	 * [node_count] whether each node is KWHY_NODE_DROPPED, as a compact copy for loops over many nodes
 	 */
 	uint8_t *dropped;
@@ -176,7 +186,7 @@ struct kwhy_whatif_graph {
 	uint32_t *stack;
 	uint32_t *place; /* [2 * node_count] positions in `order` of each node's start and end */
 	uint8_t *state;
-	size_t order_count, stack_depth;
+	size_t order_count, stack_depth, stack_capacity;
 	/*
 	 * number of the first edit, counted from 1, that let a node follow one later in `order`; 0: no edit
 	 * did
@@ -216,13 +226,57 @@ void kwhy_whatif_follow(struct kwhy_whatif_graph *graph, uint32_t node, enum kwh
 /* As kwhy_whatif_edit(), and marks the node as removed. */
 struct kwhy_whatif_node *kwhy_whatif_drop(struct kwhy_whatif_graph *graph, uint32_t node);
 
+/*
+ * A code is the time itself in ns, or KWHY_WHATIF_FAR + the index of a time in `far_ns`. If there is no
+ * memory for one more such time, the code is 0, and the next simulation fails.
+ */
+#define KWHY_WHATIF_FAR INT32_MIN
+#define KWHY_WHATIF_NEAR_MIN (INT32_MIN / 2)
+
+int32_t kwhy_whatif_far_code(struct kwhy_whatif_graph *graph, int64_t time_ns);
+
+static inline int32_t kwhy_whatif_code(struct kwhy_whatif_graph *graph, int64_t time_ns)
+{
+	return time_ns >= KWHY_WHATIF_NEAR_MIN && time_ns <= INT32_MAX ? (int32_t)time_ns
+								       : kwhy_whatif_far_code(graph, time_ns);
+}
+
+static inline int64_t kwhy_whatif_ns(const struct kwhy_whatif_graph *graph, int32_t code)
+{
+	return code >= KWHY_WHATIF_NEAR_MIN ? code : graph->far_ns[(int64_t)code - KWHY_WHATIF_FAR];
+}
+
+static inline int64_t kwhy_whatif_own_ns(
+	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node)
+{
+	return kwhy_whatif_ns(graph, node->own);
+}
+
+static inline int64_t kwhy_whatif_lag_ns(
+	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node, size_t link)
+{
+	return kwhy_whatif_ns(graph, node->lag[link]);
+}
+
+static inline void kwhy_whatif_set_own(
+	struct kwhy_whatif_graph *graph, struct kwhy_whatif_node *node, int64_t own_ns)
+{
+	node->own = kwhy_whatif_code(graph, own_ns);
+}
+
+static inline void kwhy_whatif_set_lag(
+	struct kwhy_whatif_graph *graph, struct kwhy_whatif_node *node, size_t link, int64_t lag_ns)
+{
+	node->lag[link] = kwhy_whatif_code(graph, lag_ns);
+}
+
 /* Undoes all edits after the first `count`. */
 void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count);
 void kwhy_whatif_journal_done(struct kwhy_whatif_journal *journal);
 
 /*
- * By how many iterations loops over activities or calls prefetch the nodes that they will change. Each node
- * fills a cache line of its own, and a graph has more nodes than caches hold.
+ * By how many iterations loops over activities or calls prefetch the nodes that they will change. A graph has
+ * more nodes than caches hold.
  */
 enum { KWHY_WHATIF_AHEAD = 16 };
 
@@ -234,7 +288,10 @@ enum { KWHY_WHATIF_AHEAD = 16 };
 
 KWHY_WHATIF_FETCHES void kwhy_whatif_fetch(const struct kwhy_whatif_graph *graph, uint32_t node)
 {
-	__builtin_prefetch(&graph->nodes[node], 1);
+	const char *at = (const char *)&graph->nodes[node];
+
+	__builtin_prefetch(at, 1);
+	__builtin_prefetch(at + sizeof(*graph->nodes) - 1, 1); /* a node may lie in two cache lines */
 }
 
 static inline uint32_t kwhy_whatif_call_node(const struct kwhy_whatif_graph *graph, uint32_t call)

@@ -14,28 +14,20 @@
  */
 
 enum {
-	WORDS = 1 + KWHY_LINK_COUNT, /* number of 64-bit values of a node: own_ns and lag_ns */
+	WORDS = 1 + KWHY_LINK_COUNT, /* number of times of a node: own and lag */
 	PIECE_BYTES = 1 << 20,
-	ENTRY_MAX_BYTES = 64
+	ENTRY_MAX_BYTES = 48
 };
 
-/*
- * Bits of a mask. A changed value is stored in 32 bits if it fits. Otherwise it is stored in 64 bits, and
- * its bit from MASK_LONG on is set, too.
- */
-enum { MASK_WORD = 0, MASK_LONG = WORDS, MASK_FROM = 2 * WORDS, MASK_FLAGS = MASK_FROM + KWHY_LINK_COUNT };
+/* Bits of a mask. */
+enum { MASK_WORD = 0, MASK_FROM = WORDS, MASK_FLAGS = MASK_FROM + KWHY_LINK_COUNT };
 
 _Static_assert(MASK_FLAGS < 16, "a mask has 16 bits");
-_Static_assert(8 * WORDS + 4 * KWHY_LINK_COUNT + 1 + 2 <= ENTRY_MAX_BYTES, "an entry is too long");
+_Static_assert(4 * WORDS + 4 * KWHY_LINK_COUNT + 1 + 2 <= ENTRY_MAX_BYTES, "an entry is too long");
 
-static int64_t *word_of(struct kwhy_whatif_node *node, size_t word)
+static int32_t *word_of(struct kwhy_whatif_node *node, size_t word)
 {
-	return word ? &node->lag_ns[word - 1] : &node->own_ns;
-}
-
-static bool fits_32_bits(int64_t value)
-{
-	return value >= INT32_MIN && value <= INT32_MAX;
+	return word ? &node->lag[word - 1] : &node->own;
 }
 
 static void put(struct kwhy_whatif_piece *piece, const void *value, size_t bytes)
@@ -50,30 +42,6 @@ static void take(struct kwhy_whatif_piece *piece, void *value, size_t bytes)
 	memcpy(value, piece->bytes + piece->used, bytes);
 }
 
-static uint16_t put_word(struct kwhy_whatif_piece *piece, int64_t value, size_t word)
-{
-	int32_t narrow = (int32_t)value;
-
-	if (!fits_32_bits(value)) {
-		put(piece, &value, sizeof(value));
-		return (uint16_t)(1u << (MASK_WORD + word) | 1u << (MASK_LONG + word));
-	}
-	put(piece, &narrow, sizeof(narrow));
-	return (uint16_t)(1u << (MASK_WORD + word));
-}
-
-static void take_word(struct kwhy_whatif_piece *piece, int64_t *value, bool is_long)
-{
-	int32_t narrow;
-
-	if (is_long) {
-		take(piece, value, sizeof(*value));
-		return;
-	}
-	take(piece, &narrow, sizeof(narrow));
-	*value = narrow;
-}
-
 /* Writes the values of the node before the edit that differ from its values now. */
 static void put_entry(
 	struct kwhy_whatif_piece *piece, struct kwhy_whatif_node *before, struct kwhy_whatif_node *now)
@@ -81,8 +49,10 @@ static void put_entry(
 	uint16_t mask = 0;
 
 	for (size_t word = 0; word < WORDS; word++)
-		if (*word_of(before, word) != *word_of(now, word))
-			mask |= put_word(piece, *word_of(before, word), word);
+		if (*word_of(before, word) != *word_of(now, word)) {
+			put(piece, word_of(before, word), sizeof(int32_t));
+			mask |= (uint16_t)(1u << (MASK_WORD + word));
+		}
 	for (size_t link = 0; link < KWHY_LINK_COUNT; link++)
 		if (before->from[link] != now->from[link]) {
 			put(piece, &before->from[link], sizeof(before->from[link]));
@@ -107,7 +77,7 @@ static void take_entry(struct kwhy_whatif_piece *piece, struct kwhy_whatif_node 
 			take(piece, &node->from[link], sizeof(node->from[link]));
 	for (size_t word = WORDS; word-- > 0;)
 		if (mask & 1u << (MASK_WORD + word))
-			take_word(piece, word_of(node, word), mask & 1u << (MASK_LONG + word));
+			take(piece, word_of(node, word), sizeof(int32_t));
 }
 
 /* A block of memory with space for one more entry; NULL: out of memory. Blocks never move. */
@@ -169,7 +139,7 @@ struct kwhy_whatif_node *kwhy_whatif_drop(struct kwhy_whatif_graph *graph, uint3
 	if (!dropped)
 		return NULL;
 	dropped->flags |= KWHY_NODE_DROPPED;
-	dropped->own_ns = 0;
+	dropped->own = 0;
 	graph->dropped[node] = KWHY_NODE_DROPPED;
 	return dropped;
 }
@@ -199,6 +169,8 @@ void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count)
 	}
 	if (graph->unordered > count)
 		graph->unordered = 0;
+	if (count == 0)
+		graph->far_count = graph->far_recorded;
 }
 
 void kwhy_whatif_journal_done(struct kwhy_whatif_journal *journal)

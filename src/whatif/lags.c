@@ -53,7 +53,7 @@ static void keep_stall(struct kwhy_whatif_graph *graph, uint32_t at)
 	returned_ns = kwhy_whatif_recorded_end(graph, call);
 	stall_ns = kwhy_whatif_recorded_start(graph, at) - returned_ns;
 	if (stall_ns > KWHY_WHATIF_STALL_NS && kwhy_whatif_recorded_end(graph, before) <= returned_ns)
-		node->lag_ns[KWHY_LINK_ORDER] = stall_ns;
+		kwhy_whatif_set_lag(graph, node, KWHY_LINK_ORDER, stall_ns);
 }
 
 static void set_start_lags(struct kwhy_whatif_graph *graph, uint32_t at)
@@ -63,21 +63,23 @@ static void set_start_lags(struct kwhy_whatif_graph *graph, uint32_t at)
 	size_t decides = KWHY_LINK_COUNT;
 
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
-		int64_t from_ns;
+		int64_t from_ns, lag_ns;
 
 		if (node->from[link] == KWHY_NONE)
 			continue;
 		from_ns = recorded_from(graph, node, link);
-		node->lag_ns[link] = least(start_ns - from_ns, usual_ns(graph, at, link));
-		if (from_ns + node->lag_ns[link] > latest_ns) {
-			latest_ns = from_ns + node->lag_ns[link];
+		lag_ns = least(start_ns - from_ns, usual_ns(graph, at, link));
+		kwhy_whatif_set_lag(graph, node, link, lag_ns);
+		if (from_ns + lag_ns > latest_ns) {
+			latest_ns = from_ns + lag_ns;
 			decides = link;
 		}
 	}
 	if (decides == KWHY_LINK_COUNT)
-		node->lag_ns[KWHY_LINK_ORDER] = start_ns;
-	else
-		node->lag_ns[decides] += start_ns - latest_ns;
+		kwhy_whatif_set_lag(graph, node, KWHY_LINK_ORDER, start_ns);
+	else if (start_ns != latest_ns)
+		kwhy_whatif_set_lag(graph, node, decides,
+			kwhy_whatif_lag_ns(graph, node, decides) + start_ns - latest_ns);
 	if (decides == KWHY_LINK_ISSUE)
 		keep_stall(graph, at);
 }
@@ -86,11 +88,11 @@ static void set_start_lags(struct kwhy_whatif_graph *graph, uint32_t at)
  * Time in ns of a node without its wait: its length, but at most the time from the end of what it waited
  * for to its own end.
  */
-static int64_t alone_ns(const struct kwhy_whatif_node *node, int64_t end_ns, int64_t from_ns)
+static int64_t alone_ns(int64_t own_ns, int64_t end_ns, int64_t from_ns)
 {
 	int64_t rest_ns = end_ns - from_ns;
 
-	return rest_ns < 0 ? 0 : least(node->own_ns, rest_ns);
+	return rest_ns < 0 ? 0 : least(own_ns, rest_ns);
 }
 
 static void set_end_lag(struct kwhy_whatif_graph *graph, uint32_t at)
@@ -98,14 +100,14 @@ static void set_end_lag(struct kwhy_whatif_graph *graph, uint32_t at)
 	struct kwhy_whatif_node *node = &graph->nodes[at];
 	int64_t end_ns = kwhy_whatif_recorded_end(graph, at);
 	int64_t from_ns = recorded_from(graph, node, KWHY_LINK_JOIN);
-	int64_t *lag_ns = &node->lag_ns[KWHY_LINK_JOIN];
+	int64_t lag_ns = end_ns - from_ns;
 
-	*lag_ns = end_ns - from_ns;
 	if (node->kind == KWHY_NODE_ACTIVITY || from_ns > kwhy_whatif_recorded_start(graph, at))
-		node->own_ns = alone_ns(node, end_ns, from_ns);
+		kwhy_whatif_set_own(graph, node, alone_ns(kwhy_whatif_own_ns(graph, node), end_ns, from_ns));
 	else
-		*lag_ns = least(*lag_ns,
+		lag_ns = least(lag_ns,
 			graph->delays.return_ns[graph->recording->calls.class[at - graph->activity_count]]);
+	kwhy_whatif_set_lag(graph, node, KWHY_LINK_JOIN, lag_ns);
 }
 
 enum {

@@ -7,9 +7,10 @@
  * Makes the links that the recording states directly: order in a stream, issuing call, order on a thread.
  */
 
-static struct kwhy_whatif_node fresh_node(enum kwhy_whatif_kind kind, int64_t own_ns)
+static struct kwhy_whatif_node fresh_node(
+	struct kwhy_whatif_graph *graph, enum kwhy_whatif_kind kind, int64_t own_ns)
 {
-	struct kwhy_whatif_node node = {.own_ns = own_ns, .kind = (uint8_t)kind};
+	struct kwhy_whatif_node node = {.own = kwhy_whatif_code(graph, own_ns), .kind = (uint8_t)kind};
 
 	for (size_t link = 0; link < KWHY_LINK_COUNT; link++)
 		node.from[link] = KWHY_NONE;
@@ -30,8 +31,8 @@ static void find_outer_calls(struct kwhy_whatif_graph *graph)
 			calls->start_ns[i] >= calls->end_ns[outer] || calls->end_ns[i] > calls->end_ns[outer];
 		struct kwhy_whatif_node *node = &graph->nodes[graph->activity_count + i];
 
-		*node = fresh_node(
-			opens ? KWHY_NODE_CALL : KWHY_NODE_INNER, calls->end_ns[i] - calls->start_ns[i]);
+		*node = fresh_node(graph, opens ? KWHY_NODE_CALL : KWHY_NODE_INNER,
+			calls->end_ns[i] - calls->start_ns[i]);
 		if (opens && i && calls->thread[i] == calls->thread[outer])
 			node->from[KWHY_LINK_ORDER] = kwhy_whatif_call_node(graph, (uint32_t)outer);
 		outer = opens ? i : outer;
@@ -45,7 +46,7 @@ static void link_activity(struct kwhy_whatif_graph *graph, size_t row, uint32_t 
 	struct kwhy_whatif_node *node = &graph->nodes[row];
 	uint32_t call = rows->call[row];
 
-	*node = fresh_node(KWHY_NODE_ACTIVITY, rows->end_ns[row] - rows->start_ns[row]);
+	*node = fresh_node(graph, KWHY_NODE_ACTIVITY, rows->end_ns[row] - rows->start_ns[row]);
 	node->from[KWHY_LINK_ORDER] = before;
 	if (before != KWHY_NONE && rows->end_ns[before] > rows->start_ns[row])
 		node->flags |= KWHY_NODE_OVERLAPS;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/parts.h"
 
+#include "base/column.h"
+#include "base/large.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -76,9 +80,12 @@ static inline int64_t earlier(int64_t a, int64_t b)
 }
 
 /* The earliest time that a link allows; INT64_MIN: no link. */
-static inline int64_t reached(const int64_t *times_ns, const struct kwhy_whatif_node *node, size_t link)
+static inline int64_t reached(const struct kwhy_whatif_graph *graph, const int64_t *times_ns,
+	const struct kwhy_whatif_node *node, size_t link)
 {
-	return node->from[link] == KWHY_NONE ? INT64_MIN : times_ns[node->from[link]] + node->lag_ns[link];
+	return node->from[link] == KWHY_NONE
+		? INT64_MIN
+		: times_ns[node->from[link]] + kwhy_whatif_lag_ns(graph, node, link);
 }
 
 /* Collects what callers read from a simulated graph, so that they need not read every node again. */
@@ -89,7 +96,7 @@ static inline void note_activity(
 
 	if (node->flags & (KWHY_NODE_DROPPED | KWHY_NODE_CHANGED))
 		graph->changed[graph->changed_count++] = (struct kwhy_whatif_changed){
-			at, node->own_ns - (rows->end_ns[at] - rows->start_ns[at])};
+			at, kwhy_whatif_own_ns(graph, node) - (rows->end_ns[at] - rows->start_ns[at])};
 	if (node->flags & KWHY_NODE_DROPPED)
 		return;
 	graph->first_ns = earlier(graph->first_ns, graph->start_ns[at]);
@@ -98,7 +105,7 @@ static inline void note_activity(
 
 static inline void set_end(struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
 {
-	const int64_t end_ns = reached(graph->end_ns, node, KWHY_LINK_JOIN);
+	const int64_t end_ns = reached(graph, graph->end_ns, node, KWHY_LINK_JOIN);
 
 	if (end_ns <= graph->end_ns[at])
 		return;
@@ -110,8 +117,9 @@ static inline void set_end(struct kwhy_whatif_graph *graph, uint32_t at, const s
 static inline void set_start(
 	struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node, int64_t latest_ns)
 {
-	graph->start_ns[at] = latest_ns == INT64_MIN ? node->lag_ns[KWHY_LINK_ORDER] : latest_ns;
-	graph->end_ns[at] = graph->start_ns[at] + node->own_ns;
+	graph->start_ns[at] = latest_ns == INT64_MIN ? kwhy_whatif_lag_ns(graph, node, KWHY_LINK_ORDER)
+						     : latest_ns;
+	graph->end_ns[at] = graph->start_ns[at] + kwhy_whatif_own_ns(graph, node);
 	if (node->kind == KWHY_NODE_ACTIVITY)
 		note_activity(graph, at, node);
 }
@@ -129,15 +137,17 @@ static inline int64_t latest_reached(
 	int64_t latest_ns;
 
 	if (node->kind == KWHY_NODE_CALL)
-		return later(reached(end_ns, node, KWHY_LINK_ORDER), reached(end_ns, node, KWHY_LINK_CROSS));
-	latest_ns = reached(
+		return later(reached(graph, end_ns, node, KWHY_LINK_ORDER),
+			reached(graph, end_ns, node, KWHY_LINK_CROSS));
+	latest_ns = reached(graph,
 		node->kind == KWHY_NODE_JOINT || node->flags & KWHY_NODE_OVERLAPS ? start_ns : end_ns, node,
 		KWHY_LINK_ORDER);
 	if (node->flags & KWHY_NODE_DROPPED && node->from[KWHY_LINK_ORDER] != KWHY_NONE)
 		return latest_ns;
-	latest_ns = later(latest_ns, reached(start_ns, node, KWHY_LINK_ISSUE));
+	latest_ns = later(latest_ns, reached(graph, start_ns, node, KWHY_LINK_ISSUE));
 	return later(latest_ns,
-		reached(node->kind == KWHY_NODE_JOINT || node->flags & KWHY_NODE_FOLLOWS_START ? start_ns
+		reached(graph,
+			node->kind == KWHY_NODE_JOINT || node->flags & KWHY_NODE_FOLLOWS_START ? start_ns
 											       : end_ns,
 			node, KWHY_LINK_CROSS));
 }
@@ -177,6 +187,16 @@ static enum kwhy_status fail_circle(struct kwhy_error *error)
 		"one of them out");
 }
 
+static enum kwhy_status push(struct kwhy_whatif_graph *graph, uint32_t vertex, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_column_reserve((void **)&graph->stack, &graph->stack_capacity,
+		graph->stack_depth + 1, sizeof(*graph->stack), "the graph's order", error);
+
+	if (!status)
+		graph->stack[graph->stack_depth++] = vertex;
+	return status;
+}
+
 /* Whether a vertex is on the stack: the vertices that it follows are being computed. */
 static bool is_open(const struct kwhy_whatif_graph *graph, uint32_t vertex)
 {
@@ -202,19 +222,18 @@ static enum kwhy_status descend(
 		return KWHY_OK;
 	}
 	set(graph, next, VISITED);
-	graph->stack[graph->stack_depth++] = next;
-	return KWHY_OK;
+	return push(graph, next, error);
 }
 
 /* Computes everything on which a vertex depends, then the vertex itself. */
 static enum kwhy_status reach(
 	struct kwhy_whatif_graph *graph, uint32_t vertex, bool making, struct kwhy_error *error)
 {
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status;
 
 	set(graph, vertex, VISITED);
-	graph->stack[0] = vertex;
-	graph->stack_depth = 1;
+	graph->stack_depth = 0;
+	status = push(graph, vertex, error);
 	while (!status && graph->stack_depth) {
 		uint32_t top = graph->stack[graph->stack_depth - 1];
 		bool start_first = top & 1 && !is(graph, top - 1, VISITED) && !is(graph, top - 1, KNOWN);
@@ -222,7 +241,7 @@ static enum kwhy_status reach(
 
 		if (start_first) {
 			set(graph, top - 1, VISITED);
-			graph->stack[graph->stack_depth++] = top - 1;
+			status = push(graph, top - 1, error);
 			continue;
 		}
 		link = compute(graph, top);
@@ -260,12 +279,24 @@ static void find_places(struct kwhy_whatif_graph *graph)
 	}
 }
 
+/* Reserves the order: one vertex per node, one more where a link bounds the end, and those prefetched. */
+static enum kwhy_status reserve_order(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
+{
+	size_t most = graph->node_count + AHEAD;
+
+	for (size_t i = 0; i < graph->node_count; i++)
+		most += has_bound_end(&graph->nodes[i]);
+	graph->order = kwhy_large(malloc(most * sizeof(*graph->order)), most * sizeof(*graph->order));
+	return graph->order ? KWHY_OK : kwhy_fail_memory(error, "the graph's order");
+}
+
 enum kwhy_status kwhy_whatif_find_order(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
 {
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = reserve_order(graph, error);
 
+	if (status)
+		return status;
 	forget(graph);
-	graph->order_count = 0;
 	for (uint32_t i = 0; !status && i < graph->node_count; i++)
 		if (graph->nodes[i].kind != KWHY_NODE_INNER && !is(graph, end_of(graph, i), KNOWN))
 			status = reach(graph, end_of(graph, i), true, error);
@@ -301,7 +332,7 @@ static void play_in_order(struct kwhy_whatif_graph *graph)
 		const uint32_t vertex = graph->order[i];
 		const struct kwhy_whatif_node *node = &graph->nodes[vertex / 2];
 
-		__builtin_prefetch(&graph->nodes[graph->order[i + AHEAD] / 2]);
+		kwhy_whatif_fetch(graph, graph->order[i + AHEAD] / 2);
 		if (!(vertex & 1))
 			set_start(graph, vertex / 2, node, latest_reached(graph, node));
 		else if (has_bound_end(node))
@@ -313,6 +344,8 @@ enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_e
 {
 	enum kwhy_status status = KWHY_OK;
 
+	if (graph->out_of_memory)
+		return kwhy_fail_memory(error, "times of the graph");
 	forget(graph);
 	if (!graph->unordered) {
 		play_in_order(graph);
@@ -321,7 +354,7 @@ enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_e
 	for (size_t i = 0; !status && i < graph->order_count; i++) {
 		uint32_t vertex = graph->order[i];
 
-		__builtin_prefetch(&graph->nodes[graph->order[i + AHEAD] / 2]);
+		kwhy_whatif_fetch(graph, graph->order[i + AHEAD] / 2);
 		/*
 		 * The order has the ends that a link bounded when it was made. Ends whose link was removed
 		 * since are computed with their starts.

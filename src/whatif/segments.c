@@ -50,8 +50,9 @@ static bool is_handed_over(const struct kwhy_whatif *whatif, uint32_t call)
 bool kwhy_whatif_is_after_pause(const struct kwhy_whatif *whatif, uint32_t call)
 {
 	return !is_handed_over(whatif, call) &&
-		whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, call)].lag_ns[KWHY_LINK_ORDER] >
-		PAUSE_NS;
+		kwhy_whatif_lag_ns(whatif->graph,
+			&whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, call)],
+			KWHY_LINK_ORDER) > PAUSE_NS;
 }
 
 static uint32_t step_of(const struct kwhy_whatif *whatif, uint32_t call)

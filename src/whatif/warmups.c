@@ -183,7 +183,8 @@ static bool is_near_now(const struct kwhy_whatif *whatif, const struct kwhy_what
 /* Makes the work of a call start sooner by the time saved, but no sooner after the call than usual. */
 static void warm_issued(struct kwhy_whatif *whatif, uint32_t row, int64_t saved_ns)
 {
-	int64_t lag_ns = whatif->graph->nodes[row].lag_ns[KWHY_LINK_ISSUE], usual_ns;
+	int64_t lag_ns = kwhy_whatif_lag_ns(whatif->graph, &whatif->graph->nodes[row], KWHY_LINK_ISSUE);
+	int64_t usual_ns;
 	struct kwhy_whatif_node *node;
 
 	usual_ns = kwhy_whatif_issue_ns(whatif->graph, row);
@@ -192,7 +193,8 @@ static void warm_issued(struct kwhy_whatif *whatif, uint32_t row, int64_t saved_
 	node = kwhy_whatif_edit(whatif->graph, row);
 	whatif->out_of_memory |= !node;
 	if (node)
-		node->lag_ns[KWHY_LINK_ISSUE] = lag_ns - saved_ns > usual_ns ? lag_ns - saved_ns : usual_ns;
+		kwhy_whatif_set_lag(whatif->graph, node, KWHY_LINK_ISSUE,
+			lag_ns - saved_ns > usual_ns ? lag_ns - saved_ns : usual_ns);
 }
 
 static void warm(struct kwhy_whatif *whatif, const struct kwhy_whatif_warmup *warmups)
@@ -212,7 +214,8 @@ void kwhy_whatif_drop_warmups(struct kwhy_whatif *whatif)
 		const struct kwhy_whatif_warmup *warmups = &whatif->warmups[i];
 		uint32_t at = kwhy_whatif_call_node(whatif->graph, warmups->call);
 
-		if (whatif->graph->nodes[at].own_ns == length_of(whatif, warmups->call) &&
+		if (kwhy_whatif_own_ns(whatif->graph, &whatif->graph->nodes[at]) ==
+				length_of(whatif, warmups->call) &&
 			!kwhy_whatif_is_dropped(whatif->graph, at) && is_near_now(whatif, warmups))
 			warm(whatif, warmups);
 	}

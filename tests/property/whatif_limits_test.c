@@ -92,8 +92,8 @@ static int64_t longest_row_ns(const struct kwhy_whatif_graph *graph)
 	int64_t longest_ns = 0;
 
 	for (size_t row = 0; row < graph->activity_count; row++)
-		if (is_left(graph, row) && graph->nodes[row].own_ns > longest_ns)
-			longest_ns = graph->nodes[row].own_ns;
+		if (is_left(graph, row) && kwhy_whatif_own_ns(graph, &graph->nodes[row]) > longest_ns)
+			longest_ns = kwhy_whatif_own_ns(graph, &graph->nodes[row]);
 	return longest_ns;
 }
 

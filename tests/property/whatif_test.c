@@ -104,9 +104,9 @@ static void shorter_work_delays_nothing_and_can_be_undone(void **state)
 
 			assert_non_null(node);
 			if (plan_random(&random) % 2)
-				node->own_ns /= 2;
+				kwhy_whatif_set_own(graph, node, kwhy_whatif_own_ns(graph, node) / 2);
 			else if (plan_random(&random) % 2)
-				node->flags |= KWHY_NODE_DROPPED, node->own_ns = 0;
+				node->flags |= KWHY_NODE_DROPPED, node->own = 0;
 		}
 		OK(kwhy_whatif_play(graph, &error));
 		for (size_t i = 0; i < graph->activity_count; i++)

@@ -27,7 +27,7 @@ static void set_length(struct kwhy_whatif_graph *graph, uint32_t row, int64_t ow
 	struct kwhy_whatif_node *node = kwhy_whatif_edit(graph, row);
 
 	assert_non_null(node);
-	node->own_ns = own_ns;
+	kwhy_whatif_set_own(graph, node, own_ns);
 	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_OK);
 }
 
@@ -173,7 +173,7 @@ static void a_node_may_follow_one_that_came_later(void **state)
 	graph = graph_of(&build);
 	node = kwhy_whatif_edit(graph, 2);
 	node->from[KWHY_LINK_ORDER] = node->from[KWHY_LINK_CROSS] = KWHY_NONE;
-	node->lag_ns[KWHY_LINK_ORDER] = 5 * US; /* a time, as the node follows no other */
+	kwhy_whatif_set_lag(graph, node, KWHY_LINK_ORDER, 5 * US); /* a time, as the node follows no other */
 	assert_non_null(kwhy_whatif_edit(graph, 0));
 	kwhy_whatif_follow(graph, 0, KWHY_LINK_CROSS, 2, 3 * US);
 	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_OK);
@@ -184,6 +184,39 @@ static void a_node_may_follow_one_that_came_later(void **state)
 	kwhy_whatif_undo(graph, 1);
 	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_OK);
 	assert_int_equal(graph->start_ns[0], 0);
+	done(&build, graph);
+}
+
+/* Times of more than about two seconds are no codes of their own (graph.h). */
+static void times_of_hours_are_exact_and_taken_back(void **state)
+{
+	const int64_t hour_us = INT64_C(3600) * 1000000, longer_ns = 3 * hour_us * US + 1;
+	struct build build = build_new(1);
+	struct kwhy_whatif_graph *graph;
+	int64_t start_ns, gap_ns;
+	size_t far;
+
+	(void)state;
+	build_kernel(&build, 0, "a", -hour_us, -hour_us + 7);
+	build_kernel(&build, 0, "b", hour_us, 2 * hour_us);
+	build_kernel(&build, 0, "c", 40 * hour_us, 40 * hour_us + 2);
+	graph = graph_of(&build);
+	far = graph->far_count;
+	start_ns = graph->start_ns[0];
+	gap_ns = graph->start_ns[1] - graph->end_ns[0];
+	assert_int_equal(graph->start_ns[2] - start_ns, 41 * hour_us * US);
+	set_length(graph, 0, longer_ns);
+	assert_int_equal(graph->start_ns[0], start_ns);
+	assert_int_equal(graph->start_ns[1], start_ns + longer_ns + gap_ns);
+	assert_int_equal(graph->end_ns[2] - graph->start_ns[1], (39 * hour_us + 2) * US);
+	set_length(graph, 0, 2 * longer_ns);
+	kwhy_whatif_undo(graph, 1);
+	assert_int_equal(kwhy_whatif_own_ns(graph, &graph->nodes[0]), longer_ns);
+	kwhy_whatif_undo(graph, 0);
+	assert_int_equal(graph->far_count, far);
+	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_OK);
+	assert_int_equal(graph->end_ns[0] - start_ns, 7 * US);
+	assert_int_equal(graph->start_ns[2] - start_ns, 41 * hour_us * US);
 	done(&build, graph);
 }
 
@@ -202,13 +235,13 @@ static void as_many_edits_as_fill_several_pieces_of_the_journal_are_taken_back_u
 		struct kwhy_whatif_node *node = kwhy_whatif_edit(graph, i % 2);
 
 		assert_non_null(node);
-		node->own_ns++;
+		kwhy_whatif_set_own(graph, node, kwhy_whatif_own_ns(graph, node) + 1);
 	}
-	assert_int_equal(graph->nodes[0].own_ns, 10 * US + (int64_t)edits / 2);
+	assert_int_equal(kwhy_whatif_own_ns(graph, &graph->nodes[0]), 10 * US + (int64_t)edits / 2);
 	kwhy_whatif_undo(graph, left);
 	assert_int_equal(graph->journal_count, left);
-	assert_int_equal(graph->nodes[0].own_ns, 10 * US + (int64_t)(left + 1) / 2);
-	assert_int_equal(graph->nodes[1].own_ns, 10 * US + (int64_t)left / 2);
+	assert_int_equal(kwhy_whatif_own_ns(graph, &graph->nodes[0]), 10 * US + (int64_t)(left + 1) / 2);
+	assert_int_equal(kwhy_whatif_own_ns(graph, &graph->nodes[1]), 10 * US + (int64_t)left / 2);
 	kwhy_whatif_undo(graph, 0);
 	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_OK);
 	assert_int_equal(graph->end_ns[0], 10 * US);
@@ -255,6 +288,7 @@ int main(void)
 		cmocka_unit_test(a_collective_ends_when_its_last_rank_has_come),
 		cmocka_unit_test(a_thread_that_was_handed_work_comes_behind_the_other),
 		cmocka_unit_test(a_node_may_follow_one_that_came_later),
+		cmocka_unit_test(times_of_hours_are_exact_and_taken_back),
 		cmocka_unit_test(
 			as_many_edits_as_fill_several_pieces_of_the_journal_are_taken_back_up_to_any),
 		cmocka_unit_test(links_that_make_a_node_wait_for_itself_are_told),
