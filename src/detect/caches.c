@@ -102,7 +102,9 @@ static bool joined_of(const struct finder *finder, uint32_t range, struct joined
 	const struct kwhy_recording *recording = finder->context->recording;
 
 	return recording->host_ranges.name[range] == finder->name &&
-		read_joined(kwhy_names_get(&recording->names, recording->host_ranges.shape[range]), out);
+		read_joined(kwhy_names_get(
+				    &recording->names, kwhy_host_range_shape(&recording->host_ranges, range)),
+			out);
 }
 
 static enum kwhy_status note(struct finder *finder, uint32_t range)

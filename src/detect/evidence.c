@@ -138,7 +138,8 @@ static void add_caller(struct kwhy_text *text, const struct kwhy_recording *reco
 /* Appends an operator with the shapes of its inputs, which are the first part of the range's `shape`. */
 static void add_operator(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t row)
 {
-	const char *shape = kwhy_names_get(&recording->names, recording->host_ranges.shape[row]);
+	const char *shape = kwhy_names_get(
+		&recording->names, kwhy_host_range_shape(&recording->host_ranges, row));
 
 	kwhy_text_add(text, ", in ");
 	kwhy_held_add_range(text, recording, row);

@@ -118,11 +118,11 @@ static void add_source(struct kwhy_text *out, const struct kwhy_recording *recor
 
 	if (source == KWHY_NONE)
 		return;
-	path = kwhy_names_get(&recording->names, rows->file[source]);
+	path = kwhy_names_get(&recording->names, kwhy_host_range_file(rows, source));
 	slash = strrchr(path, '/');
 	kwhy_text_addf(out, " (%s", slash ? slash + 1 : path);
-	if (rows->line[source])
-		kwhy_text_addf(out, ":%u", (unsigned)rows->line[source]);
+	if (kwhy_host_range_line(rows, source))
+		kwhy_text_addf(out, ":%u", (unsigned)kwhy_host_range_line(rows, source));
 	kwhy_text_add(out, ")");
 }
 
@@ -183,8 +183,9 @@ struct kwhy_finding_place kwhy_held_place(
 	if (!text.failed && text.data)
 		place.words = kwhy_arena_copy(arena, text.data);
 	if (source != KWHY_NONE) {
-		place.file = kwhy_names_get(&recording->names, recording->host_ranges.file[source]);
-		place.line = recording->host_ranges.line[source];
+		place.file = kwhy_names_get(
+			&recording->names, kwhy_host_range_file(&recording->host_ranges, source));
+		place.line = kwhy_host_range_line(&recording->host_ranges, source);
 	}
 	kwhy_text_done(&text);
 	return place;

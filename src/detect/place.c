@@ -25,7 +25,8 @@ struct places {
 
 static bool is_same_line(const struct kwhy_host_ranges *rows, uint32_t a, uint32_t b)
 {
-	return rows->file[a] == rows->file[b] && rows->line[a] == rows->line[b];
+	return kwhy_host_range_file(rows, a) == kwhy_host_range_file(rows, b) &&
+		kwhy_host_range_line(rows, a) == kwhy_host_range_line(rows, b);
 }
 
 static void add_launch(struct places *places, const struct kwhy_recording *recording, size_t activity)

@@ -64,7 +64,7 @@ static uint32_t operator_of(const struct kwhy_recording *recording, size_t row)
 	if (recording->activities.kind[row] != KWHY_ACTIVITY_KERNEL)
 		return KWHY_NONE;
 	range = kwhy_host_range_of_launch(recording, row);
-	while (range != KWHY_NONE && !ranges->shape[range])
+	while (range != KWHY_NONE && !kwhy_host_range_shape(ranges, range))
 		range = ranges->parent[range];
 	return range;
 }
@@ -105,7 +105,8 @@ static double least_ns(const struct finder *finder, uint32_t range, struct kwhy_
 	double arithmetic_s = 0;
 
 	if (!kwhy_operator_work(kwhy_names_get(&recording->names, recording->host_ranges.name[range]),
-		    kwhy_names_get(&recording->names, recording->host_ranges.shape[range]), work))
+		    kwhy_names_get(&recording->names, kwhy_host_range_shape(&recording->host_ranges, range)),
+		    work))
 		return NAN;
 	if (work->flop > 0)
 		arithmetic_s = work->flop / peak_of(finder, range, work->precision);

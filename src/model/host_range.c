@@ -15,20 +15,32 @@ _Static_assert((int)KWHY_HOST_NVTX == (int)KWHY_RANGE_NVTX && (int)KWHY_HOST_USE
 		(int)KWHY_HOST_OPERATOR == KWHY_RANGE_KIND_COUNT,
 	"kinds of ranges are kinds of host ranges");
 
+/* Grows a column by at least one row. *least becomes its capacity if that is smaller. */
+static enum kwhy_status grow_column(const struct kwhy_host_ranges *rows, void **column, size_t item_bytes,
+	size_t *least, struct kwhy_error *error)
+{
+	size_t capacity = rows->capacity;
+	enum kwhy_status status = kwhy_column_reserve(
+		column, &capacity, rows->count + 1, item_bytes, "host ranges", error);
+
+	*least = capacity < *least ? capacity : *least;
+	return status;
+}
+
 static enum kwhy_status grow(struct kwhy_host_ranges *rows, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 	size_t least = SIZE_MAX;
 
-#define X(type, column)                                                                          \
-	if (!status) {                                                                           \
-		size_t capacity = rows->capacity;                                                \
-                                                                                                 \
-		status = kwhy_column_reserve((void **)&rows->column, &capacity, rows->count + 1, \
-			sizeof(type), "host ranges", error);                                     \
-		least = capacity < least ? capacity : least;                                     \
-	}
+#define X(type, column) \
+	if (!status)    \
+		status = grow_column(rows, (void **)&rows->column, sizeof(type), &least, error);
 	KWHY_HOST_RANGE_COLUMNS(X)
+#undef X
+#define X(type, column)              \
+	if (!status && rows->column) \
+		status = grow_column(rows, (void **)&rows->column, sizeof(type), &least, error);
+	KWHY_HOST_RANGE_RARE_COLUMNS(X)
 #undef X
 	if (!status)
 		rows->capacity = least; /* the smallest capacity of any column: columns of larger items are
@@ -36,19 +48,36 @@ static enum kwhy_status grow(struct kwhy_host_ranges *rows, struct kwhy_error *e
 	return status;
 }
 
+/* Makes a column that was NULL, with 0 in all rows so far. */
+static enum kwhy_status make_column(
+	const struct kwhy_host_ranges *rows, void **column, size_t item_bytes, struct kwhy_error *error)
+{
+	*column = kwhy_large(calloc(rows->capacity, item_bytes), rows->capacity * item_bytes);
+	return *column ? KWHY_OK : kwhy_fail_memory(error, "host ranges");
+}
+
 enum kwhy_status kwhy_recording_add_host_range(
 	struct kwhy_recording *recording, const struct kwhy_host_range *range, struct kwhy_error *error)
 {
 	struct kwhy_host_ranges *rows = &recording->host_ranges;
+	enum kwhy_status status = KWHY_OK;
 
-	if (rows->count == rows->capacity) {
-		enum kwhy_status status = grow(rows, error);
-
-		if (status)
-			return status;
-	}
+	if (rows->count == rows->capacity)
+		status = grow(rows, error);
+#define X(type, column)                                \
+	if (!status && range->column && !rows->column) \
+		status = make_column(rows, (void **)&rows->column, sizeof(type), error);
+	KWHY_HOST_RANGE_RARE_COLUMNS(X)
+#undef X
+	if (status)
+		return status;
 #define X(type, column) rows->column[rows->count] = range->column;
 	KWHY_HOST_RANGE_COLUMNS(X)
+#undef X
+#define X(type, column)   \
+	if (rows->column) \
+		rows->column[rows->count] = range->column;
+	KWHY_HOST_RANGE_RARE_COLUMNS(X)
 #undef X
 	rows->count++;
 	return KWHY_OK;
@@ -104,6 +133,17 @@ static enum kwhy_status check(const struct kwhy_recording *recording, struct kwh
 	return KWHY_OK;
 }
 
+static enum kwhy_status enlarge_column(const struct kwhy_host_ranges *rows, void **column, size_t item_bytes,
+	size_t need, struct kwhy_error *error)
+{
+	void *grown = kwhy_large_grow(*column, rows->count * item_bytes, need * item_bytes);
+
+	if (!grown)
+		return kwhy_fail_memory(error, "host ranges");
+	*column = grown;
+	return KWHY_OK;
+}
+
 /*
  * Makes room for exactly `more` further rows. No others follow, and doubled columns would take memory that
  * is never used.
@@ -111,22 +151,23 @@ static enum kwhy_status check(const struct kwhy_recording *recording, struct kwh
 static enum kwhy_status make_room(struct kwhy_host_ranges *rows, size_t more, struct kwhy_error *error)
 {
 	const size_t need = rows->count + more;
+	enum kwhy_status status = KWHY_OK;
 
 	if (need <= rows->capacity)
 		return KWHY_OK;
-#define X(type, column)                                                                 \
-	{                                                                               \
-		type *grown = kwhy_large_grow(                                          \
-			rows->column, rows->count * sizeof(type), need * sizeof(type)); \
-                                                                                        \
-		if (!grown)                                                             \
-			return kwhy_fail_memory(error, "host ranges");                  \
-		rows->column = grown;                                                   \
-	}
+#define X(type, column) \
+	if (!status)    \
+		status = enlarge_column(rows, (void **)&rows->column, sizeof(type), need, error);
 	KWHY_HOST_RANGE_COLUMNS(X)
 #undef X
-	rows->capacity = need;
-	return KWHY_OK;
+#define X(type, column)              \
+	if (!status && rows->column) \
+		status = enlarge_column(rows, (void **)&rows->column, sizeof(type), need, error);
+	KWHY_HOST_RANGE_RARE_COLUMNS(X)
+#undef X
+	if (!status)
+		rows->capacity = need;
+	return status;
 }
 
 static size_t ranges_with_threads(const struct kwhy_recording *recording)
@@ -184,6 +225,11 @@ static enum kwhy_status sort(struct kwhy_host_ranges *rows, struct kwhy_error *e
 		status = kwhy_sort_apply((void **)&rows->column, sizeof(type), rows->count, order, error);
 	KWHY_HOST_RANGE_COLUMNS(X)
 #undef X
+#define X(type, column)              \
+	if (!status && rows->column) \
+		status = kwhy_sort_apply((void **)&rows->column, sizeof(type), rows->count, order, error);
+	KWHY_HOST_RANGE_RARE_COLUMNS(X)
+#undef X
 	free(order);
 	return status;
 }
@@ -208,6 +254,11 @@ static void drop_system_calls(struct kwhy_host_ranges *rows, const struct kwhy_c
 			continue;
 #define X(type, column) rows->column[kept] = rows->column[i];
 		KWHY_HOST_RANGE_COLUMNS(X)
+#undef X
+#define X(type, column)   \
+	if (rows->column) \
+		rows->column[kept] = rows->column[i];
+		KWHY_HOST_RANGE_RARE_COLUMNS(X)
 #undef X
 		kept++;
 	}
@@ -267,6 +318,7 @@ void kwhy_host_ranges_done(struct kwhy_host_ranges *rows)
 {
 #define X(type, column) free(rows->column);
 	KWHY_HOST_RANGE_COLUMNS(X)
+	KWHY_HOST_RANGE_RARE_COLUMNS(X)
 #undef X
 	free(rows->first);
 	free(rows->marks);

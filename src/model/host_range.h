@@ -25,22 +25,27 @@ enum kwhy_host_kind {
 const char *kwhy_host_kind_name(enum kwhy_host_kind kind); /* "nvtx", ... "frame" */
 
 /*
- * The ranges of host threads in columns, 41 bytes per range. kwhy_recording_finish() adds those ranges of
- * the recording that have a thread, and sorts all by thread, then start, the outer range first. Rows of
+ * The ranges of host threads in columns, 29 to 41 bytes per range. kwhy_recording_finish() adds those ranges
+ * of the recording that have a thread, and sorts all by thread, then start, the outer range first. Rows of
  * thread t are [first[t], first[t + 1]). Of the rows that are open at a time, the last one is the
  * innermost.
  */
 #define KWHY_HOST_RANGE_COLUMNS(X)                                                                    \
 	X(int64_t, start_ns)                                                                          \
 	X(int64_t, end_ns)                                                                            \
-	X(uint32_t, name)  /* name of the operator, function or call */                               \
-	X(uint32_t, file)  /* name of the source file or, without one, of the module; 0: unknown */   \
-	X(uint32_t, line)  /* line in the source file; 0: unknown */                                  \
-	X(uint32_t, shape) /* inputs of an operator, as text (operator_work.h); 0: unknown */         \
+	X(uint32_t, name) /* name of the operator, function or call */                                \
 	X(uint32_t, thread)                                                                           \
 	X(uint32_t, parent) /* row that encloses this one, set by kwhy_recording_finish(); KWHY_NONE: \
 			       outermost */                                                           \
 	X(uint8_t, kind)    /* enum kwhy_host_kind */
+
+/*
+ * Columns that many traces lack. NULL: 0 in all rows. kwhy_host_range_file() and its neighbours read them.
+ */
+#define KWHY_HOST_RANGE_RARE_COLUMNS(X)                                                             \
+	X(uint32_t, file)  /* name of the source file or, without one, of the module; 0: unknown */ \
+	X(uint32_t, line)  /* line in the source file; 0: unknown */                                \
+	X(uint32_t, shape) /* inputs of an operator, as text (operator_work.h); 0: unknown */
 
 struct kwhy_host_ranges {
 	size_t count, capacity;
@@ -49,14 +54,24 @@ struct kwhy_host_ranges {
 			    kwhy_recording_finish() */
 #define X(type, column) type *column;
 	KWHY_HOST_RANGE_COLUMNS(X)
+	KWHY_HOST_RANGE_RARE_COLUMNS(X)
 #undef X
 };
 
 struct kwhy_host_range {
 #define X(type, column) type column;
 	KWHY_HOST_RANGE_COLUMNS(X)
+	KWHY_HOST_RANGE_RARE_COLUMNS(X)
 #undef X
 };
+
+#define X(type, column)                                                                              \
+	static inline type kwhy_host_range_##column(const struct kwhy_host_ranges *rows, size_t row) \
+	{                                                                                            \
+		return rows->column ? rows->column[row] : 0;                                         \
+	}
+KWHY_HOST_RANGE_RARE_COLUMNS(X)
+#undef X
 
 /*
  * Appends a copy of a range; `parent` is ignored. Frames of one call stack are added in order, the

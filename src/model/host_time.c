@@ -142,18 +142,17 @@ void kwhy_host_time_divide(struct kwhy_host_time *time, const struct kwhy_host_s
 uint32_t kwhy_host_range_at(const struct kwhy_recording *recording, uint32_t thread, int64_t time_ns)
 {
 	const struct kwhy_host_ranges *rows = &recording->host_ranges;
-	size_t low = rows->first[thread], high = rows->first[thread + 1];
+	size_t first = rows->first[thread], low = first;
 	uint32_t row;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	/* A search without branches: which half is next cannot be predicted. */
+	for (size_t length = rows->first[thread + 1] - first; length > 0;) {
+		const size_t half = length - length / 2;
 
-		if (rows->start_ns[middle] <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
+		low += rows->start_ns[low + half - 1] <= time_ns ? half : 0;
+		length = length / 2;
 	}
-	row = low > rows->first[thread] ? (uint32_t)low - 1 : KWHY_NONE;
+	row = low > first ? (uint32_t)low - 1 : KWHY_NONE;
 	while (row != KWHY_NONE && rows->end_ns[row] <= time_ns)
 		row = rows->parent[row];
 	return row;
@@ -197,7 +196,7 @@ uint32_t kwhy_host_range_source(const struct kwhy_recording *recording, uint32_t
 	uint32_t found = KWHY_NONE;
 
 	for (; row != KWHY_NONE; row = rows->parent[row]) {
-		const char *path = kwhy_names_get(&recording->names, rows->file[row]);
+		const char *path = kwhy_names_get(&recording->names, kwhy_host_range_file(rows, row));
 
 		if (!*path)
 			continue;

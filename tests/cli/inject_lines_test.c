@@ -53,9 +53,9 @@ static size_t count_frames(const struct run *run, const char *mark, const char *
 		const char *name = text_of(run, rows->name[i]);
 		const size_t length = strlen(name), wanted = strlen(function);
 
-		count += rows->kind[i] == KWHY_HOST_FRAME && rows->line[i] == line &&
-			!strcmp(text_of(run, rows->file[i]), KWHY_PYTHON_PROGRAM) && length >= wanted &&
-			!strcmp(name + length - wanted, function);
+		count += rows->kind[i] == KWHY_HOST_FRAME && kwhy_host_range_line(rows, i) == line &&
+			!strcmp(text_of(run, kwhy_host_range_file(rows, i)), KWHY_PYTHON_PROGRAM) &&
+			length >= wanted && !strcmp(name + length - wanted, function);
 	}
 	return count;
 }

@@ -42,8 +42,8 @@ static struct kwhy_host_sum sum_of(const struct kwhy_recording *recording, uint3
 	sum.name = sum.kind == KWHY_HOST_STEP ? 0 : rows->name[row];
 	source = kwhy_host_range_source(recording, row);
 	if (source != KWHY_NONE) {
-		sum.file = rows->file[source];
-		sum.line = rows->line[source];
+		sum.file = kwhy_host_range_file(rows, source);
+		sum.line = kwhy_host_range_line(rows, source);
 	}
 	return sum;
 }

@@ -278,9 +278,10 @@ static void add_place(const struct writer *writer, size_t row, struct kwhy_text 
 	const struct kwhy_host_ranges *rows = &writer->recording->host_ranges;
 	const struct kwhy_names *names = &writer->recording->names;
 
-	if (rows->file[row])
-		kwhy_text_addf(
-			out, "%s(%" PRIu32 "): ", kwhy_names_get(names, rows->file[row]), rows->line[row]);
+	if (kwhy_host_range_file(rows, row))
+		kwhy_text_addf(out,
+			"%s(%" PRIu32 "): ", kwhy_names_get(names, kwhy_host_range_file(rows, row)),
+			kwhy_host_range_line(rows, row));
 	kwhy_text_add(out, kwhy_names_get(names, rows->name[row]));
 }
 
@@ -311,10 +312,10 @@ static void write_operator(struct writer *writer, size_t row)
 		rows->start_ns[row], rows->end_ns[row]);
 	kwhy_text_addf(out, ",\"pid\":%" PRId64 ",\"tid\":%" PRId64,
 		kwhy_export_names_process(&writer->names, thread->process), thread->tid);
-	if (is_operator && (rows->file[row] || rows->shape[row])) {
+	if (is_operator && (kwhy_host_range_file(rows, row) || kwhy_host_range_shape(rows, row))) {
 		kwhy_text_add(out, ",\"args\":{\"Call stack\":");
-		add_string(out, rows->file[row] && !place.failed ? place.data : "");
-		add_inputs(out, kwhy_names_get(&writer->recording->names, rows->shape[row]));
+		add_string(out, kwhy_host_range_file(rows, row) && !place.failed ? place.data : "");
+		add_inputs(out, kwhy_names_get(&writer->recording->names, kwhy_host_range_shape(rows, row)));
 		kwhy_text_add(out, "}");
 	}
 	kwhy_text_add(out, "}");

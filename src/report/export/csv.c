@@ -204,12 +204,12 @@ static void write_operator(const struct kwhy_export_names *names, size_t row, st
 	write_host_row(
 		names, kwhy_host_kind_name((enum kwhy_host_kind)rows->kind[row]), &range, KWHY_NONE, out);
 	kwhy_text_add(out, ",");
-	kwhy_csv_add_text(out, kwhy_names_get(&names->recording->names, rows->file[row]));
+	kwhy_csv_add_text(out, kwhy_names_get(&names->recording->names, kwhy_host_range_file(rows, row)));
 	kwhy_text_add(out, ",");
-	if (rows->line[row])
-		kwhy_text_addf(out, "%" PRIu32, rows->line[row]);
+	if (kwhy_host_range_line(rows, row))
+		kwhy_text_addf(out, "%" PRIu32, kwhy_host_range_line(rows, row));
 	kwhy_text_add(out, ",");
-	kwhy_csv_add_text(out, kwhy_names_get(&names->recording->names, rows->shape[row]));
+	kwhy_csv_add_text(out, kwhy_names_get(&names->recording->names, kwhy_host_range_shape(rows, row)));
 	kwhy_text_add(out, "\n");
 }
 

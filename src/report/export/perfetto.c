@@ -456,9 +456,9 @@ static void write_operators(struct kwhy_pftrace *writer)
 			.track = operators_uuid(rows->thread[i]),
 			.call = SIZE_MAX,
 			.thread = rows->thread[i],
-			.file = rows->file[i],
-			.line = rows->line[i],
-			.inputs = rows->shape[i]};
+			.file = kwhy_host_range_file(rows, i),
+			.line = kwhy_host_range_line(rows, i),
+			.inputs = kwhy_host_range_shape(rows, i)};
 
 		if (rows->kind[i] < KWHY_HOST_OPERATOR)
 			continue;

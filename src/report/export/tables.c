@@ -319,9 +319,9 @@ static void write_host_ranges(struct writer *writer)
 		put_int(writer, (int64_t)i);
 		put_text(writer, kwhy_host_kind_name((enum kwhy_host_kind)rows->kind[i]));
 		put_int(writer, rows->name[i]);
-		put_known(writer, rows->file[i] != 0, rows->file[i]);
-		put_known(writer, rows->line[i] != 0, rows->line[i]);
-		put_known(writer, rows->shape[i] != 0, rows->shape[i]);
+		put_known(writer, kwhy_host_range_file(rows, i) != 0, kwhy_host_range_file(rows, i));
+		put_known(writer, kwhy_host_range_line(rows, i) != 0, kwhy_host_range_line(rows, i));
+		put_known(writer, kwhy_host_range_shape(rows, i) != 0, kwhy_host_range_shape(rows, i));
 		put_int(writer, thread->tid);
 		put_int(writer, rows->start_ns[i]);
 		put_int(writer, rows->end_ns[i]);

@@ -66,8 +66,8 @@ static void the_host_of_xla_has_python_steps_and_operators(void **state)
 	assert_int_equal(r->host_ranges.count, 2);
 	assert_int_equal(r->host_ranges.kind[0], KWHY_HOST_PYTHON);
 	assert_string_equal(name_of(r, r->host_ranges.name[0]), "step");
-	assert_string_equal(name_of(r, r->host_ranges.file[0]), "train.py");
-	assert_int_equal(r->host_ranges.line[0], 54);
+	assert_string_equal(name_of(r, kwhy_host_range_file(&r->host_ranges, 0)), "train.py");
+	assert_int_equal(kwhy_host_range_line(&r->host_ranges, 0), 54);
 	assert_string_equal(name_of(r, r->host_ranges.name[1]), "Thunks::Prepare");
 	assert_int_equal(r->range_count, 1);
 	kwhy_recording_free(r);

@@ -229,8 +229,8 @@ static void expect_host_range(
 
 static void expect_source(const struct kwhy_recording *r, size_t row, const char *file, uint32_t line)
 {
-	assert_string_equal(kwhy_names_get(&r->names, r->host_ranges.file[row]), file);
-	assert_int_equal(r->host_ranges.line[row], line);
+	assert_string_equal(kwhy_names_get(&r->names, kwhy_host_range_file(&r->host_ranges, row)), file);
+	assert_int_equal(kwhy_host_range_line(&r->host_ranges, row), line);
 }
 
 static void operators_and_python_functions_are_host_ranges(void **state)
@@ -264,7 +264,8 @@ static void shapes_of_operators_whose_work_is_known_are_kept(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++)
-		assert_string_equal(kwhy_names_get(&r->names, r->host_ranges.shape[i]), shapes[i]);
+		assert_string_equal(
+			kwhy_names_get(&r->names, kwhy_host_range_shape(&r->host_ranges, i)), shapes[i]);
 	kwhy_recording_free(r);
 }
 

@@ -183,7 +183,7 @@ static void a_space_has_activities_calls_and_the_time_of_its_start(void **state)
 	assert_int_equal(r->calls.count, 1);
 	assert_int_equal(r->calls.start_ns[0], 900);
 	assert_int_equal(r->host_ranges.count, 1);
-	assert_int_equal(r->host_ranges.line[0], 7);
+	assert_int_equal(kwhy_host_range_line(&r->host_ranges, 0), 7);
 	OK(kwhy_recording_finish(r, &error));
 	assert_int_equal(r->activities.call[0], 0);
 	kwhy_recording_free(r);
