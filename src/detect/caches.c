@@ -152,7 +152,7 @@ static bool grows(const struct finder *finder, size_t row, double min_count, str
 	const struct kwhy_recording *recording = finder->context->recording;
 	int64_t key[DIMS_MAX + 3];
 	const struct kwhy_map_slot *slot;
-	uint32_t range = kwhy_host_range_of_launch(recording, row);
+	uint32_t range = finder->context->view->range_of_launch[row];
 
 	while (range != KWHY_NONE && recording->host_ranges.name[range] != finder->name)
 		range = recording->host_ranges.parent[range];

@@ -59,14 +59,14 @@ static const struct {
 };
 
 /* The innermost operator around the launch of a kernel; KWHY_NONE: none is recorded. */
-static uint32_t operator_of(const struct kwhy_recording *recording, size_t row)
+static uint32_t operator_of(const struct kwhy_detect_view *view, size_t row)
 {
-	const struct kwhy_host_ranges *ranges = &recording->host_ranges;
+	const struct kwhy_host_ranges *ranges = &view->recording->host_ranges;
 	uint32_t range;
 
-	if (recording->activities.kind[row] != KWHY_ACTIVITY_KERNEL)
+	if (view->recording->activities.kind[row] != KWHY_ACTIVITY_KERNEL)
 		return KWHY_NONE;
-	range = kwhy_host_range_of_launch(recording, row);
+	range = view->range_of_launch[row];
 	while (range != KWHY_NONE && ranges->kind[range] != KWHY_HOST_OPERATOR)
 		range = ranges->parent[range];
 	return range;
@@ -164,7 +164,7 @@ static bool find_attention(struct kwhy_tally *tally)
 
 		if (view->recording->activities.kind[i] != KWHY_ACTIVITY_KERNEL)
 			continue;
-		range = operator_of(view->recording, i);
+		range = operator_of(view, i);
 		follow(tally, state, i, part_of(view->recording, range));
 		if (tally->count > before)
 			is_math = is_math && is_math_backend(view->recording, range);

@@ -29,9 +29,10 @@ static bool is_same_line(const struct kwhy_host_ranges *rows, uint32_t a, uint32
 		kwhy_host_range_line(rows, a) == kwhy_host_range_line(rows, b);
 }
 
-static void add_launch(struct places *places, const struct kwhy_recording *recording, size_t activity)
+static void add_launch(struct places *places, const struct kwhy_detect_view *view, size_t activity)
 {
-	uint32_t range = kwhy_host_range_of_launch(recording, activity);
+	const struct kwhy_recording *recording = view->recording;
+	uint32_t range = view->range_of_launch[activity];
 	uint32_t source = range == KWHY_NONE ? KWHY_NONE : kwhy_host_range_source(recording, range);
 	size_t i = 0;
 
@@ -61,7 +62,7 @@ void kwhy_tally_add_place(const struct kwhy_tally *tally, struct kwhy_finding *f
 		return;
 	for (size_t i = seen->begin; i < seen->end; i++)
 		if (view->marks[i])
-			add_launch(&places, recording, i);
+			add_launch(&places, view, i);
 	if (places.known == 0)
 		return;
 	finding->place = kwhy_held_place(

@@ -56,14 +56,14 @@ static double length_ns(const struct kwhy_activities *rows, size_t row)
 }
 
 /* The innermost operator around the kernel's launch that has the shapes of its inputs. */
-static uint32_t operator_of(const struct kwhy_recording *recording, size_t row)
+static uint32_t operator_of(const struct kwhy_detect_view *view, size_t row)
 {
-	const struct kwhy_host_ranges *ranges = &recording->host_ranges;
+	const struct kwhy_host_ranges *ranges = &view->recording->host_ranges;
 	uint32_t range;
 
-	if (recording->activities.kind[row] != KWHY_ACTIVITY_KERNEL)
+	if (view->recording->activities.kind[row] != KWHY_ACTIVITY_KERNEL)
 		return KWHY_NONE;
-	range = kwhy_host_range_of_launch(recording, row);
+	range = view->range_of_launch[row];
 	while (range != KWHY_NONE && !kwhy_host_range_shape(ranges, range))
 		range = ranges->parent[range];
 	return range;
@@ -75,7 +75,7 @@ static void group_by_operator(struct finder *finder)
 	const struct kwhy_device_view *seen = &view->devices[finder->tally->device];
 
 	for (size_t i = seen->begin; i < seen->end; i++) {
-		uint32_t range = operator_of(view->recording, i);
+		uint32_t range = operator_of(view, i);
 
 		finder->operators[i - seen->begin] = range;
 		if (range == KWHY_NONE)

@@ -125,6 +125,40 @@ static void find_issued(struct kwhy_detect_view *view)
 	}
 }
 
+/* Finds the host range of each call of a thread. Both are sorted by start. */
+static void find_ranges_of_thread(
+	const struct kwhy_recording *recording, size_t thread, uint32_t *range_of_call)
+{
+	const struct kwhy_host_ranges *ranges = &recording->host_ranges;
+	const struct kwhy_calls *calls = &recording->calls;
+	const size_t first = ranges->first[thread], end = ranges->first[thread + 1];
+	size_t next = first;
+
+	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
+		uint32_t range;
+
+		while (next < end && ranges->start_ns[next] <= calls->start_ns[i])
+			next++;
+		range = next > first ? (uint32_t)next - 1 : KWHY_NONE;
+		while (range != KWHY_NONE && ranges->end_ns[range] <= calls->start_ns[i])
+			range = ranges->parent[range];
+		range_of_call[i] = range;
+	}
+}
+
+/* Uses view->issued, which is not filled yet, for the ranges of calls. */
+static void find_ranges(struct kwhy_detect_view *view)
+{
+	const struct kwhy_activities *rows = &view->recording->activities;
+	uint32_t *range_of_call = view->issued;
+
+	for (size_t t = 0; t < view->recording->thread_count; t++)
+		find_ranges_of_thread(view->recording, t, range_of_call);
+	for (size_t i = 0; i < rows->count; i++)
+		view->range_of_launch[i] = rows->call[i] == KWHY_NONE ? KWHY_NONE
+								      : range_of_call[rows->call[i]];
+}
+
 static int compare_uses(const void *a, const void *b)
 {
 	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
@@ -148,12 +182,13 @@ static void find_uses(struct kwhy_detect_view *view)
 
 static bool has_space(const struct kwhy_detect_view *view)
 {
-	return view->devices && view->outer && view->issued && view->uses && view->marks && view->streams &&
-		view->wait_patterns && view->name_sorts;
+	return view->devices && view->outer && view->issued && view->range_of_launch && view->uses &&
+		view->marks && view->streams && view->wait_patterns && view->name_sorts;
 }
 
 static enum kwhy_status link_calls(struct kwhy_detect_view *view, struct kwhy_error *error)
 {
+	find_ranges(view);
 	find_outer_calls(view);
 	find_issued(view);
 	find_uses(view);
@@ -171,6 +206,7 @@ enum kwhy_status kwhy_detect_view_init(struct kwhy_detect_view *view, const stru
 		.devices = calloc(recording->device_count + 1, sizeof(*view->devices)),
 		.outer = malloc((recording->calls.count + 1) * sizeof(*view->outer)),
 		.issued = malloc((recording->calls.count + 1) * sizeof(*view->issued)),
+		.range_of_launch = malloc((recording->activities.count + 1) * sizeof(*view->range_of_launch)),
 		.uses = malloc((recording->stream_count + 1) * sizeof(*view->uses)),
 		.marks = calloc(recording->activities.count + 1, sizeof(*view->marks)),
 		.streams = calloc(recording->stream_count + 1, sizeof(*view->streams)),
@@ -195,6 +231,7 @@ void kwhy_detect_view_done(struct kwhy_detect_view *view)
 	free(view->devices);
 	free(view->outer);
 	free(view->issued);
+	free(view->range_of_launch);
 	free(view->uses);
 	free(view->segments);
 	free(view->marks);

@@ -10,7 +10,7 @@
 
 /*
  * Data that all detectors use, computed once: the idle gaps of each device, the outermost API calls, and
- * the work that they issued. Memory: 8 bytes per gap, 8 bytes per call, 1 byte per activity. Time: O(n log
+ * the work that they issued. Memory: 8 bytes per gap, 8 bytes per call, 5 bytes per activity. Time: O(n log
  * n). Times are those of the recording.
  */
 
@@ -59,6 +59,11 @@ struct kwhy_detect_view {
 	struct kwhy_device_view *devices;
 	uint32_t *outer;  /* [calls] outermost call around each call, which may be the call itself */
 	uint32_t *issued; /* [calls] earliest activity that each outermost call issued; KWHY_NONE: none */
+	/*
+	 * [activities] what kwhy_host_range_of_call() finds for the call that issued each one; KWHY_NONE: no
+	 * range
+	 */
+	uint32_t *range_of_launch;
 	uint64_t *uses; /* sorted pairs process << 32 | device, one for each device on which the process has a
 			   stream */
 	size_t use_count;

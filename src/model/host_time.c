@@ -165,11 +165,6 @@ uint32_t kwhy_host_range_of_call(const struct kwhy_recording *recording, uint32_
 					   recording->calls.start_ns[call]);
 }
 
-uint32_t kwhy_host_range_of_launch(const struct kwhy_recording *recording, size_t activity)
-{
-	return kwhy_host_range_of_call(recording, recording->activities.call[activity]);
-}
-
 static int64_t common_ns(const struct kwhy_host_ranges *rows, uint32_t row, int64_t start_ns, int64_t end_ns)
 {
 	return between(rows->end_ns[row], start_ns, end_ns) - between(rows->start_ns[row], start_ns, end_ns);

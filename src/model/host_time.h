@@ -53,13 +53,8 @@ void kwhy_host_time_divide(struct kwhy_host_time *time, const struct kwhy_host_s
 
 /* The innermost row of the thread at a time, by binary search; KWHY_NONE: no row is open. */
 uint32_t kwhy_host_range_at(const struct kwhy_recording *recording, uint32_t thread, int64_t time_ns);
-/*
- * kwhy_host_range_of_call(): the innermost row that encloses the start of a call.
- * kwhy_host_range_of_launch(): the same for the call that launched an activity. KWHY_NONE: no row encloses
- * it, or there is no call.
- */
+/* The innermost row that encloses the start of a call. KWHY_NONE: none does, or there is no call. */
 uint32_t kwhy_host_range_of_call(const struct kwhy_recording *recording, uint32_t call);
-uint32_t kwhy_host_range_of_launch(const struct kwhy_recording *recording, size_t activity);
 /* The innermost row of the thread that covers at least half of the interval; KWHY_NONE: no row does. */
 uint32_t kwhy_host_range_over(
 	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns);

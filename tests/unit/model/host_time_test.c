@@ -140,8 +140,8 @@ static void the_innermost_range_at_a_time_includes_its_start_and_not_its_end(voi
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(kwhy_host_range_at(recording, 0, cases[i].time_ns), cases[i].row);
 	assert_int_equal(kwhy_host_range_at(recording, 1, 20), KWHY_NONE);
-	assert_int_equal(kwhy_host_range_of_launch(recording, 0), 0);
-	assert_int_equal(kwhy_host_range_of_launch(recording, 1), KWHY_NONE);
+	assert_int_equal(kwhy_host_range_of_call(recording, recording->activities.call[0]), 0);
+	assert_int_equal(kwhy_host_range_of_call(recording, recording->activities.call[1]), KWHY_NONE);
 	assert_int_equal(kwhy_host_range_of_call(recording, KWHY_NONE), KWHY_NONE);
 }
 
