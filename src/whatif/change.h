@@ -137,10 +137,11 @@ struct kwhy_whatif {
 
 	/* first start and last end of all recorded device work; equal where there is no work */
 	int64_t first_ns, last_ns;
-	float *net_w; /* [activities] power of each activity above idle, W; NAN: unknown */
+	/* [activities] power of each activity above idle, W; NAN: unknown; NULL: `has_energy` is false */
+	float *net_w;
 	/*
 	 * [activities] half of the 90 % interval of the energy of the activity's account, as a share of
-	 * that energy
+	 * that energy; NULL: `has_energy` is false
 	 */
 	float *half_ci90_ratio;
 	double *idle_w;		  /* [devices] power while the device idles, W; NAN: unknown */

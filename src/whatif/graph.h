@@ -85,12 +85,6 @@ enum kwhy_whatif_mark {
 	KWHY_MARK_ELSEWHERE = 64 /* name contains "Host" or "Array": the memory is not plain device memory */
 };
 
-/* An activity that is removed or changed, and by how much longer it takes than recorded. */
-struct kwhy_whatif_changed {
-	uint32_t row;
-	int64_t longer_ns;
-};
-
 /*
  * In ns. If work that has nothing to wait for starts later than this after its call, something stalled the
  * device. The value is chosen: twenty times the time of a launch.
@@ -174,7 +168,7 @@ struct kwhy_whatif_graph {
 	 * (INT64_MAX and INT64_MIN where there is none), and the activities that are removed or changed.
 	 */
 	int64_t first_ns, last_ns;
-	struct kwhy_whatif_changed *changed;
+	uint32_t *changed;
 	size_t changed_count;
 
 	/*

@@ -92,11 +92,8 @@ static inline int64_t reached(const struct kwhy_whatif_graph *graph, const int64
 static inline void note_activity(
 	struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
 {
-	const struct kwhy_activities *rows = &graph->recording->activities;
-
 	if (node->flags & (KWHY_NODE_DROPPED | KWHY_NODE_CHANGED))
-		graph->changed[graph->changed_count++] = (struct kwhy_whatif_changed){
-			at, kwhy_whatif_own_ns(graph, node) - (rows->end_ns[at] - rows->start_ns[at])};
+		graph->changed[graph->changed_count++] = at;
 	if (node->flags & KWHY_NODE_DROPPED)
 		return;
 	graph->first_ns = earlier(graph->first_ns, graph->start_ns[at]);

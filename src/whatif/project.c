@@ -8,6 +8,7 @@
 #include "whatif/warmups.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -110,12 +111,13 @@ static void read_window(struct kwhy_whatif *whatif)
 	}
 }
 
-void kwhy_whatif_read_powers(struct kwhy_whatif *whatif)
+enum kwhy_status kwhy_whatif_read_powers(struct kwhy_whatif *whatif, struct kwhy_error *error)
 {
+	const size_t rows = whatif->recording->activities.count;
 	const size_t *first = whatif->recording->activities.first;
 
 	read_window(whatif);
-	whatif->has_energy = whatif->ledger && whatif->recording->activities.count;
+	whatif->has_energy = whatif->ledger && rows;
 	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
 		bool known = whatif->ledger && whatif->ledger->devices[d].energy.known;
 
@@ -124,8 +126,16 @@ void kwhy_whatif_read_powers(struct kwhy_whatif *whatif)
 			read_idle_power(whatif, d);
 		if (first[d] != first[d + 1] && !isfinite(whatif->idle_w[d]))
 			whatif->has_energy = false;
-		read_device_powers(whatif, d);
 	}
+	if (!whatif->has_energy)
+		return KWHY_OK;
+	whatif->net_w = malloc(rows * sizeof(*whatif->net_w));
+	whatif->half_ci90_ratio = calloc(rows, sizeof(*whatif->half_ci90_ratio));
+	if (!whatif->net_w || !whatif->half_ci90_ratio)
+		return kwhy_fail_memory(error, "the powers of activities");
+	for (uint32_t d = 0; d < whatif->recording->device_count; d++)
+		read_device_powers(whatif, d);
+	return KWHY_OK;
 }
 
 /* Recorded energy of a device, nJ; 0: the device did no work. */
@@ -153,19 +163,28 @@ static int64_t played_ns(const struct kwhy_whatif *whatif)
 	return graph->last_ns > graph->first_ns ? graph->last_ns - graph->first_ns : 0;
 }
 
+/* By how much longer an activity takes than recorded, ns. */
+static int64_t longer_ns(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+
+	return kwhy_whatif_own_ns(whatif->graph, &whatif->graph->nodes[row]) -
+		(rows->end_ns[row] - rows->start_ns[row]);
+}
+
 /* Change of the energy by work that is removed, or whose length differs from the recorded one. */
 static struct played_energy changed_work(const struct kwhy_whatif *whatif)
 {
 	struct played_energy work = {0};
 
-	for (size_t i = 0; i < whatif->graph->changed_count; i++) {
-		const struct kwhy_whatif_changed *changed = &whatif->graph->changed[i];
-		double change_nj = (double)whatif->net_w[changed->row] * (double)changed->longer_ns;
+	for (size_t i = 0; whatif->has_energy && i < whatif->graph->changed_count; i++) {
+		const uint32_t row = whatif->graph->changed[i];
+		double change_nj = (double)whatif->net_w[row] * (double)longer_ns(whatif, row);
 
 		if (!isfinite(change_nj))
 			continue;
 		work.energy_nj += change_nj;
-		work.spread_nj += fabs(change_nj) * (double)whatif->half_ci90_ratio[changed->row];
+		work.spread_nj += fabs(change_nj) * (double)whatif->half_ci90_ratio[row];
 	}
 	return work;
 }

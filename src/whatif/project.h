@@ -5,10 +5,10 @@
 #include "whatif/whatif.h"
 
 /*
- * Reads powers from the ledger and the recording. Sets net_w, half_ci90_ratio, idle_w, idle_half_ci90_w,
- * has_energy, first_ns and last_ns.
+ * Reads powers from the ledger and the recording. Sets idle_w, idle_half_ci90_w, has_energy, first_ns and
+ * last_ns and, if has_energy is true, net_w and half_ci90_ratio.
  */
-void kwhy_whatif_read_powers(struct kwhy_whatif *whatif);
+KWHY_MUST_USE enum kwhy_status kwhy_whatif_read_powers(struct kwhy_whatif *whatif, struct kwhy_error *error);
 
 /*
  * The unchanged recording as a projection. Its time has no uncertainty; its energy has that of the meters.

@@ -18,14 +18,11 @@ static enum kwhy_status reserve(struct kwhy_whatif *whatif, struct kwhy_error *e
 	whatif->next = malloc(rows * sizeof(*whatif->next));
 	whatif->first_of_stream = malloc((recording->stream_count + 1) * sizeof(*whatif->first_of_stream));
 	whatif->step = malloc(rows * sizeof(*whatif->step));
-	whatif->net_w = malloc(rows * sizeof(*whatif->net_w));
-	whatif->half_ci90_ratio = calloc(rows, sizeof(*whatif->half_ci90_ratio));
 	whatif->idle_w = malloc((recording->device_count + 1) * sizeof(*whatif->idle_w));
 	whatif->idle_half_ci90_w = calloc(recording->device_count + 1, sizeof(*whatif->idle_half_ci90_w));
 	whatif->alone = calloc(kwhy_whatif_change_count, sizeof(*whatif->alone));
 	if (!whatif->first_issued || !whatif->issued || !whatif->next || !whatif->first_of_stream ||
-		!whatif->step || !whatif->net_w || !whatif->half_ci90_ratio || !whatif->idle_w ||
-		!whatif->idle_half_ci90_w || !whatif->alone)
+		!whatif->step || !whatif->idle_w || !whatif->idle_half_ci90_w || !whatif->alone)
 		return kwhy_fail_memory(error, "what changes look at");
 	return KWHY_OK;
 }
@@ -113,9 +110,10 @@ enum kwhy_status kwhy_whatif_new(const struct kwhy_recording *recording, const s
 	if (!status) {
 		list_issued(whatif);
 		list_streams(whatif);
-		kwhy_whatif_read_powers(whatif);
-		status = kwhy_whatif_find_steps(whatif, error);
+		status = kwhy_whatif_read_powers(whatif, error);
 	}
+	if (!status)
+		status = kwhy_whatif_find_steps(whatif, error);
 	if (!status)
 		status = kwhy_whatif_find_scatter(whatif, error);
 	if (!status)
