@@ -147,6 +147,10 @@ static enum kwhy_status read_device_member(struct kwhy_kineto_file *file, const 
 		device->index = (int32_t)read_fact(&member->value, INT32_MAX, (uint64_t)device->index);
 	if (is_key(member, "rank"))
 		device->rank = (uint32_t)read_fact(&member->value, KWHY_NONE - 1, KWHY_NONE);
+	if (is_key(member, "uuid"))
+		return read_text(file, &member->value, &device->uuid, error);
+	if (is_key(member, "pci"))
+		return read_text(file, &member->value, &device->pci, error);
 	return is_key(member, "name") ? read_text(file, &member->value, &device->name, error) : KWHY_OK;
 }
 

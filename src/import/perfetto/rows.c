@@ -79,6 +79,9 @@ static const struct {
 	{"registers_per_sm", KWHY_KEY_REGISTERS_PER_SM},
 	{"shared_bytes_per_sm", KWHY_KEY_SHARED_PER_SM},
 	{"compute_capability", KWHY_KEY_COMPUTE},
+	{"uuid", KWHY_KEY_UUID},
+	{"pci", KWHY_KEY_PCI},
+	{"host", KWHY_KEY_HOST},
 	{"correlation", KWHY_KEY_CORRELATION},
 	{"corr_id", KWHY_KEY_CORRELATION},
 	{"bytes", KWHY_KEY_BYTES},
@@ -490,17 +493,27 @@ static enum kwhy_status put_row(struct kwhy_perfetto_file *file, enum table tabl
 		&file->by_row, (struct kwhy_track_key){table, (int64_t)row, 0}, value, error);
 }
 
+/* A text that lives as long as the recording; NULL: the row does not state it. */
+static const char *kept_text(
+	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *row, enum kwhy_perfetto_key key)
+{
+	const char *text = text_of(file, row, key);
+
+	return *text ? kwhy_tracks_text(&file->tracks, text, strlen(text)) : NULL;
+}
+
 static enum kwhy_status add_device(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *row, struct kwhy_error *error)
 {
 	uint32_t compute = (uint32_t)number(row, KWHY_KEY_COMPUTE, 100000, 0), added;
-	const char *name = text_of(file, row, KWHY_KEY_NAME);
 	struct kwhy_device device = kwhy_device_unknown(
 		(int32_t)number(row, KWHY_KEY_DEVICE, INT32_MAX, 0), KWHY_NONE);
 	enum kwhy_status status;
 
 	device.rank = (uint32_t)number(row, KWHY_KEY_RANK, KWHY_NONE, KWHY_NONE);
-	device.name = *name ? kwhy_tracks_text(&file->tracks, name, strlen(name)) : NULL;
+	device.name = kept_text(file, row, KWHY_KEY_NAME);
+	device.uuid = kept_text(file, row, KWHY_KEY_UUID);
+	device.pci = kept_text(file, row, KWHY_KEY_PCI);
 	device.sm_count = (uint32_t)number(row, KWHY_KEY_SMS, UINT32_MAX, 0);
 	device.threads_per_sm = (uint32_t)number(row, KWHY_KEY_THREADS_PER_SM, UINT32_MAX, 0);
 	device.registers_per_sm = (uint32_t)number(row, KWHY_KEY_REGISTERS_PER_SM, UINT32_MAX, 0);
@@ -519,6 +532,7 @@ static enum kwhy_status add_process(
 		.rank = (uint32_t)number(row, KWHY_KEY_RANK, KWHY_NONE, KWHY_NONE),
 		.world_size = (uint32_t)number(row, KWHY_KEY_WORLD_SIZE, UINT32_MAX, 0),
 		.machine = KWHY_NONE,
+		.host = kept_text(file, row, KWHY_KEY_HOST),
 		.source = file->tracks.source};
 	enum kwhy_status status = KWHY_OK;
 

@@ -15,7 +15,7 @@
 static const struct kwhy_export_column meta_columns[] = {TEXT_KEY("key"), TEXT("value")};
 static const struct kwhy_export_column machine_columns[] = {KEY("id"), TEXT("name")};
 static const struct kwhy_export_column process_columns[] = {
-	KEY("id"), REFERS("machine_id", "machine"), INT("pid"), INT("rank"), INT("world_size")};
+	KEY("id"), REFERS("machine_id", "machine"), INT("pid"), INT("rank"), INT("world_size"), TEXT("host")};
 static const struct kwhy_export_column device_columns[] = {KEY("id"), INT("device_index"), INT("rank"),
 	TEXT("name"), INT("sm_count"), INT("limit_mw"), REFERS("machine_id", "machine"), TEXT("uuid"),
 	TEXT("pci"), INT("threads_per_sm"), INT("registers_per_sm"), INT("shared_bytes_per_sm"),

@@ -119,6 +119,7 @@ static enum kwhy_status read_process(
 	struct kwhy_process process = {.machine = find(&tables->machines, rows, 1),
 		.pid = integer(rows, 2, -1),
 		.rank = small(rows, 3, KWHY_NONE),
+		.host = kwhy_sqlite_kept_text(rows, 5, &tables->tracks),
 		.source = tables->tracks.source};
 	uint32_t row, world_size = small(rows, 4, KWHY_NONE);
 	enum kwhy_status status;
@@ -435,8 +436,8 @@ static const struct kwhy_sqlite_column activity_columns[ACTIVITY_COLUMN_COUNT] =
 	{"src_memory", NULL}, {"dst_memory", NULL}, {"peer", NULL}, {"registers", NULL},
 	{"shared_bytes", NULL}, {"graph_node", NULL}};
 static const struct kwhy_sqlite_column machine_columns[] = {{"id", NULL}, {"name", NULL}};
-static const struct kwhy_sqlite_column process_columns[] = {
-	{"id", NULL}, {"machine_id", NULL}, {"pid", NULL}, {"rank", NULL}, {"world_size", NULL}};
+static const struct kwhy_sqlite_column process_columns[] = {{"id", NULL}, {"machine_id", NULL}, {"pid", NULL},
+	{"rank", NULL}, {"world_size", NULL}, {"host", NULL}};
 static const struct kwhy_sqlite_column stream_columns[] = {
 	{"id", NULL}, {"device_id", NULL}, {"process_id", NULL}, {"context", NULL}, {"stream", NULL}};
 static const struct kwhy_sqlite_column name_columns[] = {{"id", NULL}, {"text", NULL}};
@@ -456,7 +457,7 @@ static const struct kwhy_sqlite_column coverage_columns[] = {
 /* The tables in an order in which rows refer only to earlier tables. */
 static const struct table table_list[] = {
 	{{"machine", machine_columns, 2}, read_machine},
-	{{"process", process_columns, 5}, read_process},
+	{{"process", process_columns, 6}, read_process},
 	{{"device", device_columns, DEVICE_COLUMN_COUNT}, read_device},
 	{{"stream", stream_columns, 5}, read_stream},
 	{{"name", name_columns, 2}, read_name},

@@ -364,6 +364,14 @@ static void write_power(struct writer *writer)
 			write_series(writer, &recording->power[i]);
 }
 
+static void add_fact(struct kwhy_text *out, const char *key, const char *text)
+{
+	if (!text)
+		return;
+	kwhy_text_addf(out, ",\"%s\":", key);
+	add_string(out, text);
+}
+
 static void write_device_properties(struct writer *writer)
 {
 	struct kwhy_text *out = &writer->sink.text;
@@ -376,10 +384,9 @@ static void write_device_properties(struct writer *writer)
 			kwhy_export_names_device(&writer->names, (uint32_t)d));
 		if (writer->tells_processes && device->rank != KWHY_NONE)
 			kwhy_text_addf(out, ",\"rank\":%" PRIu32, device->rank);
-		if (device->name) {
-			kwhy_text_add(out, ",\"name\":");
-			add_string(out, device->name);
-		}
+		add_fact(out, "name", device->name);
+		add_fact(out, "uuid", device->uuid);
+		add_fact(out, "pci", device->pci);
 		if (device->sm_count)
 			kwhy_text_addf(out, ",\"numSms\":%" PRIu32, device->sm_count);
 		if (device->threads_per_sm)

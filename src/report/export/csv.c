@@ -27,17 +27,25 @@ static void write_places(const struct kwhy_export_names *names, struct kwhy_text
 	}
 }
 
+/* Adds a text, if it is known, in quotes, since names have spaces. A quote in it cannot be written. */
+static void add_quoted(struct kwhy_text *out, const char *key, const char *text)
+{
+	if (!text)
+		return;
+	kwhy_text_addf(out, " %s=\"", key);
+	for (const char *c = text; *c; c++)
+		kwhy_text_add_bytes(out, *c == '"' ? "'" : c, 1);
+	kwhy_text_add(out, "\"");
+}
+
 static void write_device(const struct kwhy_export_names *names, uint32_t d, struct kwhy_text *out)
 {
 	const struct kwhy_device *device = &names->recording->devices[d];
 
 	kwhy_text_addf(out, "# device %" PRId64, kwhy_export_names_device(names, d));
-	if (device->name) { /* quoted, since names have spaces; a quote in a name cannot be written */
-		kwhy_text_add(out, " name=\"");
-		for (const char *c = device->name; *c; c++)
-			kwhy_text_add_bytes(out, *c == '"' ? "'" : c, 1);
-		kwhy_text_add(out, "\"");
-	}
+	add_quoted(out, "name", device->name);
+	add_quoted(out, "uuid", device->uuid);
+	add_quoted(out, "pci", device->pci);
 	if (device->rank != KWHY_NONE)
 		kwhy_text_addf(out, " rank=%" PRIu32, device->rank);
 	if (device->sm_count)
@@ -54,6 +62,8 @@ static void write_device(const struct kwhy_export_names *names, uint32_t d, stru
 		kwhy_text_addf(out, " limit_w=%.3f", (double)device->limit_mw * 1e-3);
 	if (device->context_idle_mw >= 0)
 		kwhy_text_addf(out, " context_idle_w=%.3f", (double)device->context_idle_mw * 1e-3);
+	if (device->clean_idle_mw >= 0)
+		kwhy_text_addf(out, " clean_idle_w=%.3f", (double)device->clean_idle_mw * 1e-3);
 	kwhy_text_add(out, "\n");
 }
 

@@ -241,6 +241,13 @@ static void annotate_known(
 		annotate(out, name, value);
 }
 
+/* Adds a text to an event, unless it is NULL. */
+static void annotate_known_text(struct kwhy_text *out, enum kwhy_pftrace_note name, const char *value)
+{
+	if (value)
+		annotate_text(out, name, value);
+}
+
 struct slice {
 	int64_t start_ns, end_ns;
 	uint32_t name;
@@ -289,8 +296,9 @@ static void write_device_rows(struct kwhy_pftrace *writer)
 		annotate(out, KWHY_PFTRACE_DEVICE_ROW, d);
 		annotate(out, KWHY_PFTRACE_DEVICE, (uint64_t)device->index);
 		annotate_known(out, KWHY_PFTRACE_RANK, device->rank, KWHY_NONE);
-		if (device->name)
-			annotate_text(out, KWHY_PFTRACE_NAME, device->name);
+		annotate_known_text(out, KWHY_PFTRACE_NAME, device->name);
+		annotate_known_text(out, KWHY_PFTRACE_UUID, device->uuid);
+		annotate_known_text(out, KWHY_PFTRACE_PCI, device->pci);
 		annotate_known(out, KWHY_PFTRACE_SMS, device->sm_count, 0);
 		annotate_known(out, KWHY_PFTRACE_THREADS_PER_SM, device->threads_per_sm, 0);
 		annotate_known(out, KWHY_PFTRACE_REGISTERS_PER_SM, device->registers_per_sm, 0);
@@ -314,6 +322,7 @@ static void write_process_rows(struct kwhy_pftrace *writer)
 			annotate(out, KWHY_PFTRACE_PID, (uint64_t)process->pid);
 		annotate_known(out, KWHY_PFTRACE_RANK, process->rank, KWHY_NONE);
 		annotate_known(out, KWHY_PFTRACE_WORLD_SIZE, process->world_size, 0);
+		annotate_known_text(out, KWHY_PFTRACE_HOST, process->host);
 		row_end(writer, row);
 	}
 }

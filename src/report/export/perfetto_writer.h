@@ -60,6 +60,9 @@ enum {
 	X(FILE, "file")                         \
 	X(LINE, "line")                         \
 	X(INPUTS, "inputs")                     \
+	X(UUID, "uuid")                         \
+	X(PCI, "pci")                           \
+	X(HOST, "host")                         \
 	X(COMPUTE, "compute_capability") /* compute capability: 900 for 9.0 */
 
 enum kwhy_pftrace_note {

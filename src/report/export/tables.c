@@ -129,6 +129,7 @@ static void write_processes(struct writer *writer)
 		put_known(writer, process->pid >= 0, process->pid);
 		put_index(writer, process->rank);
 		put_known(writer, process->world_size != 0, process->world_size);
+		put_text(writer, process->host);
 		end_row(writer);
 	}
 	end_table(writer);

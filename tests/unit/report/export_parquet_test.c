@@ -20,9 +20,15 @@ static struct kwhy_duckdb duckdb_or_skip(void)
 static void what_is_written_is_read_back(void **state)
 {
 	struct kwhy_duckdb duckdb = duckdb_or_skip();
-	struct kwhy_recording *recording = make(2, nodes), *back = read_back("parquet", recording);
+	struct kwhy_recording *recording = make(2, nodes), *back;
 
 	(void)state;
+	recording->processes[1].host = nodes[1];
+	recording->devices[1].uuid = "GPU-1b2f";
+	back = read_back("parquet", recording);
+	assert_null(back->processes[0].host);
+	assert_string_equal(back->processes[1].host, nodes[1]);
+	assert_string_equal(back->devices[1].uuid, "GPU-1b2f");
 	assert_int_equal(back->sources[0].format, KWHY_FORMAT_PARQUET);
 	assert_int_equal(back->origin_unix_ns, recording->origin_unix_ns);
 	assert_int_equal(back->activities.count, COUNT);

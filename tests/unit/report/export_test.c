@@ -232,6 +232,43 @@ static void every_format_has_the_same_sums_to_the_nanosecond(void **state)
 	kwhy_recording_free(recording);
 }
 
+static void every_format_keeps_uuids_and_addresses_of_devices(void **state)
+{
+	static const char *const forms[] = {"chrome", "perfetto", "sqlite", "csv"};
+	struct kwhy_recording *recording = make(0, NULL);
+
+	(void)state;
+	recording->devices[0].uuid = "GPU-1b2f";
+	recording->devices[0].pci = "0000:3b:00.0";
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct kwhy_recording *back = read_back(forms[i], recording);
+
+		assert_string_equal(back->devices[0].uuid, recording->devices[0].uuid);
+		assert_string_equal(back->devices[0].pci, recording->devices[0].pci);
+		assert_null(back->devices[1].uuid);
+		assert_null(back->devices[1].pci);
+		kwhy_recording_free(back);
+	}
+	kwhy_recording_free(recording);
+}
+
+static void tables_and_perfetto_keep_the_hosts_of_processes(void **state)
+{
+	static const char *const forms[] = {"perfetto", "sqlite"};
+	struct kwhy_recording *recording = make(0, NULL);
+
+	(void)state;
+	recording->processes[1].host = "node-b";
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct kwhy_recording *back = read_back(forms[i], recording);
+
+		assert_null(back->processes[0].host);
+		assert_string_equal(back->processes[1].host, "node-b");
+		kwhy_recording_free(back);
+	}
+	kwhy_recording_free(recording);
+}
+
 /* Kineto writes the low 32 bits of a pthread_t, so a thread's number may be negative. */
 static void every_format_keeps_the_numbers_of_threads(void **state)
 {
@@ -359,6 +396,8 @@ int main(void)
 		cmocka_unit_test(a_device_without_a_name_has_none_when_read_back),
 		cmocka_unit_test(what_is_read_back_has_as_many_devices),
 		cmocka_unit_test(every_format_has_the_same_sums_to_the_nanosecond),
+		cmocka_unit_test(every_format_keeps_uuids_and_addresses_of_devices),
+		cmocka_unit_test(tables_and_perfetto_keep_the_hosts_of_processes),
 		cmocka_unit_test(every_format_keeps_the_numbers_of_threads),
 		cmocka_unit_test(what_is_read_back_of_chrome_has_the_ranks_of_devices_and_processes),
 		cmocka_unit_test(ranks_that_share_a_device_stay_apart_in_chrome),
