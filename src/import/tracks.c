@@ -11,7 +11,7 @@ enum { TEXT_BYTES = 1024 };
 void kwhy_track_map_done(struct kwhy_track_map *map)
 {
 	kwhy_map_done(&map->map);
-	map->last_known = false;
+	memset(map->recent, 0, sizeof(map->recent));
 }
 
 static bool same(const struct kwhy_track_key *x, const struct kwhy_track_key *y)
@@ -19,19 +19,26 @@ static bool same(const struct kwhy_track_key *x, const struct kwhy_track_key *y)
 	return x->a == y->a && x->b == y->b && x->c == y->c;
 }
 
+/* The place of a key among the recent ones. The numbers of a trace's objects mostly differ in low bits. */
+static struct kwhy_track_recent *recent_of(struct kwhy_track_map *map, const struct kwhy_track_key *key)
+{
+	uint64_t mixed = (uint64_t)key->a + 5 * (uint64_t)key->b + 11 * (uint64_t)key->c;
+
+	return &map->recent[(mixed ^ mixed >> 32 ^ mixed >> 12) % KWHY_TRACK_RECENT];
+}
+
 bool kwhy_track_map_find(struct kwhy_track_map *map, struct kwhy_track_key key, uint32_t *out_value)
 {
+	struct kwhy_track_recent *recent = recent_of(map, &key);
 	const struct kwhy_map_slot *slot;
 
-	if (!map->last_known || !same(&map->last_key, &key)) {
+	if (!recent->known || !same(&recent->key, &key)) {
 		slot = kwhy_map_find_bytes(&map->map, &key, sizeof(key));
 		if (!slot)
 			return false;
-		map->last_key = key;
-		map->last_value = slot->value;
-		map->last_known = true;
+		*recent = (struct kwhy_track_recent){key, slot->value, true};
 	}
-	*out_value = map->last_value;
+	*out_value = recent->value;
 	return true;
 }
 
@@ -44,7 +51,7 @@ enum kwhy_status kwhy_track_map_put(
 	if (status)
 		return status;
 	slot->value = value;
-	map->last_known = false;
+	*recent_of(map, &key) = (struct kwhy_track_recent){key, value, true};
 	return KWHY_OK;
 }
 

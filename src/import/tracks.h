@@ -10,12 +10,18 @@ struct kwhy_track_key {
 	int64_t a, b, c;
 };
 
+/* Traces look up few keys many times, so those looked up last are kept where no hash is needed. */
+enum { KWHY_TRACK_RECENT = 64 };
+
+struct kwhy_track_recent {
+	struct kwhy_track_key key;
+	uint32_t value;
+	bool known;
+};
+
 struct kwhy_track_map {
 	struct kwhy_map map;
-	struct kwhy_track_key last_key; /* key that was looked up last, because traces look up one key many
-					   times in a row */
-	uint32_t last_value;
-	bool last_known;
+	struct kwhy_track_recent recent[KWHY_TRACK_RECENT];
 };
 
 void kwhy_track_map_done(struct kwhy_track_map *map);

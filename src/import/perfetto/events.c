@@ -231,9 +231,40 @@ static bool read_number(struct kwhy_protobuf_message text, uint64_t *out)
 	return length > 0 && length <= 19;
 }
 
-/* Reads an argument of a render stage. It consists of a name and a value, which are both texts. */
+/*
+ * Finds the key of an argument by its name. Stages state their arguments in one order, so the name is first
+ * compared with that of the argument at the same place in earlier stages.
+ */
+static enum kwhy_status key_of_extra(struct kwhy_perfetto_file *file, size_t place,
+	struct kwhy_protobuf_message name, enum kwhy_perfetto_key *out, struct kwhy_error *error)
+{
+	struct kwhy_perfetto_extra *extra = &file->extras[place % KWHY_PERFETTO_EXTRAS];
+	const size_t length = kwhy_protobuf_length(name);
+	enum kwhy_status status;
+	uint32_t id;
+
+	if (extra->length == length && length && !memcmp(extra->name, name.at, length)) {
+		*out = extra->key;
+		return KWHY_OK;
+	}
+	status = kwhy_perfetto_intern(file, name, &id, error);
+	if (!status)
+		status = kwhy_perfetto_key_of(file, id, out, error);
+	if (status || length > sizeof(extra->name))
+		return status;
+	extra->key = *out;
+	extra->length = length;
+	if (length)
+		memcpy(extra->name, name.at, length);
+	return KWHY_OK;
+}
+
+/*
+ * Reads an argument of a render stage, the one at `place`. It consists of a name and a value, which are both
+ * texts.
+ */
 static enum kwhy_status read_extra(struct kwhy_perfetto_file *file, struct kwhy_protobuf_message message,
-	struct kwhy_perfetto_slice *slice, struct kwhy_error *error)
+	size_t place, struct kwhy_perfetto_slice *slice, struct kwhy_error *error)
 {
 	struct kwhy_protobuf_message text = {0};
 	enum kwhy_perfetto_key key = KWHY_KEY_COUNT;
@@ -246,11 +277,8 @@ static enum kwhy_status read_extra(struct kwhy_perfetto_file *file, struct kwhy_
 	while (!status && (more = kwhy_protobuf_next(&message, &field)) > 0) {
 		if (field.number == KWHY_EXTRA_VALUE)
 			text = field.bytes;
-		if (field.number != KWHY_EXTRA_NAME)
-			continue;
-		status = kwhy_perfetto_intern(file, field.bytes, &name, error);
-		if (!status)
-			status = kwhy_perfetto_key_of(file, name, &key, error);
+		if (field.number == KWHY_EXTRA_NAME)
+			status = key_of_extra(file, place, field.bytes, &key, error);
 	}
 	if (!status && more < 0)
 		return kwhy_perfetto_fail_damaged(file, error);
@@ -284,6 +312,7 @@ enum kwhy_status kwhy_perfetto_stage_add(
 	struct kwhy_protobuf_field field;
 	enum kwhy_status status = KWHY_OK;
 	uint64_t duration_ns = UINT64_MAX; /* a stage without a duration is a point in time and not work */
+	size_t extras = 0;
 	int more = 1;
 
 	slice_init(&slice, packet->time);
@@ -297,7 +326,7 @@ enum kwhy_status kwhy_perfetto_stage_add(
 		if (field.number == KWHY_STAGE_QUEUE_IID)
 			slice.value[KWHY_KEY_STREAM] = field.value;
 		status = field.number == KWHY_STAGE_EXTRA
-			? read_extra(file, field.bytes, &slice, error)
+			? read_extra(file, field.bytes, extras++, &slice, error)
 			: name_stage(file, packet->sequence, &field, &slice.name, error);
 	}
 	if (!status && more < 0)

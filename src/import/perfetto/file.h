@@ -156,6 +156,15 @@ struct kwhy_perfetto_track {
 	uint32_t open; /* index of the innermost open slice; KWHY_NONE: no slice is open */
 };
 
+/* The name of an argument of a render stage, and its key. */
+enum { KWHY_PERFETTO_EXTRAS = 16 };
+
+struct kwhy_perfetto_extra {
+	char name[32];
+	size_t length; /* of the name, bytes; 0: none is stored */
+	enum kwhy_perfetto_key key;
+};
+
 /* Relation of a sequence's clock to the clock of the trace, in nanoseconds. */
 struct kwhy_perfetto_clock {
 	int64_t at, trace_ns; /* times of this clock and of the trace's clock at the same snapshot */
@@ -191,6 +200,7 @@ struct kwhy_perfetto_file {
 		role_capacity, key_capacity;
 	uint32_t free_slice;
 	struct kwhy_track_map by_uuid, by_clock, interned, by_row, devices, defaults;
+	struct kwhy_perfetto_extra extras[KWHY_PERFETTO_EXTRAS];
 	int64_t unix_less_trace_ns; /* Unix time minus the trace's clock; 0: no snapshot states both clocks */
 	uint32_t process, unknown_category;
 	size_t first_activity, slice_events, stages; /* events and stages: counted by the first pass */

@@ -114,15 +114,19 @@ static enum kwhy_status add_track(
 	return status;
 }
 
+/*
+ * Reads the fields of a packet. A packet has one of an event, a stage, a track and a snapshot. If
+ * `tracks_only`, the rest of a packet with an event or a stage is skipped.
+ */
 static enum kwhy_status read_packet(struct kwhy_perfetto_file *file, struct kwhy_protobuf_message message,
-	struct kwhy_perfetto_packet *out, struct kwhy_error *error)
+	bool tracks_only, struct kwhy_perfetto_packet *out, struct kwhy_error *error)
 {
 	struct kwhy_protobuf_field field;
 	int more;
 
 	*out = (struct kwhy_perfetto_packet){0};
 	file->counts.packets++;
-	while ((more = kwhy_protobuf_next(&message, &field)) > 0)
+	while ((more = kwhy_protobuf_next(&message, &field)) > 0) {
 		switch (field.number) {
 		case KWHY_PACKET_TIMESTAMP:
 			out->has_time = field.value <= INT64_MAX;
@@ -156,6 +160,9 @@ static enum kwhy_status read_packet(struct kwhy_perfetto_file *file, struct kwhy
 		default:
 			break;
 		}
+		if (tracks_only && (out->event.at || out->stage.at))
+			return KWHY_OK;
+	}
 	return more < 0 ? kwhy_perfetto_fail_damaged(file, error) : KWHY_OK;
 }
 
@@ -450,7 +457,7 @@ static enum kwhy_status read_all(struct kwhy_perfetto_file *file, struct kwhy_pr
 		status = kwhy_protobuf_stream_take(stream, &field, &bytes, error);
 		if (status)
 			break;
-		status = read_packet(file, bytes, &packet, error);
+		status = read_packet(file, bytes, take == take_tracks, &packet, error);
 		if (!status)
 			status = take(file, &packet, error);
 		if (status == KWHY_E_INPUT && file->partial) {
