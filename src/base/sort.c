@@ -63,10 +63,29 @@ static bool merge_pass(struct sorter *sorter)
 	return runs > 1;
 }
 
-enum kwhy_status kwhy_sort_order(size_t count, kwhy_sort_compare *compare, const void *context,
-	uint32_t **out_order, struct kwhy_error *error)
+/* Lists the items by group; those of one group keep their order. */
+static enum kwhy_status gather_groups(
+	const struct sorter *sorter, const uint32_t *group, size_t group_count, struct kwhy_error *error)
+{
+	size_t *first = calloc(group_count + 1, sizeof(*first));
+
+	if (!first)
+		return kwhy_fail_memory(error, "sorting");
+	for (size_t i = 0; i < sorter->count; i++)
+		first[group[i] + 1]++;
+	for (size_t g = 1; g < group_count; g++)
+		first[g] += first[g - 1];
+	for (size_t i = 0; i < sorter->count; i++)
+		sorter->from[first[group[i]]++] = (uint32_t)i;
+	free(first);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_sort_order_in_groups(size_t count, const uint32_t *group, size_t group_count,
+	kwhy_sort_compare *compare, const void *context, uint32_t **out_order, struct kwhy_error *error)
 {
 	struct sorter sorter = {.compare = compare, .context = context, .count = count};
+	enum kwhy_status status = KWHY_OK;
 
 	*out_order = NULL;
 	if (count >= UINT32_MAX)
@@ -76,18 +95,26 @@ enum kwhy_status kwhy_sort_order(size_t count, kwhy_sort_compare *compare, const
 		return KWHY_OK;
 	sorter.from = kwhy_large(malloc(count * sizeof(*sorter.from)), count * sizeof(*sorter.from));
 	sorter.to = kwhy_large(malloc(count * sizeof(*sorter.to)), count * sizeof(*sorter.to));
-	if (!sorter.from || !sorter.to) {
-		free(sorter.from);
-		free(sorter.to);
-		return kwhy_fail_memory(error, "sorting");
-	}
-	for (size_t i = 0; i < count; i++)
+	if (!sorter.from || !sorter.to)
+		status = kwhy_fail_memory(error, "sorting");
+	for (size_t i = 0; !status && !group && i < count; i++)
 		sorter.from[i] = (uint32_t)i;
-	while (merge_pass(&sorter))
+	if (!status && group)
+		status = gather_groups(&sorter, group, group_count, error);
+	while (!status && merge_pass(&sorter))
 		;
 	free(sorter.to);
-	*out_order = sorter.from;
-	return KWHY_OK;
+	if (status)
+		free(sorter.from);
+	else
+		*out_order = sorter.from;
+	return status;
+}
+
+enum kwhy_status kwhy_sort_order(size_t count, kwhy_sort_compare *compare, const void *context,
+	uint32_t **out_order, struct kwhy_error *error)
+{
+	return kwhy_sort_order_in_groups(count, NULL, 0, compare, context, out_order, error);
 }
 
 /*

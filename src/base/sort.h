@@ -22,6 +22,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_sort_order(size_t count, kwhy_sort_compare *
 	uint32_t **out_order, struct kwhy_error *error);
 
 /*
+ * Does the same for a compare() that sorts by group[] first, where group[i] < group_count is the group of
+ * item i (NULL: there are no groups). Traces mix the rows of threads, each of which is in order, so the items
+ * are first gathered by group.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_sort_order_in_groups(size_t count, const uint32_t *group,
+	size_t group_count, kwhy_sort_compare *compare, const void *context, uint32_t **out_order,
+	struct kwhy_error *error);
+
+/*
  * Rearranges *items (malloc'ed; replaced) so that index i holds the item from index order[i]. order NULL:
  * nothing is done.
  */

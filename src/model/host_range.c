@@ -212,12 +212,13 @@ static int compare(const void *context, uint32_t a, uint32_t b)
 	return order ? order : three_way(rows->end_ns[b], rows->end_ns[a]);
 }
 
-static enum kwhy_status sort(struct kwhy_host_ranges *rows, struct kwhy_error *error)
+static enum kwhy_status sort(struct kwhy_host_ranges *rows, size_t thread_count, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 	uint32_t *order;
 
-	status = kwhy_sort_order(rows->count, compare, rows, &order, error);
+	status = kwhy_sort_order_in_groups(
+		rows->count, rows->thread, thread_count, compare, rows, &order, error);
 	if (!status && order)
 		rows->capacity = rows->count;
 #define X(type, column) \
@@ -305,7 +306,7 @@ enum kwhy_status kwhy_host_ranges_finish(struct kwhy_recording *recording, struc
 	if (!status)
 		status = take_ranges(recording, error);
 	if (!status)
-		status = sort(rows, error);
+		status = sort(rows, recording->thread_count, error);
 	if (status)
 		return status;
 	drop_system_calls(rows, &recording->calls);

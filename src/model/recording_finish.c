@@ -215,7 +215,8 @@ static enum kwhy_status sort_calls(struct kwhy_recording *recording, struct kwhy
 	enum kwhy_status status;
 	uint32_t *order;
 
-	status = kwhy_sort_order(rows->count, compare_calls, rows, &order, error);
+	status = kwhy_sort_order_in_groups(
+		rows->count, rows->thread, recording->thread_count, compare_calls, rows, &order, error);
 #define X(type, column) \
 	if (!status)    \
 		status = kwhy_sort_apply((void **)&rows->column, sizeof(type), rows->count, order, error);

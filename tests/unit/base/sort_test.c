@@ -48,11 +48,50 @@ static void random_items_come_out_sorted_and_ties_keep_their_order(void **state)
 	free(values);
 }
 
+struct grouped {
+	uint32_t group[5000];
+	int value[5000];
+};
+
+static int by_group_and_value(const void *context, uint32_t a, uint32_t b)
+{
+	const struct grouped *items = context;
+
+	if (items->group[a] != items->group[b])
+		return items->group[a] < items->group[b] ? -1 : 1;
+	return (items->value[a] > items->value[b]) - (items->value[a] < items->value[b]);
+}
+
+/* Groups 0 and 6 of 7 have no items. */
+static void items_gathered_by_group_have_the_same_order(void **state)
+{
+	enum { COUNT = 5000, GROUPS = 7 };
+	struct grouped *items = malloc(sizeof(*items));
+	uint32_t *order, *wanted;
+	struct kwhy_error error;
+
+	(void)state;
+	srand(43);
+	for (int i = 0; i < COUNT; i++) {
+		items->group[i] = 1 + (uint32_t)rand() % (GROUPS - 2);
+		items->value[i] = i / 10 + rand() % 3;
+	}
+	assert_int_equal(kwhy_sort_order(COUNT, by_group_and_value, items, &wanted, &error), KWHY_OK);
+	assert_int_equal(kwhy_sort_order_in_groups(
+				 COUNT, items->group, GROUPS, by_group_and_value, items, &order, &error),
+		KWHY_OK);
+	assert_memory_equal(order, wanted, COUNT * sizeof(*order));
+	free(order);
+	free(wanted);
+	free(items);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sorted_items_need_no_order),
 		cmocka_unit_test(random_items_come_out_sorted_and_ties_keep_their_order),
+		cmocka_unit_test(items_gathered_by_group_have_the_same_order),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
