@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../expected_text.h"
+#include "base/text.h"
+#include "cmocka_all.h"
+#include "detect/detect.h"
+#include "ok.h"
+#include "varied.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Compares every figure of every finding of many small random recordings with stored files, with the
+ * thresholds at values that many of the recordings' lengths, sizes and counts equal.
+ */
+
+static struct kwhy_error error;
+
+enum { CASES = 200, FILES = 4, SETTINGS_MAX = 64, SETTING_BYTES = 64 };
+
+struct settings {
+	char words[SETTINGS_MAX][SETTING_BYTES];
+	const char *list[SETTINGS_MAX];
+	size_t count;
+};
+
+static double draw_value(const char *name, uint64_t *state)
+{
+	static const double counts[] = {0, 1, 2, 3, 4, 8}, times_us[] = {0, 1, 2, 3, 5, 10, 11, 20, 50, 100},
+			    times_ms[] = {0, 0.01, 0.1, 1}, sizes[] = {0, 4, 64, 65, 256, 4096, 65536},
+			    shares[] = {0, 0.05, 0.1, 0.25, 0.5, 0.51, 0.9, 1};
+	size_t length = strlen(name);
+
+	if (!strcmp(name + length - 3, "_us"))
+		return times_us[varied_below(state, 10)];
+	if (!strcmp(name + length - 3, "_ms"))
+		return times_ms[varied_below(state, 4)];
+	if (strstr(name, "bytes"))
+		return sizes[varied_below(state, 7)];
+	if (!strcmp(name, "min_count") || !strcmp(name, "min_length") || !strcmp(name, "empty_run"))
+		return counts[varied_below(state, 6)];
+	return shares[varied_below(state, 8)];
+}
+
+static void draw_settings(struct settings *settings, uint64_t *state)
+{
+	settings->count = 0;
+	for (size_t d = 0; d < kwhy_detector_count; d++)
+		for (size_t t = 0; t < KWHY_DETECTOR_THRESHOLDS && kwhy_detectors[d].thresholds[t].name; t++) {
+			const char *name = kwhy_detectors[d].thresholds[t].name;
+
+			if (varied_below(state, 4) == 0)
+				continue;
+			snprintf(settings->words[settings->count], SETTING_BYTES, "%s.%s=%g",
+				kwhy_detectors[d].id, name, draw_value(name, state));
+			settings->list[settings->count] = settings->words[settings->count];
+			settings->count++;
+			assert_true(settings->count < SETTINGS_MAX);
+		}
+}
+
+/* The figures in a sentence, without its words. */
+static void write_figures(struct kwhy_text *out, const char *name, const char *text)
+{
+	if (!text)
+		return;
+	kwhy_text_addf(out, " %s", name);
+	while (*text) {
+		size_t length = strspn(text, "0123456789.,");
+
+		if (isdigit((unsigned char)*text))
+			kwhy_text_addf(out, " %.*s", (int)length, text);
+		text += length + (length == 0);
+	}
+}
+
+static void write_energy(struct kwhy_text *out, int64_t nj)
+{
+	if (nj == KWHY_UNKNOWN_NJ)
+		kwhy_text_add(out, " -");
+	else
+		kwhy_text_addf(out, " %.8g", (double)nj);
+}
+
+static void write_evidence(struct kwhy_text *out, const struct kwhy_evidence *evidence)
+{
+	kwhy_text_addf(out, "\n   %" PRId64 "-%" PRId64, evidence->start_ns, evidence->end_ns);
+	write_figures(out, "", evidence->what);
+	for (int i = 0; i < 2; i++)
+		if (evidence->kernels[i])
+			kwhy_text_addf(out, " %.12s", evidence->kernels[i]);
+}
+
+static void write_finding(struct kwhy_text *out, const struct kwhy_finding *finding)
+{
+	const struct kwhy_saving *saving = &finding->saving;
+
+	kwhy_text_addf(out, " %s", finding->id);
+	if (finding->device != KWHY_NONE)
+		kwhy_text_addf(out, " of %u", (unsigned)finding->device);
+	kwhy_text_addf(out, ": %" PRIu64 " times %" PRId64 " ns", finding->count, finding->time_ns);
+	for (int i = 0; i < KWHY_CATEGORY_COUNT; i++)
+		if (finding->category_ns[i])
+			kwhy_text_addf(out, " %s %" PRId64, kwhy_category_name(i), finding->category_ns[i]);
+	write_energy(out, finding->energy_nj);
+	write_energy(out, finding->low_nj);
+	write_energy(out, finding->high_nj);
+	kwhy_text_addf(out, " nJ\n  saves %" PRId64 " ns", saving->time_ns);
+	write_energy(out, saving->energy_nj);
+	write_energy(out, saving->low_nj);
+	write_energy(out, saving->high_nj);
+	kwhy_text_addf(out, " nJ %s%s%s least %" PRId64, kwhy_bound_name(saving->bound),
+		saving->frees_device ? " frees" : "", finding->leads ? " leads" : "", finding->least_ns);
+	if (!isnan(finding->least_nj))
+		kwhy_text_addf(out, " %.8g", finding->least_nj);
+	if (finding->change)
+		kwhy_text_addf(out, " by '%s'", finding->change);
+	write_figures(out, "title", finding->title);
+	write_figures(out, "if", saving->assumption);
+	write_figures(out, "cure", finding->cure);
+	for (size_t i = 0; i < finding->evidence_count; i++)
+		write_evidence(out, &finding->evidence[i]);
+	kwhy_text_add(out, "\n");
+}
+
+static struct kwhy_findings *find(const struct varied *varied, uint64_t seed)
+{
+	static const double gains[] = {0, 0, 0.001, 0.01, 0.05};
+	uint64_t state = seed + 1;
+	struct settings settings;
+	struct kwhy_findings *findings;
+	struct kwhy_detect_options options = kwhy_detect_options_default();
+
+	draw_settings(&settings, &state);
+	options.min_gain_ratio = gains[varied_below(&state, 5)];
+	options.evidence_limit = varied_below(&state, 3);
+	options.thresholds = settings.list;
+	options.threshold_count = seed % 4 ? settings.count : 0;
+	OK(kwhy_detect_run(varied->recording, varied->ledger, varied->has_profile ? &varied->profile : NULL,
+		&options, &findings, &error));
+	return findings;
+}
+
+static void the_figures_of_findings_are_as_before(void **state)
+{
+	(void)state;
+	for (unsigned file = 0; file < FILES; file++) {
+		struct kwhy_text out = {0};
+		char name[64];
+
+		for (uint64_t seed = file; seed < CASES; seed += FILES) {
+			struct varied varied = varied_new(seed, false);
+			struct kwhy_findings *findings = find(&varied, seed);
+
+			kwhy_text_addf(&out, "case %" PRIu64 "\n", seed);
+			for (size_t i = 0; i < findings->count; i++)
+				write_finding(&out, &findings->items[i]);
+			kwhy_findings_free(findings);
+			varied_free(&varied);
+		}
+		snprintf(name, sizeof(name), "detect/figures-%u.expected", file);
+		assert_expected_text(name, out.data);
+		kwhy_text_done(&out);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(the_figures_of_findings_are_as_before)};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}

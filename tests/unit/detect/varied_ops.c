@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "varied_ops.h"
+
+#include "ok.h"
+#include "varied.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct kwhy_error error;
+
+enum { US = 1000 };
+
+uint32_t varied_name(struct kwhy_recording *recording, const char *name)
+{
+	uint32_t id;
+
+	OK(kwhy_names_intern(&recording->names, name, strlen(name), &id, &error));
+	return id;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The length of an operation, which in uneven programs varies by up to a quarter. */
+static int64_t length_of(struct varied_program *program, const struct varied_op *op)
+{
+	return program->uneven ? op->length_ns + op->length_ns / 16 * varied_below(&program->random, 5)
+			       : op->length_ns;
+}
+
+/* Adds a call at the thread's present time and moves that on. Returns the call's start. */
+static int64_t call(
+	struct varied_program *program, uint32_t thread, const char *name, int64_t length_ns, uint32_t id)
+{
+	int64_t start_ns = program->host_ns[thread] + US;
+
+	OK(kwhy_recording_add_call(program->recording, start_ns, start_ns + length_ns,
+		varied_name(program->recording, name), thread, id, &error));
+	program->host_ns[thread] = start_ns + length_ns;
+	return start_ns;
+}
+
+static void range(struct varied_program *program, uint32_t thread, struct kwhy_host_range row)
+{
+	row.thread = thread;
+	OK(kwhy_recording_add_host_range(program->recording, &row, &error));
+}
+
+static struct kwhy_activity activity(struct varied_program *program, const struct varied_op *op, const char *name)
+{
+	struct kwhy_activity row = kwhy_activity_unknown();
+
+	row.stream = op->stream;
+	row.name = varied_name(program->recording, name);
+	row.call = ++program->correlation;
+	return row;
+}
+
+/* Runs work at the end of its stream, and no sooner than `delay_ns` after its call began. */
+static int64_t run(struct varied_program *program, struct kwhy_activity *row, int64_t call_ns, int64_t delay_ns,
+	int64_t length_ns)
+{
+	int64_t *stream_ns = &program->stream_ns[row->stream];
+	int64_t queued_ns = *stream_ns ? *stream_ns + US : 0;
+
+	row->start_ns = larger(queued_ns, call_ns + delay_ns);
+	row->end_ns = *stream_ns = row->start_ns + length_ns;
+	OK(kwhy_recording_add_activity(program->recording, row, &error));
+	return row->end_ns;
+}
+
+static const char *const kernels[] = {"ampere_sgemm_32x32_sliced1x4_tn", "sm80_xmma_gemm_bf16bf16_tn",
+	"void at::native::vectorized_elementwise_kernel<4, add>", "softmax_warp_forward",
+	"cudnn::nchwToNhwcKernel", "csr2dense_kernel", "reduce_kernel", "my_gemm", "layer_norm_kernel",
+	"a_kernel_whose_name_is_far_longer_than_what_the_titles_of_findings_and_their_evidence_can_show"};
+
+static const char *kernel_name(const struct varied_op *op)
+{
+	return kernels[op->name % 10];
+}
+
+static void set_grid(struct kwhy_activity *row, const struct varied_op *op)
+{
+	static const uint32_t blocks[] = {1, 4, 8, 49, 50, 51, 65, 66, 100, 132, 1000, 65536, KWHY_UNKNOWN_BLOCKS};
+	static const uint16_t threads[] = {32, 256, 1024, KWHY_UNKNOWN_U16};
+
+	row->blocks = blocks[op->choice % 13];
+	row->threads_per_block = threads[op->choice % 4];
+}
+
+static void launch(struct varied_program *program, const struct varied_op *op)
+{
+	static const char *const calls[] = {"cudaLaunchKernel", "cuLaunchKernel", "cudaLaunchKernelExC"};
+
+	for (uint32_t i = 0; i < op->repeats; i++) {
+		struct kwhy_activity row = activity(program, op, kernel_name(op));
+		int64_t call_ns = call(program, op->thread, calls[op->choice % 3], (2 + op->choice % 2) * US, row.call);
+
+		set_grid(&row, op);
+		run(program, &row, call_ns, (1 + op->choice % 5) * US, length_of(program, op));
+	}
+}
+
+/* A launch whose work begins long after it, for no reason that the recording shows. */
+static void launch_late(struct varied_program *program, const struct varied_op *op)
+{
+	struct kwhy_activity row = activity(program, op, kernel_name(op));
+	int64_t call_ns = call(program, op->thread, "cudaLaunchKernel", 2 * US, row.call);
+
+	set_grid(&row, op);
+	run(program, &row, call_ns, (3 + op->choice % 3 * 49) * US, length_of(program, op));
+}
+
+static struct kwhy_activity copy_row(
+	struct varied_program *program, const struct varied_op *op, enum kwhy_copy_kind kind)
+{
+	static const enum kwhy_memory_kind hosts[] = {
+		KWHY_MEMORY_PINNED, KWHY_MEMORY_PAGEABLE, KWHY_MEMORY_PAGEABLE, KWHY_MEMORY_UNKNOWN};
+	struct kwhy_activity row = activity(program, op, "copy");
+	enum kwhy_memory_kind host = hosts[op->choice % 4];
+
+	row.kind = KWHY_ACTIVITY_COPY;
+	row.copy_kind = (uint8_t)kind;
+	row.bytes = op->bytes;
+	row.src_memory = (uint8_t)(kind == KWHY_COPY_H2D || kind == KWHY_COPY_H2H ? host : KWHY_MEMORY_DEVICE);
+	row.dst_memory = (uint8_t)(kind == KWHY_COPY_D2H || kind == KWHY_COPY_H2H ? host : KWHY_MEMORY_DEVICE);
+	return row;
+}
+
+/* Copies by a call that returns at once or, with choices above 31, at the end of the copy. */
+static void copy_by(struct varied_program *program, const struct varied_op *op, enum kwhy_copy_kind kind)
+{
+	bool blocks = op->choice > 31;
+	struct kwhy_activity row = copy_row(program, op, kind);
+	int64_t start_ns = program->host_ns[op->thread] + US, end_ns;
+
+	end_ns = run(program, &row, start_ns, 2 * US, length_of(program, op));
+	call(program, op->thread, blocks ? "cudaMemcpy" : "cudaMemcpyAsync",
+		blocks ? end_ns + US - start_ns : (3 + op->choice % 2) * US, row.call);
+}
+
+static void copy_up(struct varied_program *program, const struct varied_op *op)
+{
+	for (uint32_t i = 0; i < op->repeats; i++)
+		copy_by(program, op, KWHY_COPY_H2D);
+}
+
+static void copy_down(struct varied_program *program, const struct varied_op *op)
+{
+	for (uint32_t i = 0; i < op->repeats; i++)
+		copy_by(program, op, KWHY_COPY_D2H);
+}
+
+static void copy_within(struct varied_program *program, const struct varied_op *op)
+{
+	static const enum kwhy_copy_kind kinds[] = {KWHY_COPY_D2D, KWHY_COPY_P2P, KWHY_COPY_H2H};
+
+	copy_by(program, op, kinds[op->name % 3]);
+}
+
+/* Reads data back and copies it up again, to the same or to another device. */
+static void round_trip(struct varied_program *program, const struct varied_op *op)
+{
+	struct varied_op up = *op;
+
+	copy_by(program, op, KWHY_COPY_D2H);
+	if (op->name % 2)
+		program->host_ns[op->thread] += op->length_ns;
+	up.stream = op->other;
+	program->stream_ns[up.stream] = larger(program->stream_ns[up.stream], program->stream_ns[op->stream]);
+	copy_by(program, &up, KWHY_COPY_H2D);
+}
+
+static void set_memory(struct varied_program *program, const struct varied_op *op)
+{
+	for (uint32_t i = 0; i < op->repeats; i++) {
+		struct kwhy_activity row = activity(program, op, "memset");
+		int64_t call_ns = call(program, op->thread, "cudaMemsetAsync", 2 * US, row.call);
+
+		row.kind = KWHY_ACTIVITY_MEMSET;
+		row.bytes = op->bytes;
+		row.dst_memory = KWHY_MEMORY_DEVICE;
+		run(program, &row, call_ns, 3 * US, length_of(program, op));
+	}
+}
+
+static int64_t device_end_ns(const struct varied_program *program, uint32_t stream, bool whole)
+{
+	int64_t end_ns = program->stream_ns[stream];
+
+	for (uint32_t s = 0; whole && s < program->stream_count; s++)
+		if (program->stream_device[s] == program->stream_device[stream])
+			end_ns = larger(end_ns, program->stream_ns[s]);
+	return end_ns;
+}
+
+static void wait_for(struct varied_program *program, const struct varied_op *op)
+{
+	static const char *const calls[] = {
+		"cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize", "cuCtxSynchronize"};
+	uint32_t kind = op->choice % 4;
+
+	for (uint32_t i = 0; i < (op->repeats > 2 ? 2 : op->repeats); i++) {
+		int64_t start_ns = program->host_ns[op->thread] + US;
+		int64_t end_ns = larger(start_ns + US, device_end_ns(program, op->stream, kind % 2) + US);
+
+		call(program, op->thread, calls[kind], end_ns - start_ns, KWHY_NONE);
+	}
+}
+
+static void read_scalar(struct varied_program *program, const struct varied_op *op)
+{
+	struct varied_op copy = *op;
+
+	copy.bytes = op->choice % 2 ? 8 : 64;
+	copy.choice = op->choice % 4;
+	copy_by(program, &copy, KWHY_COPY_D2H);
+	copy.choice = 0;
+	copy.repeats = 1;
+	wait_for(program, &copy);
+}
+
+/* What the host does in a pause, by the kind and the name of the range. */
+static const struct {
+	enum kwhy_host_kind kind;
+	const char *name, *file;
+} pauses[] = {
+	{KWHY_HOST_USER, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", NULL},
+	{KWHY_HOST_OPERATOR, "aten::item", NULL},
+	{KWHY_HOST_PYTHON, "save_checkpoint", "/home/me/train.py"},
+	{KWHY_HOST_PYTHON, "forward", "model.py"},
+	{KWHY_HOST_SYSTEM, "read", NULL},
+	{KWHY_HOST_USER, "Torch-Compiled Region: 0/0", NULL},
+	{KWHY_HOST_OPERATOR, "aten::empty", NULL},
+	{KWHY_HOST_NVTX, "empty_cache in a range whose name is longer than the sixty-four bytes that fit", NULL},
+};
+
+static void pause(struct varied_program *program, const struct varied_op *op)
+{
+	uint32_t kind = op->choice % 10;
+	int64_t start_ns = program->host_ns[op->thread], end_ns = start_ns + length_of(program, op) + US;
+
+	program->host_ns[op->thread] = end_ns;
+	if (kind >= sizeof(pauses) / sizeof(*pauses))
+		return;
+	if (op->name % 2)
+		range(program, op->thread,
+			(struct kwhy_host_range){.start_ns = start_ns,
+				.end_ns = end_ns,
+				.name = varied_name(program->recording, "main_loop"),
+				.file = varied_name(program->recording, "src/main.py"),
+				.line = 7,
+				.kind = KWHY_HOST_PYTHON});
+	range(program, op->thread,
+		(struct kwhy_host_range){.start_ns = start_ns,
+			.end_ns = op->name % 3 ? end_ns : start_ns + (end_ns - start_ns) / 2,
+			.name = varied_name(program->recording, pauses[kind].name),
+			.file = pauses[kind].file ? varied_name(program->recording, pauses[kind].file) : 0,
+			.line = pauses[kind].file ? 18 : 0,
+			.kind = (uint8_t)pauses[kind].kind});
+}
+
+/* Stacks sampled during a pause. */
+static void sampled_pause(struct varied_program *program, const struct varied_op *op)
+{
+	static const char *const functions[] = {"main", "train", "DataLoader.__next__"};
+
+	program->host_ns[op->thread] += length_of(program, op) + 2 * US;
+	for (uint32_t i = 0; i < 1 + op->name % 3; i++)
+		range(program, op->thread,
+			(struct kwhy_host_range){.start_ns = KWHY_UNKNOWN_TIME,
+				.end_ns = program->host_ns[op->thread] - US,
+				.name = varied_name(program->recording, functions[i]),
+				.file = varied_name(program->recording, "train.py"),
+				.line = 10 + i,
+				.kind = KWHY_HOST_FRAME});
+}
+
+static void allocate(struct varied_program *program, const struct varied_op *op)
+{
+	static const char *const calls[][2] = {{"cudaMalloc", "cudaFree"}, {"cudaMallocAsync", "cudaFreeAsync"},
+		{"cuMemAlloc", "cuMemFree"}, {"cudaHostAlloc", "cudaFreeHost"}};
+	uint32_t kind = op->choice % 4;
+	bool keeps = op->name % 4 == 0, empties = op->name % 4 == 1;
+
+	for (uint32_t i = 0; !empties && i < op->repeats; i++)
+		call(program, op->thread, calls[kind][0], larger(US, op->length_ns), KWHY_NONE);
+	for (uint32_t i = 0; !keeps && i < op->repeats; i++)
+		call(program, op->thread, calls[kind][1], (1 + op->name % 3) * US, KWHY_NONE);
+}
+
+static void use_memory(struct varied_program *program, const struct varied_op *op)
+{
+	struct kwhy_memory_point point = {.time_ns = program->host_ns[op->thread],
+		.device = program->stream_device[op->stream],
+		.process = program->stream_process[op->stream],
+		.allocated_bytes = (UINT64_C(1) << 29) - (op->choice % 3 == 1) + (op->choice % 3 == 2) +
+			(program->round % 2) * 4096,
+		.reserved_bytes = op->name % 2 ? KWHY_UNKNOWN_BYTES : UINT64_C(5) << 27};
+
+	OK(kwhy_recording_add_memory(program->recording, &point, &error));
+}
+
+/* One collective on each device, which ends when the last of them has got its data. */
+static void reduce_all(struct varied_program *program, const struct varied_op *op)
+{
+	int64_t start_ns[VARIED_DEVICES], last_ns = 0;
+	uint32_t calls[VARIED_DEVICES];
+	struct varied_op of = *op;
+
+	for (uint32_t d = 0; d < program->device_count; d++) {
+		uint32_t thread = 0;
+
+		of.stream = op->name % 2 && program->stream_count > program->device_count ? d + program->device_count : d;
+		while (program->thread_process[thread] != program->stream_process[of.stream])
+			thread++;
+		calls[d] = ++program->correlation;
+		start_ns[d] = larger(program->stream_ns[of.stream] + US,
+			call(program, thread, "cudaLaunchKernelExC", 2 * US, calls[d]) + 3 * US);
+		start_ns[d] += op->choice % 4 * d * US;
+		last_ns = larger(last_ns, start_ns[d]);
+	}
+	for (uint32_t d = 0; d < program->device_count; d++) {
+		struct kwhy_activity row = activity(program, op, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+
+		row.stream = op->name % 2 && program->stream_count > program->device_count ? d + program->device_count : d;
+		row.kind = KWHY_ACTIVITY_COLLECTIVE;
+		row.call = calls[d];
+		run(program, &row, start_ns[d], 0, last_ns + op->length_ns - start_ns[d]);
+	}
+}
+
+/* A graph as one activity, or as its kernels. */
+static void launch_graph(struct varied_program *program, const struct varied_op *op)
+{
+	struct kwhy_activity row = activity(program, op, "graph");
+	int64_t call_ns = call(program, op->thread, "cudaGraphLaunch", (5 + op->choice % 3) * US, row.call);
+
+	if (op->choice % 2) {
+		row.kind = KWHY_ACTIVITY_GRAPH;
+		run(program, &row, call_ns, 4 * US, length_of(program, op));
+		return;
+	}
+	for (uint32_t i = 0; i < op->repeats; i++) {
+		row.name = varied_name(program->recording, kernels[(op->name + i) % 10]);
+		row.graph_node = i;
+		set_grid(&row, op);
+		run(program, &row, call_ns, 4 * US, length_of(program, op));
+	}
+}
+
+/* One stream waits for an event of another. */
+static void wait_for_event(struct varied_program *program, const struct varied_op *op)
+{
+	call(program, op->thread, "cudaEventRecord", US, KWHY_NONE);
+	call(program, op->thread, "cudaStreamWaitEvent", US, KWHY_NONE);
+	program->stream_ns[op->other] = larger(program->stream_ns[op->other], program->stream_ns[op->stream] + US);
+	launch(program,
+		&(struct varied_op){.thread = op->thread,
+			.stream = op->other,
+			.repeats = 1,
+			.name = op->name,
+			.choice = op->choice,
+			.length_ns = op->length_ns});
+}
+
+/* A thread begins when a call of another thread has ended. */
+static void hand_over(struct varied_program *program, const struct varied_op *op)
+{
+	for (uint32_t t = 0; t < program->thread_count; t++)
+		if (program->thread_process[t] == program->thread_process[op->thread])
+			program->host_ns[t] = larger(program->host_ns[t], program->host_ns[op->thread] + US);
+}
+
+static void other_call(struct varied_program *program, const struct varied_op *op)
+{
+	int64_t start_ns = program->host_ns[op->thread];
+
+	call(program, op->thread, "cudaGetDevice", (1 + op->choice % 2) * US, KWHY_NONE);
+	if (op->name % 2) /* a call inside another one */
+		OK(kwhy_recording_add_call(program->recording, start_ns + US + US / 4, start_ns + US + US / 2,
+			varied_name(program->recording, "cuCtxGetCurrent"), op->thread, KWHY_NONE, &error));
+}
+
+/* Operators with the shapes of their inputs; of a growing one, the shape after the size that grows. */
+static const struct {
+	const char *name, *shape;
+	bool grows;
+} operators[] = {
+	{"aten::mm", "[[1024, 1024], [1024, 1024]];[\"float\", \"float\"];;", false},
+	{"aten::mm", "[[256, 256], [256, 256]];[\"c10::BFloat16\", \"c10::BFloat16\"];;", false},
+	{"aten::add", "[[1048576], [1048576], []];[\"float\", \"float\", \"Scalar\"];;", false},
+	{"aten::sum", "[[4096, 4096]];[\"float\"];;", false},
+	{"aten::cat", ", 64], [1, 8, 1, 64]], []];[\"TensorList\", \"Scalar\"];;", true},
+	{"aten::bmm", "[[16, 64, 64], [16, 64, 64]];[\"float\", \"float\"];;", false},
+	{"aten::_softmax", "[[16, 64, 64], [], []];[\"float\", \"Scalar\", \"Scalar\"];;", false},
+	{"aten::div_", "", false},
+	{"aten::copy_", "[[1048576], [1048576], []];[\"float\", \"float\", \"Scalar\"];;", false},
+};
+
+static void operate(struct varied_program *program, const struct varied_op *op, size_t which)
+{
+	int64_t start_ns = program->host_ns[op->thread];
+	struct varied_op one = *op;
+	char shape[160];
+
+	one.repeats = 1;
+	launch(program, &one);
+	if (operators[which].grows)
+		snprintf(shape, sizeof(shape), "[[[1, 8, %u%s", (unsigned)(100 + program->round),
+			operators[which].shape);
+	else
+		snprintf(shape, sizeof(shape), "%s", operators[which].shape);
+	range(program, op->thread,
+		(struct kwhy_host_range){.start_ns = start_ns,
+			.end_ns = program->host_ns[op->thread],
+			.name = varied_name(program->recording, operators[which].name),
+			.shape = *shape ? varied_name(program->recording, shape) : 0,
+			.kind = KWHY_HOST_OPERATOR});
+}
+
+static void one_operator(struct varied_program *program, const struct varied_op *op)
+{
+	for (uint32_t i = 0; i < op->repeats; i++)
+		operate(program, op, op->name % 9);
+}
+
+/* Two batched products, and between them a softmax and up to nine elementwise kernels. */
+static void attend(struct varied_program *program, const struct varied_op *op)
+{
+	int64_t start_ns = program->host_ns[op->thread];
+
+	operate(program, op, 5);
+	for (uint32_t i = 0; i < (op->choice % 2 ? op->repeats : 0); i++)
+		operate(program, op, 7);
+	operate(program, op, 6);
+	for (uint32_t i = 0; i < (op->choice % 3 ? 0 : op->repeats); i++)
+		operate(program, op, 7);
+	operate(program, op, 5);
+	if (op->name % 2)
+		range(program, op->thread,
+			(struct kwhy_host_range){.start_ns = start_ns,
+				.end_ns = program->host_ns[op->thread],
+				.name = varied_name(program->recording, "aten::_scaled_dot_product_attention_math"),
+				.kind = KWHY_HOST_OPERATOR});
+}
+
+void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struct varied_op *op) = {launch,
+	launch, launch, launch_late, copy_up, copy_down, copy_within, round_trip, set_memory, wait_for, read_scalar,
+	pause, sampled_pause, allocate, use_memory, reduce_all, launch_graph, wait_for_event, one_operator, attend,
+	hand_over, other_call};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TESTS_DETECT_VARIED_OPS_H
+#define KWHY_TESTS_DETECT_VARIED_OPS_H
+
+#include "model/recording.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The program that varied.c simulates: threads that issue operations, and streams that run them. */
+enum { VARIED_DEVICES = 4, VARIED_THREADS = 8, VARIED_STREAMS = 10 };
+
+struct varied_program {
+	struct kwhy_recording *recording;
+	uint64_t random; /* state of varied_below() */
+	uint32_t device_count, thread_count, stream_count;
+	uint32_t thread_process[VARIED_THREADS];
+	uint32_t stream_device[VARIED_STREAMS], stream_process[VARIED_STREAMS];
+	int64_t host_ns[VARIED_THREADS];   /* end of the last call or pause of each thread */
+	int64_t stream_ns[VARIED_STREAMS]; /* end of the last work of each stream */
+	uint32_t correlation;
+	bool uneven; /* lengths differ from round to round */
+	uint32_t round;
+};
+
+/* The parameters of an operation, which are the same in each round. */
+struct varied_op {
+	void (*run)(struct varied_program *program, const struct varied_op *op);
+	uint32_t thread, stream, other; /* other: a second stream of the same process */
+	uint32_t repeats, name, choice;
+	int64_t length_ns;
+	uint64_t bytes;
+};
+
+enum { VARIED_OPS = 22 };
+
+/* All operations, in the order of the numbers that varied.c draws. */
+extern void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struct varied_op *op);
+
+uint32_t varied_name(struct kwhy_recording *recording, const char *name);
+
+#endif

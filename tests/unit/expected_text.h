@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TESTS_EXPECTED_TEXT_H
+#define KWHY_TESTS_EXPECTED_TEXT_H
+
+/*
+ * Checks that a text equals a file under tests/unit. Numbers may differ in the seventh digit, so that all
+ * compilers agree. KWHY_UPDATE_GOLDEN=1 rewrites the file instead: read the difference before you commit it.
+ */
+void assert_expected_text(const char *file, const char *got);
+
+#endif
