@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,4 +71,33 @@ void assert_expected_text(const char *file, const char *got)
 	compare(file, expected.data, got);
 	kwhy_text_done(&expected);
 	kwhy_text_done(&path);
+}
+
+static uint32_t digest_bytes(uint32_t digest, const char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		digest = (digest ^ (unsigned char)bytes[i]) * 16777619u;
+	return digest;
+}
+
+uint32_t digest_of_text(const char *text)
+{
+	uint32_t digest = 2166136261u;
+
+	while (*text) {
+		size_t whole = strspn(text, "0123456789"), length = whole;
+		char *end = NULL;
+		char rounded[32];
+
+		if (whole && (text[whole] == '.' || text[whole] == 'e')) {
+			snprintf(rounded, sizeof(rounded), "%.4e", strtod(text, &end));
+			digest = digest_bytes(digest, rounded, strlen(rounded));
+			text = end;
+			continue;
+		}
+		length += whole == 0;
+		digest = digest_bytes(digest, text, length);
+		text += length;
+	}
+	return digest;
 }

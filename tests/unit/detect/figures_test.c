@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -19,7 +20,7 @@
 
 static struct kwhy_error error;
 
-enum { CASES = 200, FILES = 4, SETTINGS_MAX = 64, SETTING_BYTES = 64 };
+enum { CASES = 200, DIGESTED = 800, FILES = 4, SETTINGS_MAX = 64, SETTING_BYTES = 64 };
 
 struct settings {
 	char words[SETTINGS_MAX][SETTING_BYTES];
@@ -49,7 +50,8 @@ static void draw_settings(struct settings *settings, uint64_t *state)
 {
 	settings->count = 0;
 	for (size_t d = 0; d < kwhy_detector_count; d++)
-		for (size_t t = 0; t < KWHY_DETECTOR_THRESHOLDS && kwhy_detectors[d].thresholds[t].name; t++) {
+		for (size_t t = 0; t < KWHY_DETECTOR_THRESHOLDS && kwhy_detectors[d].thresholds[t].name;
+			t++) {
 			const char *name = kwhy_detectors[d].thresholds[t].name;
 
 			if (varied_below(state, 4) == 0)
@@ -144,6 +146,18 @@ static struct kwhy_findings *find(const struct varied *varied, uint64_t seed)
 	return findings;
 }
 
+static void write_case(struct kwhy_text *out, uint64_t seed)
+{
+	struct varied varied = varied_new(seed, false);
+	struct kwhy_findings *findings = find(&varied, seed);
+
+	kwhy_text_addf(out, "case %" PRIu64 "\n", seed);
+	for (size_t i = 0; i < findings->count; i++)
+		write_finding(out, &findings->items[i]);
+	kwhy_findings_free(findings);
+	varied_free(&varied);
+}
+
 static void the_figures_of_findings_are_as_before(void **state)
 {
 	(void)state;
@@ -151,25 +165,38 @@ static void the_figures_of_findings_are_as_before(void **state)
 		struct kwhy_text out = {0};
 		char name[64];
 
-		for (uint64_t seed = file; seed < CASES; seed += FILES) {
-			struct varied varied = varied_new(seed, false);
-			struct kwhy_findings *findings = find(&varied, seed);
-
-			kwhy_text_addf(&out, "case %" PRIu64 "\n", seed);
-			for (size_t i = 0; i < findings->count; i++)
-				write_finding(&out, &findings->items[i]);
-			kwhy_findings_free(findings);
-			varied_free(&varied);
-		}
+		for (uint64_t seed = file; seed < CASES; seed += FILES)
+			write_case(&out, seed);
 		snprintf(name, sizeof(name), "detect/figures-%u.expected", file);
 		assert_expected_text(name, out.data);
 		kwhy_text_done(&out);
 	}
 }
 
+/* Of further recordings only digests are kept. KWHY_SHOW_CASE=N shows the text of case N. */
+static void the_digests_of_findings_are_as_before(void **state)
+{
+	const char *shown = getenv("KWHY_SHOW_CASE");
+	struct kwhy_text out = {0};
+
+	(void)state;
+	for (uint64_t seed = CASES; seed < DIGESTED; seed++) {
+		struct kwhy_text text = {0};
+
+		write_case(&text, seed);
+		kwhy_text_addf(&out, "case %" PRIu64 " %" PRIu32 "\n", seed, digest_of_text(text.data));
+		if (shown && strtoull(shown, NULL, 10) == seed)
+			printf("%s", text.data);
+		kwhy_text_done(&text);
+	}
+	assert_expected_text("detect/figures-digests.expected", out.data);
+	kwhy_text_done(&out);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(the_figures_of_findings_are_as_before)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(the_figures_of_findings_are_as_before),
+		cmocka_unit_test(the_digests_of_findings_are_as_before)};
 
 	return kwhy_test_main(tests, NULL, NULL);
 }

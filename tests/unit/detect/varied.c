@@ -31,7 +31,7 @@ static void add_devices(struct varied_program *program)
 		"Tesla P100-PCIE-16GB", "AMD Instinct MI300X", NULL};
 	static const uint32_t sms[] = {100, 132, 8, 0};
 	uint32_t name = below(program, 6), sm_count = sms[below(program, 4)];
-	bool ranked = below(program, 2);
+	bool ranked = below(program, 2), known = below(program, 2);
 
 	for (uint32_t d = 0; d < program->device_count; d++) {
 		struct kwhy_device device = {.index = (int32_t)d,
@@ -40,9 +40,11 @@ static void add_devices(struct varied_program *program)
 			.name = names[name],
 			.sm_count = sm_count,
 			.memory_bytes = below(program, 3) ? UINT64_C(1) << 30 : 0,
+			.threads_per_sm = name == 0 ? 2048 : 0,
+			.registers_per_sm = name == 0 ? 65536 : 0,
 			.limit_mw = -1,
-			.context_idle_mw = -1,
-			.clean_idle_mw = -1};
+			.context_idle_mw = known ? 80000 : -1,
+			.clean_idle_mw = known ? 60000 : -1};
 
 		OK(kwhy_recording_add_device(program->recording, &device, NULL, &error));
 	}
@@ -90,7 +92,8 @@ static uint32_t thread_of(struct varied_program *program, uint32_t process)
 
 static struct varied_op draw_op(struct varied_program *program, const uint32_t theme[THEME])
 {
-	static const int64_t lengths_us[] = {1, 2, 3, 5, 8, 10, 10, 11, 20, 21, 50, 99, 100, 101, 400, 1000, 11000};
+	static const int64_t lengths_us[] = {
+		1, 2, 3, 5, 8, 10, 10, 11, 20, 21, 50, 99, 100, 101, 400, 1000, 11000};
 	static const uint64_t sizes[] = {4, 8, 64, 65, 255, 256, 4096, 65535, 65536, 65537, 1 << 20, 8 << 20,
 		64 << 20, KWHY_UNKNOWN_BYTES};
 	static const uint32_t repeats[] = {1, 1, 1, 2, 3, 4, 9};
@@ -111,11 +114,10 @@ static struct varied_op draw_op(struct varied_program *program, const uint32_t t
 
 static void add_step(struct varied_program *program, int64_t start_ns)
 {
-	static const char *const words[] = {"ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2", "train_step"};
-	struct kwhy_range range = {.start_ns = start_ns,
-		.end_ns = program->host_ns[0],
-		.thread = 0,
-		.kind = KWHY_RANGE_STEP};
+	static const char *const words[] = {
+		"ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2", "train_step"};
+	struct kwhy_range range = {
+		.start_ns = start_ns, .end_ns = program->host_ns[0], .thread = 0, .kind = KWHY_RANGE_STEP};
 
 	range.name = varied_name(program->recording, words[program->round % 4]);
 	OK(kwhy_recording_add_range(program->recording, &range, &error));
@@ -166,8 +168,8 @@ static void add_gauges(struct varied_program *program)
 		int64_t memory = values[below(program, 7)], units = values[below(program, 7)];
 
 		for (int64_t i = 0; i < 40 && i * period_ns <= end_ns + period_ns; i++) {
-			OK(kwhy_recording_add_gauge(program->recording, KWHY_GAUGE_DRAM_ACTIVE, d, i * period_ns,
-				memory, &error));
+			OK(kwhy_recording_add_gauge(program->recording, KWHY_GAUGE_DRAM_ACTIVE, d,
+				i * period_ns, memory, &error));
 			if (i % 7 != 3)
 				OK(kwhy_recording_add_gauge(program->recording, KWHY_GAUGE_TENSOR_ACTIVE, d,
 					i * period_ns, units, &error));
@@ -195,7 +197,7 @@ static void finish(struct varied_program *program, bool all)
 		OK(kwhy_recording_add_work(program->recording, "flop_fp32", 1e9, &error));
 	if (below(program, 5) == 0)
 		OK(kwhy_recording_add_work(program->recording, "bytes", 1e8, &error));
-	if (below(program, 8) == 0 && !all)
+	if (below(program, 8) == 0 && !all && end_of(program) > 30 * US)
 		add_windows(program);
 	OK(kwhy_recording_finish(program->recording, &error));
 }
@@ -216,9 +218,11 @@ static struct kwhy_recording *record(uint64_t seed, bool all)
 	return program.recording;
 }
 
-/* Gives the energies the intervals that metered ones have. */
-static void widen(struct kwhy_ledger *ledger)
+/* Gives the energies the intervals that metered ones have, and a power that changes over time. */
+static void widen(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
+	static double scales[] = {1, 1.25, 0.75};
+
 	for (size_t d = 0; d < ledger->device_count; d++) {
 		struct kwhy_device_ledger *device = &ledger->devices[d];
 
@@ -226,6 +230,12 @@ static void widen(struct kwhy_ledger *ledger)
 			device->accounts[i].low_nj = device->accounts[i].gross_nj * 7 / 8;
 			device->accounts[i].high_nj = device->accounts[i].gross_nj * 5 / 4;
 		}
+		device->curve.edge_ns = kwhy_arena_alloc(&ledger->arena, 4, sizeof(*device->curve.edge_ns));
+		for (int i = 0; i < 4; i++)
+			device->curve.edge_ns[i] = recording->end_ns / 3 * i + i;
+		device->curve.scale = scales;
+		device->curve.count = 3;
+		device->curve.unmetered_scale = 1;
 	}
 }
 
@@ -245,7 +255,7 @@ static struct kwhy_ledger *modelled(const struct kwhy_recording *recording, uint
 	options.assumed.category_w[KWHY_CATEGORY_IDLE] = 80;
 	OK(kwhy_ledger_new(recording, &options, &ledger, &error));
 	if (seed % 4 < 2)
-		widen(ledger);
+		widen(ledger, recording);
 	return ledger;
 }
 
@@ -253,6 +263,29 @@ static struct kwhy_measured measured(double value)
 {
 	return (struct kwhy_measured){value, value / 10};
 }
+
+static struct kwhy_transfer_curve curves[] = {
+	{.strategy = "pinned",
+		.direction = KWHY_TRANSFER_H2D,
+		.clock = KWHY_TRANSFER_BACK_TO_BACK,
+		.segments = {{1, 65536, 2e-6, 1e-10}, {65536, 1 << 24, 4e-6, 0.25e-10}},
+		.segment_count = 2,
+		.residual_ratio = 0.01},
+	{.strategy = "pageable",
+		.direction = KWHY_TRANSFER_H2D,
+		.clock = KWHY_TRANSFER_BY_HOST,
+		.segments = {{1, 1 << 24, 5e-6, 1e-10}},
+		.segment_count = 1,
+		.residual_ratio = NAN},
+	{.strategy = "pinned",
+		.direction = KWHY_TRANSFER_D2H,
+		.clock = KWHY_TRANSFER_ISOLATED,
+		.segments = {{1, 4096, 3e-6, 1e-10}, {4096, 1 << 24, 5e-6, 0.5e-10}},
+		.segment_count = 2,
+		.residual_ratio = 0.05},
+};
+
+static const struct kwhy_transfers transfers = {.curves = curves, .curve_count = 3};
 
 static void fill_profile(struct kwhy_profile *profile)
 {
@@ -281,6 +314,8 @@ struct varied varied_new(uint64_t seed, bool all)
 	varied.has_profile = seed % 2;
 	if (varied.has_profile)
 		fill_profile(&varied.profile);
+	if (seed % 4 == 1)
+		varied.profile.transfers = &transfers;
 	return varied;
 }
 

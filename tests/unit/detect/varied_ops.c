@@ -49,7 +49,8 @@ static void range(struct varied_program *program, uint32_t thread, struct kwhy_h
 	OK(kwhy_recording_add_host_range(program->recording, &row, &error));
 }
 
-static struct kwhy_activity activity(struct varied_program *program, const struct varied_op *op, const char *name)
+static struct kwhy_activity activity(
+	struct varied_program *program, const struct varied_op *op, const char *name)
 {
 	struct kwhy_activity row = kwhy_activity_unknown();
 
@@ -60,8 +61,8 @@ static struct kwhy_activity activity(struct varied_program *program, const struc
 }
 
 /* Runs work at the end of its stream, and no sooner than `delay_ns` after its call began. */
-static int64_t run(struct varied_program *program, struct kwhy_activity *row, int64_t call_ns, int64_t delay_ns,
-	int64_t length_ns)
+static int64_t run(struct varied_program *program, struct kwhy_activity *row, int64_t call_ns,
+	int64_t delay_ns, int64_t length_ns)
 {
 	int64_t *stream_ns = &program->stream_ns[row->stream];
 	int64_t queued_ns = *stream_ns ? *stream_ns + US : 0;
@@ -77,6 +78,9 @@ static const char *const kernels[] = {"ampere_sgemm_32x32_sliced1x4_tn", "sm80_x
 	"cudnn::nchwToNhwcKernel", "csr2dense_kernel", "reduce_kernel", "my_gemm", "layer_norm_kernel",
 	"a_kernel_whose_name_is_far_longer_than_what_the_titles_of_findings_and_their_evidence_can_show"};
 
+static const char *const functions[] = {"main", "train", "DataLoader.__next__", "forward", "aten::linear",
+	"a_function_of_the_program_whose_name_takes_more_than_64_bytes: \303\274\303\274\303\274\303\274"};
+
 static const char *kernel_name(const struct varied_op *op)
 {
 	return kernels[op->name % 10];
@@ -84,7 +88,8 @@ static const char *kernel_name(const struct varied_op *op)
 
 static void set_grid(struct kwhy_activity *row, const struct varied_op *op)
 {
-	static const uint32_t blocks[] = {1, 4, 8, 49, 50, 51, 65, 66, 100, 132, 1000, 65536, KWHY_UNKNOWN_BLOCKS};
+	static const uint32_t blocks[] = {
+		1, 4, 8, 49, 50, 51, 65, 66, 100, 132, 1000, 65536, KWHY_UNKNOWN_BLOCKS};
 	static const uint16_t threads[] = {32, 256, 1024, KWHY_UNKNOWN_U16};
 
 	row->blocks = blocks[op->choice % 13];
@@ -97,7 +102,8 @@ static void launch(struct varied_program *program, const struct varied_op *op)
 
 	for (uint32_t i = 0; i < op->repeats; i++) {
 		struct kwhy_activity row = activity(program, op, kernel_name(op));
-		int64_t call_ns = call(program, op->thread, calls[op->choice % 3], (2 + op->choice % 2) * US, row.call);
+		int64_t call_ns = call(
+			program, op->thread, calls[op->choice % 3], (2 + op->choice % 2) * US, row.call);
 
 		set_grid(&row, op);
 		run(program, &row, call_ns, (1 + op->choice % 5) * US, length_of(program, op));
@@ -111,7 +117,7 @@ static void launch_late(struct varied_program *program, const struct varied_op *
 	int64_t call_ns = call(program, op->thread, "cudaLaunchKernel", 2 * US, row.call);
 
 	set_grid(&row, op);
-	run(program, &row, call_ns, (3 + op->choice % 3 * 49) * US, length_of(program, op));
+	run(program, &row, call_ns, (3 + op->choice % 4 * 249) * US, length_of(program, op));
 }
 
 static struct kwhy_activity copy_row(
@@ -125,8 +131,10 @@ static struct kwhy_activity copy_row(
 	row.kind = KWHY_ACTIVITY_COPY;
 	row.copy_kind = (uint8_t)kind;
 	row.bytes = op->bytes;
-	row.src_memory = (uint8_t)(kind == KWHY_COPY_H2D || kind == KWHY_COPY_H2H ? host : KWHY_MEMORY_DEVICE);
-	row.dst_memory = (uint8_t)(kind == KWHY_COPY_D2H || kind == KWHY_COPY_H2H ? host : KWHY_MEMORY_DEVICE);
+	row.src_memory = (uint8_t)(kind == KWHY_COPY_H2D || kind == KWHY_COPY_H2H ? host
+										  : KWHY_MEMORY_DEVICE);
+	row.dst_memory = (uint8_t)(kind == KWHY_COPY_D2H || kind == KWHY_COPY_H2H ? host
+										  : KWHY_MEMORY_DEVICE);
 	return row;
 }
 
@@ -235,7 +243,8 @@ static const struct {
 	{KWHY_HOST_SYSTEM, "read", NULL},
 	{KWHY_HOST_USER, "Torch-Compiled Region: 0/0", NULL},
 	{KWHY_HOST_OPERATOR, "aten::empty", NULL},
-	{KWHY_HOST_NVTX, "empty_cache in a range whose name is longer than the sixty-four bytes that fit", NULL},
+	{KWHY_HOST_NVTX, "empty_cache in a range whose name is longer than the sixty-four bytes that fit",
+		NULL},
 };
 
 static void pause(struct varied_program *program, const struct varied_op *op)
@@ -266,8 +275,6 @@ static void pause(struct varied_program *program, const struct varied_op *op)
 /* Stacks sampled during a pause. */
 static void sampled_pause(struct varied_program *program, const struct varied_op *op)
 {
-	static const char *const functions[] = {"main", "train", "DataLoader.__next__"};
-
 	program->host_ns[op->thread] += length_of(program, op) + 2 * US;
 	for (uint32_t i = 0; i < 1 + op->name % 3; i++)
 		range(program, op->thread,
@@ -281,8 +288,8 @@ static void sampled_pause(struct varied_program *program, const struct varied_op
 
 static void allocate(struct varied_program *program, const struct varied_op *op)
 {
-	static const char *const calls[][2] = {{"cudaMalloc", "cudaFree"}, {"cudaMallocAsync", "cudaFreeAsync"},
-		{"cuMemAlloc", "cuMemFree"}, {"cudaHostAlloc", "cudaFreeHost"}};
+	static const char *const calls[][2] = {{"cudaMalloc", "cudaFree"},
+		{"cudaMallocAsync", "cudaFreeAsync"}, {"cuMemAlloc", "cuMemFree"}, {"hipMalloc", "hipFree"}};
 	uint32_t kind = op->choice % 4;
 	bool keeps = op->name % 4 == 0, empties = op->name % 4 == 1;
 
@@ -309,12 +316,16 @@ static void reduce_all(struct varied_program *program, const struct varied_op *o
 {
 	int64_t start_ns[VARIED_DEVICES], last_ns = 0;
 	uint32_t calls[VARIED_DEVICES];
+	uint32_t device_count = op->choice > 55 && program->device_count > 1 ? program->device_count - 1
+									     : program->device_count;
 	struct varied_op of = *op;
 
-	for (uint32_t d = 0; d < program->device_count; d++) {
+	for (uint32_t d = 0; d < device_count; d++) {
 		uint32_t thread = 0;
 
-		of.stream = op->name % 2 && program->stream_count > program->device_count ? d + program->device_count : d;
+		of.stream = op->name % 2 && program->stream_count > program->device_count
+			? d + program->device_count
+			: d;
 		while (program->thread_process[thread] != program->stream_process[of.stream])
 			thread++;
 		calls[d] = ++program->correlation;
@@ -323,10 +334,12 @@ static void reduce_all(struct varied_program *program, const struct varied_op *o
 		start_ns[d] += op->choice % 4 * d * US;
 		last_ns = larger(last_ns, start_ns[d]);
 	}
-	for (uint32_t d = 0; d < program->device_count; d++) {
+	for (uint32_t d = 0; d < device_count; d++) {
 		struct kwhy_activity row = activity(program, op, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
 
-		row.stream = op->name % 2 && program->stream_count > program->device_count ? d + program->device_count : d;
+		row.stream = op->name % 2 && program->stream_count > program->device_count
+			? d + program->device_count
+			: d;
 		row.kind = KWHY_ACTIVITY_COLLECTIVE;
 		row.call = calls[d];
 		run(program, &row, start_ns[d], 0, last_ns + op->length_ns - start_ns[d]);
@@ -357,7 +370,8 @@ static void wait_for_event(struct varied_program *program, const struct varied_o
 {
 	call(program, op->thread, "cudaEventRecord", US, KWHY_NONE);
 	call(program, op->thread, "cudaStreamWaitEvent", US, KWHY_NONE);
-	program->stream_ns[op->other] = larger(program->stream_ns[op->other], program->stream_ns[op->stream] + US);
+	program->stream_ns[op->other] = larger(
+		program->stream_ns[op->other], program->stream_ns[op->stream] + US);
 	launch(program,
 		&(struct varied_op){.thread = op->thread,
 			.stream = op->other,
@@ -395,6 +409,8 @@ static const struct {
 	{"aten::add", "[[1048576], [1048576], []];[\"float\", \"float\", \"Scalar\"];;", false},
 	{"aten::sum", "[[4096, 4096]];[\"float\"];;", false},
 	{"aten::cat", ", 64], [1, 8, 1, 64]], []];[\"TensorList\", \"Scalar\"];;", true},
+	{"aten::cat", "]], [[8, 1]];;", true},
+	{"aten::cat", "]];;", true},
 	{"aten::bmm", "[[16, 64, 64], [16, 64, 64]];[\"float\", \"float\"];;", false},
 	{"aten::_softmax", "[[16, 64, 64], [], []];[\"float\", \"Scalar\", \"Scalar\"];;", false},
 	{"aten::div_", "", false},
@@ -425,7 +441,7 @@ static void operate(struct varied_program *program, const struct varied_op *op, 
 static void one_operator(struct varied_program *program, const struct varied_op *op)
 {
 	for (uint32_t i = 0; i < op->repeats; i++)
-		operate(program, op, op->name % 9);
+		operate(program, op, op->name % 11);
 }
 
 /* Two batched products, and between them a softmax and up to nine elementwise kernels. */
@@ -433,22 +449,99 @@ static void attend(struct varied_program *program, const struct varied_op *op)
 {
 	int64_t start_ns = program->host_ns[op->thread];
 
-	operate(program, op, 5);
+	operate(program, op, 7);
 	for (uint32_t i = 0; i < (op->choice % 2 ? op->repeats : 0); i++)
-		operate(program, op, 7);
-	operate(program, op, 6);
+		operate(program, op, 9);
+	operate(program, op, 8);
 	for (uint32_t i = 0; i < (op->choice % 3 ? 0 : op->repeats); i++)
-		operate(program, op, 7);
-	operate(program, op, 5);
+		operate(program, op, 9);
+	operate(program, op, 7);
 	if (op->name % 2)
 		range(program, op->thread,
 			(struct kwhy_host_range){.start_ns = start_ns,
 				.end_ns = program->host_ns[op->thread],
-				.name = varied_name(program->recording, "aten::_scaled_dot_product_attention_math"),
+				.name = varied_name(
+					program->recording, "aten::_scaled_dot_product_attention_math"),
 				.kind = KWHY_HOST_OPERATOR});
 }
 
+/* Launches from two lines of a source file, in functions whose names may be longer than reports show. */
+static void launch_from_lines(struct varied_program *program, const struct varied_op *op)
+{
+	static const char *const files[] = {"train.py", "/home/me/model.py", NULL};
+	const char *file = files[op->choice % 3];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct varied_op one = *op;
+		int64_t start_ns = program->host_ns[op->thread];
+
+		one.repeats = i ? op->repeats : 1;
+		launch(program, &one);
+		program->host_ns[op->thread] += op->name % 2 ? op->length_ns : 0;
+		for (uint32_t k = 0; k < 1 + op->name % 3; k++)
+			range(program, op->thread,
+				(struct kwhy_host_range){.start_ns = start_ns,
+					.end_ns = program->host_ns[op->thread] + k,
+					.name = varied_name(
+						program->recording, functions[(op->name + k) % 6]),
+					.file = file ? varied_name(program->recording, file) : 0,
+					.line = file ? 18 + i * (op->choice % 2) : 0,
+					.kind = (uint8_t)(k % 2 ? KWHY_HOST_USER : KWHY_HOST_PYTHON)});
+	}
+}
+
+/* Work of which no call is recorded, some of it at the same time as other work of its stream. */
+static void run_unlinked(struct varied_program *program, const struct varied_op *op)
+{
+	for (uint32_t i = 0; i < op->repeats; i++) {
+		struct kwhy_activity row = activity(program, op, kernel_name(op));
+
+		row.call = KWHY_NONE;
+		set_grid(&row, op);
+		run(program, &row, program->host_ns[op->thread], 0, length_of(program, op));
+		if (op->name % 3 == 0)
+			program->stream_ns[op->stream] -= op->length_ns / 2 + US;
+	}
+}
+
+/* A launch that waits for space in the queue. */
+static void launch_long(struct varied_program *program, const struct varied_op *op)
+{
+	struct kwhy_activity row = activity(program, op, kernel_name(op));
+	int64_t call_ns = call(program, op->thread, "cudaLaunchKernel",
+		larger(op->length_ns, (49 + op->name % 3) * US), row.call);
+
+	set_grid(&row, op);
+	run(program, &row, call_ns, 3 * US, length_of(program, op));
+}
+
+/* Kernels in two streams in turn. */
+static void launch_in_two(struct varied_program *program, const struct varied_op *op)
+{
+	struct varied_op one = *op;
+
+	one.repeats = 1;
+	for (uint32_t i = 0; i < 2 * op->repeats; i++) {
+		one.stream = i % 2 ? op->other : op->stream;
+		launch(program, &one);
+	}
+}
+
+/* A pause in a range of an unknown thread. */
+static void pause_apart(struct varied_program *program, const struct varied_op *op)
+{
+	struct kwhy_range row = {.start_ns = program->host_ns[op->thread],
+		.end_ns = program->host_ns[op->thread] + op->length_ns + US,
+		.name = varied_name(program->recording, "elsewhere"),
+		.thread = KWHY_NONE,
+		.kind = KWHY_RANGE_USER};
+
+	program->host_ns[op->thread] = row.end_ns;
+	OK(kwhy_recording_add_range(program->recording, &row, &error));
+}
+
 void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struct varied_op *op) = {launch,
-	launch, launch, launch_late, copy_up, copy_down, copy_within, round_trip, set_memory, wait_for, read_scalar,
-	pause, sampled_pause, allocate, use_memory, reduce_all, launch_graph, wait_for_event, one_operator, attend,
-	hand_over, other_call};
+	launch, launch, launch_late, copy_up, copy_down, copy_within, round_trip, set_memory, wait_for,
+	read_scalar, pause, sampled_pause, allocate, use_memory, reduce_all, launch_graph, wait_for_event,
+	one_operator, attend, hand_over, other_call, launch_from_lines, run_unlinked, launch_long,
+	launch_in_two, pause_apart};

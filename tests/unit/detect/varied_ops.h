@@ -32,7 +32,7 @@ struct varied_op {
 	uint64_t bytes;
 };
 
-enum { VARIED_OPS = 22 };
+enum { VARIED_OPS = 27 };
 
 /* All operations, in the order of the numbers that varied.c draws. */
 extern void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struct varied_op *op);

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -22,7 +23,7 @@
 
 static struct kwhy_error error;
 
-enum { CASES = 100, FILES = 4 };
+enum { CASES = 100, DIGESTED = 350, FILES = 4 };
 
 /* The figures in a sentence, without its words. */
 static void write_figures(struct kwhy_text *out, const char *text)
@@ -229,8 +230,10 @@ static void write_best(struct kwhy_text *out, struct kwhy_whatif *whatif, uint64
 		for (size_t i = 0; i < plan->stretch->item_count; i++)
 			if (plan->stretch->items[i].after_start_ns != KWHY_UNKNOWN_TIME)
 				sum_ns += (int64_t)(i + 1) *
-					(plan->stretch->items[i].after_start_ns + plan->stretch->items[i].after_end_ns);
-		kwhy_text_addf(out, " stretch %u-%u of %u, %" PRId64 " to %" PRId64 ", %zu items %zu left out, %" PRId64,
+					(plan->stretch->items[i].after_start_ns +
+						plan->stretch->items[i].after_end_ns);
+		kwhy_text_addf(out,
+			" stretch %u-%u of %u, %" PRId64 " to %" PRId64 ", %zu items %zu left out, %" PRId64,
 			plan->stretch->first_step, plan->stretch->end_step, plan->stretch->step_count,
 			plan->stretch->before_ns, plan->stretch->after_ns, plan->stretch->item_count,
 			plan->stretch->left_out_count, sum_ns);
@@ -245,8 +248,8 @@ static void write_case(struct kwhy_text *out, uint64_t seed)
 	uint64_t state = seed + 1;
 	struct kwhy_whatif *whatif;
 
-	OK(kwhy_whatif_new(varied.recording, varied.ledger, varied.has_profile ? &varied.profile : NULL, &whatif,
-		&error));
+	OK(kwhy_whatif_new(varied.recording, varied.ledger, varied.has_profile ? &varied.profile : NULL,
+		&whatif, &error));
 	kwhy_text_addf(out, "case %" PRIu64 "\n", seed);
 	write_whatif(out, whatif);
 	write_changes(out, whatif, &state);
@@ -270,9 +273,30 @@ static void the_figures_of_projections_are_as_before(void **state)
 	}
 }
 
+/* Of further recordings only digests are kept. KWHY_SHOW_CASE=N shows the text of case N. */
+static void the_digests_of_projections_are_as_before(void **state)
+{
+	const char *shown = getenv("KWHY_SHOW_CASE");
+	struct kwhy_text out = {0};
+
+	(void)state;
+	for (uint64_t seed = CASES; seed < DIGESTED; seed++) {
+		struct kwhy_text text = {0};
+
+		write_case(&text, seed);
+		kwhy_text_addf(&out, "case %" PRIu64 " %" PRIu32 "\n", seed, digest_of_text(text.data));
+		if (shown && strtoull(shown, NULL, 10) == seed)
+			printf("%s", text.data);
+		kwhy_text_done(&text);
+	}
+	assert_expected_text("whatif/figures-digests.expected", out.data);
+	kwhy_text_done(&out);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(the_figures_of_projections_are_as_before)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(the_figures_of_projections_are_as_before),
+		cmocka_unit_test(the_digests_of_projections_are_as_before)};
 
 	return kwhy_test_main(tests, NULL, NULL);
 }
