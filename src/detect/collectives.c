@@ -212,7 +212,7 @@ static enum kwhy_status write_parties(const struct kwhy_detect_context *context,
 static void set_energies(struct kwhy_energy_ci90 energy, double recorded_nj, struct kwhy_finding *finding)
 {
 	finding->energy_nj = kwhy_energy_round(energy.nj, recorded_nj);
-	finding->low_nj = kwhy_energy_round(energy.low_nj, HUGE_VAL);
+	finding->low_nj = kwhy_energy_round(energy.low_nj, recorded_nj);
 	finding->high_nj = kwhy_energy_round(energy.high_nj, HUGE_VAL);
 	finding->saving.energy_nj = finding->energy_nj;
 	finding->saving.low_nj = finding->low_nj;

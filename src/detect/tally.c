@@ -390,7 +390,7 @@ static void bound_saving(const struct kwhy_tally *tally, const struct kwhy_findi
 		ratio(idle_ns * space, (double)sums->idle_ns) * verdict->idle_energy_share);
 	out->time_ns = (int64_t)((busy_ns + idle_ns) * space);
 	out->energy_nj = known_nj(tally, saved.nj, tally->source.recorded_nj);
-	out->low_nj = known_nj(tally, saved.low_nj, HUGE_VAL);
+	out->low_nj = known_nj(tally, saved.low_nj, tally->source.recorded_nj);
 	out->high_nj = known_nj(tally, saved.high_nj, HUGE_VAL);
 	out->assumption = verdict->assumption;
 	out->bound = KWHY_BOUND_UPPER;
@@ -408,7 +408,7 @@ static void set_cost(struct kwhy_tally *tally, const struct kwhy_finding_terms *
 	memcpy(out->category_ns, tally->category_ns, sizeof(out->category_ns));
 	out->time_ns = busy_ns + sums->idle_ns;
 	out->energy_nj = known_nj(tally, cost.nj, tally->source.recorded_nj);
-	out->low_nj = known_nj(tally, cost.low_nj, HUGE_VAL);
+	out->low_nj = known_nj(tally, cost.low_nj, tally->source.recorded_nj);
 	out->high_nj = known_nj(tally, cost.high_nj, HUGE_VAL);
 }
 

@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +147,16 @@ static struct kwhy_findings *find(const struct varied *varied, uint64_t seed)
 	return findings;
 }
 
-static void write_case(struct kwhy_text *out, uint64_t seed)
+static void write_words(struct kwhy_text *out, const struct kwhy_finding *finding)
+{
+	kwhy_text_addf(out, "%s\n%s\n%s\n", finding->title, finding->saving.assumption, finding->cure);
+	if (finding->place.file)
+		kwhy_text_addf(out, "%s:%u\n", finding->place.file, (unsigned)finding->place.line);
+	for (size_t i = 0; i < finding->evidence_count; i++)
+		kwhy_text_addf(out, "%s\n", finding->evidence[i].what);
+}
+
+static void write_case(struct kwhy_text *out, uint64_t seed, bool words)
 {
 	struct varied varied = varied_new(seed, false);
 	struct kwhy_findings *findings = find(&varied, seed);
@@ -154,6 +164,8 @@ static void write_case(struct kwhy_text *out, uint64_t seed)
 	kwhy_text_addf(out, "case %" PRIu64 "\n", seed);
 	for (size_t i = 0; i < findings->count; i++)
 		write_finding(out, &findings->items[i]);
+	for (size_t i = 0; words && i < findings->count; i++)
+		write_words(out, &findings->items[i]);
 	kwhy_findings_free(findings);
 	varied_free(&varied);
 }
@@ -166,14 +178,124 @@ static void the_figures_of_findings_are_as_before(void **state)
 		char name[64];
 
 		for (uint64_t seed = file; seed < CASES; seed += FILES)
-			write_case(&out, seed);
+			write_case(&out, seed, false);
 		snprintf(name, sizeof(name), "detect/figures-%u.expected", file);
 		assert_expected_text(name, out.data);
 		kwhy_text_done(&out);
 	}
 }
 
-/* Of further recordings only digests are kept. KWHY_SHOW_CASE=N shows the text of case N. */
+/* Whether the middle lies between the bounds or all are unknown. */
+static bool is_between(int64_t low, int64_t middle, int64_t high)
+{
+	if (middle == KWHY_UNKNOWN_NJ)
+		return low == KWHY_UNKNOWN_NJ && high == KWHY_UNKNOWN_NJ;
+	return low == KWHY_UNKNOWN_NJ || (low <= middle && middle <= high);
+}
+
+static void check_finding(
+	const struct kwhy_recording *recording, const struct kwhy_finding *finding, uint64_t seed)
+{
+	int64_t sum_ns = 0;
+
+	for (int i = 0; i < KWHY_CATEGORY_COUNT; i++)
+		sum_ns += finding->category_ns[i];
+	if (sum_ns != finding->time_ns || finding->time_ns > recording->end_ns - recording->start_ns ||
+		finding->saving.time_ns > finding->time_ns || finding->saving.time_ns < 0 ||
+		!is_between(finding->low_nj, finding->energy_nj, finding->high_nj) ||
+		!is_between(finding->saving.low_nj, finding->saving.energy_nj, finding->saving.high_nj))
+		fail_msg("case %" PRIu64 ": figures of %s contradict each other: %" PRId64
+			 " ns, by category %" PRId64 ", saved %" PRId64 "; %" PRId64 " <= %" PRId64
+			 " <= %" PRId64 " nJ, saved %" PRId64 " <= %" PRId64 " <= %" PRId64 " nJ",
+			seed, finding->id, finding->time_ns, sum_ns, finding->saving.time_ns, finding->low_nj,
+			finding->energy_nj, finding->high_nj, finding->saving.low_nj,
+			finding->saving.energy_nj, finding->saving.high_nj);
+	for (size_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].start_ns < recording->start_ns ||
+			finding->evidence[i].end_ns > recording->end_ns ||
+			finding->evidence[i].end_ns < finding->evidence[i].start_ns)
+			fail_msg("case %" PRIu64 ": evidence of %s lies outside of the run", seed,
+				finding->id);
+}
+
+static void the_figures_of_a_finding_agree(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < DIGESTED; seed++) {
+		struct varied varied = varied_new(seed, false);
+		struct kwhy_findings *findings = find(&varied, seed);
+
+		for (size_t i = 0; i < findings->count; i++)
+			check_finding(varied.recording, &findings->items[i], seed);
+		kwhy_findings_free(findings);
+		varied_free(&varied);
+	}
+}
+
+/* Finds with another min_count of one detector. Returns that detector's finding of the same device, or NULL.
+ */
+static const struct kwhy_finding *find_with(const struct varied *varied, const struct kwhy_finding *like,
+	uint64_t min_count, struct kwhy_findings **out)
+{
+	char setting[SETTING_BYTES];
+	const char *list[] = {setting};
+	struct kwhy_detect_options options = {.evidence_limit = 1, .thresholds = list, .threshold_count = 1};
+
+	snprintf(setting, sizeof(setting), "%s.min_count=%" PRIu64, like->id, min_count);
+	OK(kwhy_detect_run(varied->recording, varied->ledger, NULL, &options, out, &error));
+	for (size_t i = 0; i < (*out)->count; i++)
+		if (!strcmp((*out)->items[i].id, like->id) && (*out)->items[i].device == like->device)
+			return &(*out)->items[i];
+	return NULL;
+}
+
+static void check_count(const struct varied *varied, const struct kwhy_finding *finding, uint64_t seed)
+{
+	struct kwhy_findings *findings;
+
+	for (uint64_t more = 0; more < 2; more++) {
+		if (!find_with(varied, finding, finding->count + more, &findings) != (more == 1))
+			fail_msg("case %" PRIu64 ": %s of %" PRIu64 " is %s with min_count %" PRIu64, seed,
+				finding->id, finding->count, more ? "there" : "gone", finding->count + more);
+		kwhy_findings_free(findings);
+	}
+}
+
+static bool has_min_count(const char *id)
+{
+	for (size_t d = 0; d < kwhy_detector_count; d++)
+		for (size_t t = 0; t < KWHY_DETECTOR_THRESHOLDS && kwhy_detectors[d].thresholds[t].name; t++)
+			if (!strcmp(kwhy_detectors[d].id, id) &&
+				!strcmp(kwhy_detectors[d].thresholds[t].name, "min_count"))
+				return true;
+	return false;
+}
+
+/*
+ * "N or more are found, fewer are nothing". growing-caches counts the times that a cache grows, one less than
+ * the copies that its finding counts.
+ */
+static void a_count_at_the_threshold_is_found_and_one_less_is_not(void **state)
+{
+	struct kwhy_detect_options options = {.evidence_limit = 1};
+
+	(void)state;
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct varied varied = varied_new(seed, false);
+		struct kwhy_findings *findings;
+
+		OK(kwhy_detect_run(varied.recording, varied.ledger, NULL, &options, &findings, &error));
+		for (size_t i = 0; i < findings->count; i++)
+			if (has_min_count(findings->items[i].id) &&
+				strcmp(findings->items[i].id, "growing-caches") != 0)
+				check_count(&varied, &findings->items[i], seed);
+		kwhy_findings_free(findings);
+		varied_free(&varied);
+	}
+}
+
+/* Of further recordings only digests are kept, of all figures and words. KWHY_SHOW_CASE=N shows the text of
+ * case N. */
 static void the_digests_of_findings_are_as_before(void **state)
 {
 	const char *shown = getenv("KWHY_SHOW_CASE");
@@ -183,7 +305,7 @@ static void the_digests_of_findings_are_as_before(void **state)
 	for (uint64_t seed = CASES; seed < DIGESTED; seed++) {
 		struct kwhy_text text = {0};
 
-		write_case(&text, seed);
+		write_case(&text, seed, true);
 		kwhy_text_addf(&out, "case %" PRIu64 " %" PRIu32 "\n", seed, digest_of_text(text.data));
 		if (shown && strtoull(shown, NULL, 10) == seed)
 			printf("%s", text.data);
@@ -195,8 +317,14 @@ static void the_digests_of_findings_are_as_before(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(the_figures_of_findings_are_as_before),
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_count_at_the_threshold_is_found_and_one_less_is_not),
+		cmocka_unit_test(the_figures_of_a_finding_agree),
+		cmocka_unit_test(the_figures_of_findings_are_as_before),
 		cmocka_unit_test(the_digests_of_findings_are_as_before)};
 
+	/* each case allocates and frees some large arrays; taken from the heap, they cost no new pages */
+	mallopt(M_MMAP_THRESHOLD, 1 << 30);
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
 	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -128,7 +128,7 @@ static void run_rounds(struct varied_program *program)
 {
 	struct varied_op ops[OPS_MAX], once;
 	uint32_t theme[THEME], count = 1 + below(program, OPS_MAX), rounds = 1 + below(program, ROUNDS_MAX);
-	bool steps = below(program, 3) == 0, begins_apart = below(program, 2);
+	bool steps = below(program, 2), begins_apart = below(program, 2);
 
 	for (uint32_t i = 0; i < THEME; i++)
 		theme[i] = below(program, VARIED_OPS);
@@ -204,10 +204,12 @@ static void finish(struct varied_program *program, bool all)
 
 static struct kwhy_recording *record(uint64_t seed, bool all)
 {
+	static const int64_t gaps_ns[] = {US, US, US, US, 2 * US, 0, 1, 2};
 	struct varied_program program = {.random = (seed + 1) * 0x9E3779B97F4A7C15u};
 
 	OK(kwhy_recording_new(&program.recording, &error));
 	program.device_count = below(&program, 2) ? 1 : 2 + below(&program, VARIED_DEVICES - 1);
+	program.gap_ns = gaps_ns[below(&program, 8)];
 	program.uneven = below(&program, 2);
 	add_devices(&program);
 	add_processes(&program);

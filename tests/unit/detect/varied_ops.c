@@ -35,7 +35,7 @@ static int64_t length_of(struct varied_program *program, const struct varied_op 
 static int64_t call(
 	struct varied_program *program, uint32_t thread, const char *name, int64_t length_ns, uint32_t id)
 {
-	int64_t start_ns = program->host_ns[thread] + US;
+	int64_t start_ns = program->host_ns[thread] + program->gap_ns;
 
 	OK(kwhy_recording_add_call(program->recording, start_ns, start_ns + length_ns,
 		varied_name(program->recording, name), thread, id, &error));
@@ -143,7 +143,7 @@ static void copy_by(struct varied_program *program, const struct varied_op *op, 
 {
 	bool blocks = op->choice > 31;
 	struct kwhy_activity row = copy_row(program, op, kind);
-	int64_t start_ns = program->host_ns[op->thread] + US, end_ns;
+	int64_t start_ns = program->host_ns[op->thread] + program->gap_ns, end_ns;
 
 	end_ns = run(program, &row, start_ns, 2 * US, length_of(program, op));
 	call(program, op->thread, blocks ? "cudaMemcpy" : "cudaMemcpyAsync",
@@ -212,7 +212,7 @@ static void wait_for(struct varied_program *program, const struct varied_op *op)
 	uint32_t kind = op->choice % 4;
 
 	for (uint32_t i = 0; i < (op->repeats > 2 ? 2 : op->repeats); i++) {
-		int64_t start_ns = program->host_ns[op->thread] + US;
+		int64_t start_ns = program->host_ns[op->thread] + program->gap_ns;
 		int64_t end_ns = larger(start_ns + US, device_end_ns(program, op->stream, kind % 2) + US);
 
 		call(program, op->thread, calls[kind], end_ns - start_ns, KWHY_NONE);
@@ -395,26 +395,28 @@ static void other_call(struct varied_program *program, const struct varied_op *o
 
 	call(program, op->thread, "cudaGetDevice", (1 + op->choice % 2) * US, KWHY_NONE);
 	if (op->name % 2) /* a call inside another one */
-		OK(kwhy_recording_add_call(program->recording, start_ns + US + US / 4, start_ns + US + US / 2,
+		OK(kwhy_recording_add_call(program->recording, start_ns + program->gap_ns + US / 4,
+			start_ns + program->gap_ns + US / 2,
 			varied_name(program->recording, "cuCtxGetCurrent"), op->thread, KWHY_NONE, &error));
 }
 
-/* Operators with the shapes of their inputs; of a growing one, the shape after the size that grows. */
+/* Operators with the shapes of their inputs; of a growing one, what comes before and after the size that
+ * grows. */
 static const struct {
-	const char *name, *shape;
-	bool grows;
+	const char *name, *shape, *before;
 } operators[] = {
-	{"aten::mm", "[[1024, 1024], [1024, 1024]];[\"float\", \"float\"];;", false},
-	{"aten::mm", "[[256, 256], [256, 256]];[\"c10::BFloat16\", \"c10::BFloat16\"];;", false},
-	{"aten::add", "[[1048576], [1048576], []];[\"float\", \"float\", \"Scalar\"];;", false},
-	{"aten::sum", "[[4096, 4096]];[\"float\"];;", false},
-	{"aten::cat", ", 64], [1, 8, 1, 64]], []];[\"TensorList\", \"Scalar\"];;", true},
-	{"aten::cat", "]], [[8, 1]];;", true},
-	{"aten::cat", "]];;", true},
-	{"aten::bmm", "[[16, 64, 64], [16, 64, 64]];[\"float\", \"float\"];;", false},
-	{"aten::_softmax", "[[16, 64, 64], [], []];[\"float\", \"Scalar\", \"Scalar\"];;", false},
-	{"aten::div_", "", false},
-	{"aten::copy_", "[[1048576], [1048576], []];[\"float\", \"float\", \"Scalar\"];;", false},
+	{"aten::mm", "[[1024, 1024], [1024, 1024]];[\"float\", \"float\"];;", NULL},
+	{"aten::mm", "[[256, 256], [256, 256]];[\"c10::BFloat16\", \"c10::BFloat16\"];;", NULL},
+	{"aten::add", "[[1048576], [1048576], []];[\"float\", \"float\", \"Scalar\"];;", NULL},
+	{"aten::sum", "[[4096, 4096]];[\"float\"];;", NULL},
+	{"aten::cat", ", 64], [9, 8, 1, 64]], []];[\"TensorList\", \"Scalar\"];;", "[[[9, 8, "},
+	{"aten::cat", "], [1]], []];;", "[[["},
+	{"aten::cat", "]], [[8, 1]];;", "[[[0, 8, "},
+	{"aten::cat", "], [2, 1, 8, 1, 1, 1, 1, 1, 1]];;", "[[[2, 1, 8, 1, 1, 1, 1, 1, "},
+	{"aten::bmm", "[[16, 64, 64], [16, 64, 64]];[\"float\", \"float\"];;", NULL},
+	{"aten::_softmax", "[[16, 64, 64], [], []];[\"float\", \"Scalar\", \"Scalar\"];;", NULL},
+	{"aten::div_", "", NULL},
+	{"aten::copy_", "[[1048576], [1048576], []];[\"float\", \"float\", \"Scalar\"];;", NULL},
 };
 
 static void operate(struct varied_program *program, const struct varied_op *op, size_t which)
@@ -425,8 +427,9 @@ static void operate(struct varied_program *program, const struct varied_op *op, 
 
 	one.repeats = 1;
 	launch(program, &one);
-	if (operators[which].grows)
-		snprintf(shape, sizeof(shape), "[[[1, 8, %u%s", (unsigned)(100 + program->round),
+	if (operators[which].before)
+		snprintf(shape, sizeof(shape), "%s%u%s", operators[which].before,
+			(unsigned)((op->choice % 2 ? 2 : 90) + program->round / (1 + op->choice % 3)),
 			operators[which].shape);
 	else
 		snprintf(shape, sizeof(shape), "%s", operators[which].shape);
@@ -441,7 +444,7 @@ static void operate(struct varied_program *program, const struct varied_op *op, 
 static void one_operator(struct varied_program *program, const struct varied_op *op)
 {
 	for (uint32_t i = 0; i < op->repeats; i++)
-		operate(program, op, op->name % 11);
+		operate(program, op, op->name % 12);
 }
 
 /* Two batched products, and between them a softmax and up to nine elementwise kernels. */
@@ -449,13 +452,13 @@ static void attend(struct varied_program *program, const struct varied_op *op)
 {
 	int64_t start_ns = program->host_ns[op->thread];
 
-	operate(program, op, 7);
-	for (uint32_t i = 0; i < (op->choice % 2 ? op->repeats : 0); i++)
-		operate(program, op, 9);
 	operate(program, op, 8);
+	for (uint32_t i = 0; i < (op->choice % 2 ? op->repeats : 0); i++)
+		operate(program, op, 10);
+	operate(program, op, 9);
 	for (uint32_t i = 0; i < (op->choice % 3 ? 0 : op->repeats); i++)
-		operate(program, op, 9);
-	operate(program, op, 7);
+		operate(program, op, 10);
+	operate(program, op, 8);
 	if (op->name % 2)
 		range(program, op->thread,
 			(struct kwhy_host_range){.start_ns = start_ns,
@@ -540,8 +543,51 @@ static void pause_apart(struct varied_program *program, const struct varied_op *
 	OK(kwhy_recording_add_range(program->recording, &row, &error));
 }
 
+/* Appends to a cache that grows by one in each round, or seldomer. */
+static void append(struct varied_program *program, const struct varied_op *op)
+{
+	operate(program, op, 4 + op->name % 2);
+}
+
+/* Work on each device, of which one takes somewhat longer. */
+static void work_everywhere(struct varied_program *program, const struct varied_op *op)
+{
+	static const int64_t more_us[] = {1, 2, 5, 10, 20, 40};
+
+	for (uint32_t s = 0; s < program->device_count; s++) {
+		struct varied_op one = *op;
+
+		one.repeats = 1;
+		one.stream = s;
+		one.thread = 0;
+		while (program->thread_process[one.thread] != program->stream_process[s])
+			one.thread++;
+		one.length_ns = (100 + s % 3) * US;
+		if (s == op->choice % program->device_count)
+			one.length_ns += more_us[op->name % 6] * US;
+		launch(program, &one);
+	}
+	if (op->name % 3 == 0)
+		reduce_all(program, op);
+}
+
+/* A large copy, and a kernel with one thread for each value of it. */
+static void stream_array(struct varied_program *program, const struct varied_op *op)
+{
+	struct varied_op up = *op;
+	struct kwhy_activity row;
+
+	up.bytes = (UINT64_C(64) << 20) - (op->name % 4 == 3) * 4;
+	copy_by(program, &up, op->name % 2 ? KWHY_COPY_H2D : KWHY_COPY_D2H);
+	row = activity(program, op, kernel_name(op));
+	row.threads_per_block = 256;
+	row.blocks = (op->choice % 2 ? 65536 : 32768) + (op->choice % 5 == 4) - (op->choice % 5 == 3);
+	run(program, &row, call(program, op->thread, "cudaLaunchKernel", 2 * US, row.call), 3 * US,
+		length_of(program, op));
+}
+
 void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struct varied_op *op) = {launch,
 	launch, launch, launch_late, copy_up, copy_down, copy_within, round_trip, set_memory, wait_for,
 	read_scalar, pause, sampled_pause, allocate, use_memory, reduce_all, launch_graph, wait_for_event,
 	one_operator, attend, hand_over, other_call, launch_from_lines, run_unlinked, launch_long,
-	launch_in_two, pause_apart};
+	launch_in_two, pause_apart, append, work_everywhere, stream_array};

@@ -18,6 +18,7 @@ struct varied_program {
 	uint32_t stream_device[VARIED_STREAMS], stream_process[VARIED_STREAMS];
 	int64_t host_ns[VARIED_THREADS];   /* end of the last call or pause of each thread */
 	int64_t stream_ns[VARIED_STREAMS]; /* end of the last work of each stream */
+	int64_t gap_ns;			   /* between one call and the next */
 	uint32_t correlation;
 	bool uneven; /* lengths differ from round to round */
 	uint32_t round;
@@ -32,7 +33,7 @@ struct varied_op {
 	uint64_t bytes;
 };
 
-enum { VARIED_OPS = 27 };
+enum { VARIED_OPS = 30 };
 
 /* All operations, in the order of the numbers that varied.c draws. */
 extern void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struct varied_op *op);
