@@ -193,6 +193,7 @@ static bool is_between(int64_t low, int64_t middle, int64_t high)
 	return low == KWHY_UNKNOWN_NJ || (low <= middle && middle <= high);
 }
 
+/* The parts by category are rounded down, one for each kind of activity. */
 static void check_finding(
 	const struct kwhy_recording *recording, const struct kwhy_finding *finding, uint64_t seed)
 {
@@ -200,7 +201,8 @@ static void check_finding(
 
 	for (int i = 0; i < KWHY_CATEGORY_COUNT; i++)
 		sum_ns += finding->category_ns[i];
-	if (sum_ns != finding->time_ns || finding->time_ns > recording->end_ns - recording->start_ns ||
+	if (sum_ns > finding->time_ns || sum_ns < finding->time_ns - KWHY_ACTIVITY_KIND_COUNT ||
+		finding->time_ns > recording->end_ns - recording->start_ns ||
 		finding->saving.time_ns > finding->time_ns || finding->saving.time_ns < 0 ||
 		!is_between(finding->low_nj, finding->energy_nj, finding->high_nj) ||
 		!is_between(finding->saving.low_nj, finding->saving.energy_nj, finding->saving.high_nj))

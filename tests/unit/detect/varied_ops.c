@@ -43,7 +43,7 @@ static int64_t call(
 	return start_ns;
 }
 
-static void range(struct varied_program *program, uint32_t thread, struct kwhy_host_range row)
+void varied_range(struct varied_program *program, uint32_t thread, struct kwhy_host_range row)
 {
 	row.thread = thread;
 	OK(kwhy_recording_add_host_range(program->recording, &row, &error));
@@ -96,7 +96,7 @@ static void set_grid(struct kwhy_activity *row, const struct varied_op *op)
 	row->threads_per_block = threads[op->choice % 4];
 }
 
-static void launch(struct varied_program *program, const struct varied_op *op)
+void varied_launch(struct varied_program *program, const struct varied_op *op)
 {
 	static const char *const calls[] = {"cudaLaunchKernel", "cuLaunchKernel", "cudaLaunchKernelExC"};
 
@@ -205,6 +205,15 @@ static int64_t device_end_ns(const struct varied_program *program, uint32_t stre
 	return end_ns;
 }
 
+static int64_t end_of(const struct varied_program *program)
+{
+	int64_t end_ns = 0;
+
+	for (uint32_t s = 0; s < program->stream_count; s++)
+		end_ns = larger(end_ns, program->stream_ns[s]);
+	return end_ns;
+}
+
 static void wait_for(struct varied_program *program, const struct varied_op *op)
 {
 	static const char *const calls[] = {
@@ -256,14 +265,14 @@ static void pause(struct varied_program *program, const struct varied_op *op)
 	if (kind >= sizeof(pauses) / sizeof(*pauses))
 		return;
 	if (op->name % 2)
-		range(program, op->thread,
+		varied_range(program, op->thread,
 			(struct kwhy_host_range){.start_ns = start_ns,
 				.end_ns = end_ns,
 				.name = varied_name(program->recording, "main_loop"),
 				.file = varied_name(program->recording, "src/main.py"),
 				.line = 7,
 				.kind = KWHY_HOST_PYTHON});
-	range(program, op->thread,
+	varied_range(program, op->thread,
 		(struct kwhy_host_range){.start_ns = start_ns,
 			.end_ns = op->name % 3 ? end_ns : start_ns + (end_ns - start_ns) / 2,
 			.name = varied_name(program->recording, pauses[kind].name),
@@ -277,7 +286,7 @@ static void sampled_pause(struct varied_program *program, const struct varied_op
 {
 	program->host_ns[op->thread] += length_of(program, op) + 2 * US;
 	for (uint32_t i = 0; i < 1 + op->name % 3; i++)
-		range(program, op->thread,
+		varied_range(program, op->thread,
 			(struct kwhy_host_range){.start_ns = KWHY_UNKNOWN_TIME,
 				.end_ns = program->host_ns[op->thread] - US,
 				.name = varied_name(program->recording, functions[i]),
@@ -372,7 +381,7 @@ static void wait_for_event(struct varied_program *program, const struct varied_o
 	call(program, op->thread, "cudaStreamWaitEvent", US, KWHY_NONE);
 	program->stream_ns[op->other] = larger(
 		program->stream_ns[op->other], program->stream_ns[op->stream] + US);
-	launch(program,
+	varied_launch(program,
 		&(struct varied_op){.thread = op->thread,
 			.stream = op->other,
 			.repeats = 1,
@@ -400,74 +409,6 @@ static void other_call(struct varied_program *program, const struct varied_op *o
 			varied_name(program->recording, "cuCtxGetCurrent"), op->thread, KWHY_NONE, &error));
 }
 
-/* Operators with the shapes of their inputs; of a growing one, what comes before and after the size that
- * grows. */
-static const struct {
-	const char *name, *shape, *before;
-} operators[] = {
-	{"aten::mm", "[[1024, 1024], [1024, 1024]];[\"float\", \"float\"];;", NULL},
-	{"aten::mm", "[[256, 256], [256, 256]];[\"c10::BFloat16\", \"c10::BFloat16\"];;", NULL},
-	{"aten::add", "[[1048576], [1048576], []];[\"float\", \"float\", \"Scalar\"];;", NULL},
-	{"aten::sum", "[[4096, 4096]];[\"float\"];;", NULL},
-	{"aten::cat", ", 64], [9, 8, 1, 64]], []];[\"TensorList\", \"Scalar\"];;", "[[[9, 8, "},
-	{"aten::cat", "], [1]], []];;", "[[["},
-	{"aten::cat", "]], [[8, 1]];;", "[[[0, 8, "},
-	{"aten::cat", "], [2, 1, 8, 1, 1, 1, 1, 1, 1]];;", "[[[2, 1, 8, 1, 1, 1, 1, 1, "},
-	{"aten::bmm", "[[16, 64, 64], [16, 64, 64]];[\"float\", \"float\"];;", NULL},
-	{"aten::_softmax", "[[16, 64, 64], [], []];[\"float\", \"Scalar\", \"Scalar\"];;", NULL},
-	{"aten::div_", "", NULL},
-	{"aten::copy_", "[[1048576], [1048576], []];[\"float\", \"float\", \"Scalar\"];;", NULL},
-};
-
-static void operate(struct varied_program *program, const struct varied_op *op, size_t which)
-{
-	int64_t start_ns = program->host_ns[op->thread];
-	struct varied_op one = *op;
-	char shape[160];
-
-	one.repeats = 1;
-	launch(program, &one);
-	if (operators[which].before)
-		snprintf(shape, sizeof(shape), "%s%u%s", operators[which].before,
-			(unsigned)((op->choice % 2 ? 2 : 90) + program->round / (1 + op->choice % 3)),
-			operators[which].shape);
-	else
-		snprintf(shape, sizeof(shape), "%s", operators[which].shape);
-	range(program, op->thread,
-		(struct kwhy_host_range){.start_ns = start_ns,
-			.end_ns = program->host_ns[op->thread],
-			.name = varied_name(program->recording, operators[which].name),
-			.shape = *shape ? varied_name(program->recording, shape) : 0,
-			.kind = KWHY_HOST_OPERATOR});
-}
-
-static void one_operator(struct varied_program *program, const struct varied_op *op)
-{
-	for (uint32_t i = 0; i < op->repeats; i++)
-		operate(program, op, op->name % 12);
-}
-
-/* Two batched products, and between them a softmax and up to nine elementwise kernels. */
-static void attend(struct varied_program *program, const struct varied_op *op)
-{
-	int64_t start_ns = program->host_ns[op->thread];
-
-	operate(program, op, 8);
-	for (uint32_t i = 0; i < (op->choice % 2 ? op->repeats : 0); i++)
-		operate(program, op, 10);
-	operate(program, op, 9);
-	for (uint32_t i = 0; i < (op->choice % 3 ? 0 : op->repeats); i++)
-		operate(program, op, 10);
-	operate(program, op, 8);
-	if (op->name % 2)
-		range(program, op->thread,
-			(struct kwhy_host_range){.start_ns = start_ns,
-				.end_ns = program->host_ns[op->thread],
-				.name = varied_name(
-					program->recording, "aten::_scaled_dot_product_attention_math"),
-				.kind = KWHY_HOST_OPERATOR});
-}
-
 /* Launches from two lines of a source file, in functions whose names may be longer than reports show. */
 static void launch_from_lines(struct varied_program *program, const struct varied_op *op)
 {
@@ -479,10 +420,10 @@ static void launch_from_lines(struct varied_program *program, const struct varie
 		int64_t start_ns = program->host_ns[op->thread];
 
 		one.repeats = i ? op->repeats : 1;
-		launch(program, &one);
+		varied_launch(program, &one);
 		program->host_ns[op->thread] += op->name % 2 ? op->length_ns : 0;
 		for (uint32_t k = 0; k < 1 + op->name % 3; k++)
-			range(program, op->thread,
+			varied_range(program, op->thread,
 				(struct kwhy_host_range){.start_ns = start_ns,
 					.end_ns = program->host_ns[op->thread] + k,
 					.name = varied_name(
@@ -526,7 +467,7 @@ static void launch_in_two(struct varied_program *program, const struct varied_op
 	one.repeats = 1;
 	for (uint32_t i = 0; i < 2 * op->repeats; i++) {
 		one.stream = i % 2 ? op->other : op->stream;
-		launch(program, &one);
+		varied_launch(program, &one);
 	}
 }
 
@@ -541,12 +482,6 @@ static void pause_apart(struct varied_program *program, const struct varied_op *
 
 	program->host_ns[op->thread] = row.end_ns;
 	OK(kwhy_recording_add_range(program->recording, &row, &error));
-}
-
-/* Appends to a cache that grows by one in each round, or seldomer. */
-static void append(struct varied_program *program, const struct varied_op *op)
-{
-	operate(program, op, 4 + op->name % 2);
 }
 
 /* Work on each device, of which one takes somewhat longer. */
@@ -565,7 +500,7 @@ static void work_everywhere(struct varied_program *program, const struct varied_
 		one.length_ns = (100 + s % 3) * US;
 		if (s == op->choice % program->device_count)
 			one.length_ns += more_us[op->name % 6] * US;
-		launch(program, &one);
+		varied_launch(program, &one);
 	}
 	if (op->name % 3 == 0)
 		reduce_all(program, op);
@@ -586,8 +521,35 @@ static void stream_array(struct varied_program *program, const struct varied_op 
 		length_of(program, op));
 }
 
-void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struct varied_op *op) = {launch,
-	launch, launch, launch_late, copy_up, copy_down, copy_within, round_trip, set_memory, wait_for,
-	read_scalar, pause, sampled_pause, allocate, use_memory, reduce_all, launch_graph, wait_for_event,
-	one_operator, attend, hand_over, other_call, launch_from_lines, run_unlinked, launch_long,
-	launch_in_two, pause_apart, append, work_everywhere, stream_array};
+/* All threads of the process wait twice, those that issue nothing too. */
+static void wait_everywhere(struct varied_program *program, const struct varied_op *op)
+{
+	for (uint32_t t = 0; t < program->thread_count; t++)
+		for (uint32_t i = 0; i < 2; i++)
+			call(program, t, op->choice % 2 ? "cudaDeviceSynchronize" : "cudaStreamSynchronize",
+				larger(US, end_of(program) + US - program->host_ns[t]), KWHY_NONE);
+}
+
+/* A call that now and then takes longer than the others of its kind, after calls of other kinds. */
+static void launch_seldom(struct varied_program *program, const struct varied_op *op)
+{
+	struct kwhy_activity row = activity(program, op, kernel_name(op));
+	int64_t length_ns = 2 * US + program->round % 3 * US / 2;
+	int64_t call_ns;
+
+	call(program, op->thread, "cudaGetDevice", US, KWHY_NONE);
+	if (program->round % 6 == 4)
+		length_ns = (3 + op->choice % 8) * US;
+	call_ns = call(program, op->thread, "cudaLaunchKernel", length_ns, row.call);
+	if (op->name % 2)
+		row.kind = KWHY_ACTIVITY_MEMSET;
+	set_grid(&row, op);
+	run(program, &row, call_ns, length_ns + US, length_of(program, op));
+}
+
+void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struct varied_op *op) = {
+	varied_launch, varied_launch, varied_launch, launch_late, copy_up, copy_down, copy_within, round_trip,
+	set_memory, wait_for, read_scalar, pause, sampled_pause, allocate, use_memory, reduce_all,
+	launch_graph, wait_for_event, varied_operate, varied_attend, hand_over, other_call, launch_from_lines,
+	run_unlinked, launch_long, launch_in_two, pause_apart, varied_append, work_everywhere, stream_array,
+	wait_everywhere, launch_seldom};

@@ -6,6 +6,7 @@
 #include "varied.h"
 #include "whatif/busy.h"
 #include "whatif/critical.h"
+#include "whatif/parts.h"
 #include "whatif/stretch.h"
 #include "whatif/whatif.h"
 
@@ -284,6 +285,67 @@ static void the_figures_of_projections_are_as_before(void **state)
 	}
 }
 
+static void check_recorded(const struct kwhy_whatif *whatif, uint64_t seed)
+{
+	for (uint32_t node = 0; node < whatif->graph->node_count; node++)
+		if (whatif->graph->nodes[node].kind != KWHY_NODE_INNER &&
+			(whatif->graph->start_ns[node] != kwhy_whatif_recorded_start(whatif->graph, node) ||
+				whatif->graph->end_ns[node] != kwhy_whatif_recorded_end(whatif->graph, node)))
+			fail_msg("case %" PRIu64 ": node %u is not as recorded", seed, (unsigned)node);
+}
+
+static bool is_inside(int64_t low, int64_t middle, int64_t high)
+{
+	return low <= middle && middle <= high;
+}
+
+static void check_projection(const struct kwhy_projection *projection, const char *id, uint64_t seed)
+{
+	if (!is_inside(projection->time_low_ns, projection->time_ns, projection->time_high_ns) ||
+		!is_inside(projection->energy_low_nj, projection->energy_nj, projection->energy_high_nj) ||
+		!is_inside(projection->net_low_nj, projection->net_nj, projection->net_high_nj))
+		fail_msg("case %" PRIu64 ": bounds of %s", seed, id);
+}
+
+/* A host of the same speed, and no change at all, give the run as it was recorded. */
+static void check_same(struct kwhy_whatif *whatif, uint64_t seed)
+{
+	struct kwhy_whatif_request request = {kwhy_whatif_change_find("host-speed"), 100};
+	struct kwhy_plan *plan;
+
+	for (size_t count = 0; count < 2; count++) {
+		OK(kwhy_whatif_project(whatif, &request, count, &plan, &error));
+		if (kwhy_plan_after(plan)->time_ns != plan->before.time_ns ||
+			kwhy_plan_after(plan)->energy_nj != plan->before.energy_nj ||
+			kwhy_plan_after(plan)->net_nj != plan->before.net_nj)
+			fail_msg("case %" PRIu64 ": a change of nothing, but %" PRId64
+				 " ns instead of %" PRId64 "",
+				seed, kwhy_plan_after(plan)->time_ns, plan->before.time_ns);
+		kwhy_plan_free(plan);
+	}
+}
+
+static void projections_keep_their_laws(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct varied varied = varied_new(seed, true);
+		struct kwhy_whatif *whatif;
+		struct kwhy_plan *plan;
+
+		OK(kwhy_whatif_new(varied.recording, varied.ledger,
+			varied.has_profile ? &varied.profile : NULL, &whatif, &error));
+		check_recorded(whatif, seed);
+		check_same(whatif, seed);
+		OK(kwhy_whatif_plan(whatif, 0, true, &plan, &error));
+		for (size_t i = 0; i < plan->change_count; i++)
+			check_projection(&plan->changes[i].after, plan->changes[i].id, seed);
+		kwhy_plan_free(plan);
+		kwhy_whatif_free(whatif);
+		varied_free(&varied);
+	}
+}
+
 /* Of further recordings only digests are kept, of all figures and words. KWHY_SHOW_CASE=N shows the text of
  * case N. */
 static void the_digests_of_projections_are_as_before(void **state)
@@ -307,7 +369,8 @@ static void the_digests_of_projections_are_as_before(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(the_figures_of_projections_are_as_before),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(projections_keep_their_laws),
+		cmocka_unit_test(the_figures_of_projections_are_as_before),
 		cmocka_unit_test(the_digests_of_projections_are_as_before)};
 
 	/* each case allocates and frees some large arrays; taken from the heap, they cost no new pages */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "varied_ops.h"
+
+#include <stdio.h>
+
+/* Operators with the shapes of their inputs; of a growing one, what comes before and after the size that
+ * grows. */
+static const struct {
+	const char *name, *shape, *before;
+} operators[] = {
+	{"aten::mm", "[[1024, 1024], [1024, 1024]];[\"float\", \"float\"];;", NULL},
+	{"aten::mm", "[[256, 256], [256, 256]];[\"c10::BFloat16\", \"c10::BFloat16\"];;", NULL},
+	{"aten::add", "[[1048576], [1048576], []];[\"float\", \"float\", \"Scalar\"];;", NULL},
+	{"aten::sum", "[[4096, 4096]];[\"float\"];;", NULL},
+	{"aten::cat", ", 64], [9, 8, 1, 64]], []];[\"TensorList\", \"Scalar\"];;", "[[[9, 8, "},
+	{"aten::cat", "], [1]], []];;", "[[["},
+	{"aten::cat", "]], [[8, 1]];;", "[[[0, 8, "},
+	{"aten::cat", "], [2, 1, 8, 1, 1, 1, 1, 1, 1]];;", "[[[2, 1, 8, 1, 1, 1, 1, 1, "},
+	{"aten::bmm", "[[16, 64, 64], [16, 64, 64]];[\"float\", \"float\"];;", NULL},
+	{"aten::_softmax", "[[16, 64, 64], [], []];[\"float\", \"Scalar\", \"Scalar\"];;", NULL},
+	{"aten::div_", "", NULL},
+	{"aten::copy_", "[[1048576], [1048576], []];[\"float\", \"float\", \"Scalar\"];;", NULL},
+};
+
+static void operate(struct varied_program *program, const struct varied_op *op, size_t which)
+{
+	int64_t start_ns = program->host_ns[op->thread];
+	struct varied_op one = *op;
+	char shape[160];
+
+	one.repeats = 1;
+	varied_launch(program, &one);
+	if (operators[which].before)
+		snprintf(shape, sizeof(shape), "%s%u%s", operators[which].before,
+			(unsigned)((op->choice % 2 ? 2 : 90) + program->round / (1 + op->choice % 3)),
+			operators[which].shape);
+	else
+		snprintf(shape, sizeof(shape), "%s", operators[which].shape);
+	varied_range(program, op->thread,
+		(struct kwhy_host_range){.start_ns = start_ns,
+			.end_ns = program->host_ns[op->thread],
+			.name = varied_name(program->recording, operators[which].name),
+			.shape = *shape ? varied_name(program->recording, shape) : 0,
+			.kind = KWHY_HOST_OPERATOR});
+}
+
+void varied_operate(struct varied_program *program, const struct varied_op *op)
+{
+	for (uint32_t i = 0; i < op->repeats; i++)
+		operate(program, op, op->name % 12);
+}
+
+/* Two batched products, and between them a softmax and up to nine elementwise kernels. */
+void varied_attend(struct varied_program *program, const struct varied_op *op)
+{
+	int64_t start_ns = program->host_ns[op->thread];
+
+	operate(program, op, 8);
+	for (uint32_t i = 0; i < (op->choice % 2 ? op->repeats : 0); i++)
+		operate(program, op, 10);
+	operate(program, op, 9);
+	for (uint32_t i = 0; i < (op->choice % 3 ? 0 : op->repeats); i++)
+		operate(program, op, 10);
+	operate(program, op, 8);
+	if (op->name % 2)
+		varied_range(program, op->thread,
+			(struct kwhy_host_range){.start_ns = start_ns,
+				.end_ns = program->host_ns[op->thread],
+				.name = varied_name(
+					program->recording, "aten::_scaled_dot_product_attention_math"),
+				.kind = KWHY_HOST_OPERATOR});
+}
+
+/* Appends to a cache that grows by one in each round, or seldomer. */
+void varied_append(struct varied_program *program, const struct varied_op *op)
+{
+	operate(program, op, 4 + op->name % 2);
+}
