@@ -156,35 +156,6 @@ static void write_words(struct kwhy_text *out, const struct kwhy_finding *findin
 		kwhy_text_addf(out, "%s\n", finding->evidence[i].what);
 }
 
-static void write_case(struct kwhy_text *out, uint64_t seed, bool words)
-{
-	struct varied varied = varied_new(seed, false);
-	struct kwhy_findings *findings = find(&varied, seed);
-
-	kwhy_text_addf(out, "case %" PRIu64 "\n", seed);
-	for (size_t i = 0; i < findings->count; i++)
-		write_finding(out, &findings->items[i]);
-	for (size_t i = 0; words && i < findings->count; i++)
-		write_words(out, &findings->items[i]);
-	kwhy_findings_free(findings);
-	varied_free(&varied);
-}
-
-static void the_figures_of_findings_are_as_before(void **state)
-{
-	(void)state;
-	for (unsigned file = 0; file < FILES; file++) {
-		struct kwhy_text out = {0};
-		char name[64];
-
-		for (uint64_t seed = file; seed < CASES; seed += FILES)
-			write_case(&out, seed, false);
-		snprintf(name, sizeof(name), "detect/figures-%u.expected", file);
-		assert_expected_text(name, out.data);
-		kwhy_text_done(&out);
-	}
-}
-
 /* Whether the middle lies between the bounds or all are unknown. */
 static bool is_between(int64_t low, int64_t middle, int64_t high)
 {
@@ -220,17 +191,35 @@ static void check_finding(
 				finding->id);
 }
 
-static void the_figures_of_a_finding_agree(void **state)
+/* Checks the figures of a case and writes them. */
+static void write_case(struct kwhy_text *out, uint64_t seed, bool words)
+{
+	struct varied varied = varied_new(seed, false);
+	struct kwhy_findings *findings = find(&varied, seed);
+
+	kwhy_text_addf(out, "case %" PRIu64 "\n", seed);
+	for (size_t i = 0; i < findings->count; i++) {
+		check_finding(varied.recording, &findings->items[i], seed);
+		write_finding(out, &findings->items[i]);
+	}
+	for (size_t i = 0; words && i < findings->count; i++)
+		write_words(out, &findings->items[i]);
+	kwhy_findings_free(findings);
+	varied_free(&varied);
+}
+
+static void the_figures_of_findings_are_as_before(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 0; seed < DIGESTED; seed++) {
-		struct varied varied = varied_new(seed, false);
-		struct kwhy_findings *findings = find(&varied, seed);
+	for (unsigned file = 0; file < FILES; file++) {
+		struct kwhy_text out = {0};
+		char name[64];
 
-		for (size_t i = 0; i < findings->count; i++)
-			check_finding(varied.recording, &findings->items[i], seed);
-		kwhy_findings_free(findings);
-		varied_free(&varied);
+		for (uint64_t seed = file; seed < CASES; seed += FILES)
+			write_case(&out, seed, false);
+		snprintf(name, sizeof(name), "detect/figures-%u.expected", file);
+		assert_expected_text(name, out.data);
+		kwhy_text_done(&out);
 	}
 }
 
@@ -282,7 +271,7 @@ static void a_count_at_the_threshold_is_found_and_one_less_is_not(void **state)
 	struct kwhy_detect_options options = {.evidence_limit = 1};
 
 	(void)state;
-	for (uint64_t seed = 0; seed < CASES; seed++) {
+	for (uint64_t seed = 0; seed < CASES; seed += 2) {
 		struct varied varied = varied_new(seed, false);
 		struct kwhy_findings *findings;
 
@@ -321,7 +310,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_count_at_the_threshold_is_found_and_one_less_is_not),
-		cmocka_unit_test(the_figures_of_a_finding_agree),
 		cmocka_unit_test(the_figures_of_findings_are_as_before),
 		cmocka_unit_test(the_digests_of_findings_are_as_before)};
 

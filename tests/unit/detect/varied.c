@@ -5,6 +5,7 @@
 #include "varied_ops.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,12 +115,12 @@ static struct varied_op draw_op(struct varied_program *program, const uint32_t t
 
 static void add_step(struct varied_program *program, int64_t start_ns)
 {
-	static const char *const words[] = {
-		"ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2", "train_step"};
 	struct kwhy_range range = {
 		.start_ns = start_ns, .end_ns = program->host_ns[0], .thread = 0, .kind = KWHY_RANGE_STEP};
+	char name[32];
 
-	range.name = varied_name(program->recording, words[program->round % 4]);
+	snprintf(name, sizeof(name), "ProfilerStep#%u", (unsigned)program->round);
+	range.name = varied_name(program->recording, name);
 	OK(kwhy_recording_add_range(program->recording, &range, &error));
 }
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "varied_ops.h"
 
+#include "ok.h"
+
 #include <stdio.h>
+
+static struct kwhy_error error;
 
 /* Operators with the shapes of their inputs; of a growing one, what comes before and after the size that
  * grows. */
@@ -75,4 +79,30 @@ void varied_attend(struct varied_program *program, const struct varied_op *op)
 void varied_append(struct varied_program *program, const struct varied_op *op)
 {
 	operate(program, op, 4 + op->name % 2);
+}
+
+/* Short kernels, between which the host runs the model; at times within a step of the optimizer. */
+void varied_step_model(struct varied_program *program, const struct varied_op *op)
+{
+	struct kwhy_range whole = {
+		.start_ns = program->host_ns[op->thread], .thread = op->thread, .kind = KWHY_RANGE_USER};
+	struct varied_op one = *op;
+
+	one.repeats = 1;
+	one.length_ns = 1000 * (1 + op->choice % 3);
+	for (uint32_t i = 0; i < op->repeats; i++) {
+		int64_t start_ns = program->host_ns[op->thread];
+
+		program->host_ns[op->thread] += op->length_ns;
+		varied_range(program, op->thread,
+			(struct kwhy_host_range){.start_ns = start_ns,
+				.end_ns = program->host_ns[op->thread],
+				.name = varied_name(program->recording,
+					op->choice % 4 ? "nn.Module: Linear_0" : "logging"),
+				.kind = KWHY_HOST_PYTHON});
+		varied_launch(program, &one);
+	}
+	whole.end_ns = program->host_ns[op->thread];
+	whole.name = varied_name(program->recording, op->name % 2 ? "Optimizer.step#SGD.step" : "backward");
+	OK(kwhy_recording_add_range(program->recording, &whole, &error));
 }

@@ -552,4 +552,4 @@ void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struc
 	set_memory, wait_for, read_scalar, pause, sampled_pause, allocate, use_memory, reduce_all,
 	launch_graph, wait_for_event, varied_operate, varied_attend, hand_over, other_call, launch_from_lines,
 	run_unlinked, launch_long, launch_in_two, pause_apart, varied_append, work_everywhere, stream_array,
-	wait_everywhere, launch_seldom};
+	wait_everywhere, launch_seldom, varied_step_model, varied_step_model};

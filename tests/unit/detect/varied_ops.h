@@ -33,16 +33,18 @@ struct varied_op {
 	uint64_t bytes;
 };
 
-enum { VARIED_OPS = 32 };
+enum { VARIED_OPS = 34 };
 
 /* All operations, in the order of the numbers that varied.c draws. */
 extern void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struct varied_op *op);
 
 void varied_launch(struct varied_program *program, const struct varied_op *op);
-/* Operators of a framework (varied_operators.c): equal ones in a row, unfused attention, a growing cache. */
+/* Operators of a framework (varied_operators.c): equal ones in a row, unfused attention, a growing cache,
+ * modules. */
 void varied_operate(struct varied_program *program, const struct varied_op *op);
 void varied_attend(struct varied_program *program, const struct varied_op *op);
 void varied_append(struct varied_program *program, const struct varied_op *op);
+void varied_step_model(struct varied_program *program, const struct varied_op *op);
 
 /* Adds a host range of the thread. */
 void varied_range(struct varied_program *program, uint32_t thread, struct kwhy_host_range row);
