@@ -115,7 +115,7 @@ static void find_chains(struct chain_finder *finder)
 	}
 }
 
-static enum kwhy_status find_in_streams(struct kwhy_tally *tally)
+static void find_in_streams(struct kwhy_tally *tally)
 {
 	const struct kwhy_detect_context *context = tally->context;
 	const struct kwhy_device_view *seen = &context->view->devices[tally->device];
@@ -127,18 +127,16 @@ static enum kwhy_status find_in_streams(struct kwhy_tally *tally)
 		.max_gap_ns = kwhy_tally_threshold(tally, "max_gap_us") * 1e3,
 		.min_length = fmax(2, ceil(kwhy_tally_threshold(tally, "min_length"))),
 	};
-	enum kwhy_status status = KWHY_OK;
 
 	if (finder.previous && finder.waits) {
 		count_waits(context->view, finder.waits);
 		kwhy_detect_view_reset_streams(context->view, tally->device);
 		find_chains(&finder);
 	} else {
-		status = kwhy_fail_memory(context->error, "chains of kernels");
+		tally->status = kwhy_fail_memory(context->error, "chains of kernels");
 	}
 	free(finder.previous);
 	free(finder.waits);
-	return status;
 }
 
 enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context *context)
@@ -148,7 +146,7 @@ enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context
 	struct kwhy_tally tally;
 
 	kwhy_tally_init(&tally, context);
-	tally.status = find_in_streams(&tally);
+	find_in_streams(&tally);
 	verdict.title = kwhy_tally_words(&tally, "Chains of tiny kernels: %s kernels under %s in a row",
 		kwhy_quantity_count(count, tally.count),
 		kwhy_quantity_si(limit, kwhy_tally_threshold(&tally, "max_kernel_us") * 1e-6, "s", 3));

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "build.h"
 #include "unit/failing_memory.h"
+#include "varied.h"
 
 #include <stdlib.h>
+
+enum { VARIED = 60 };
 
 /* Makes a recording with waste of most kinds on two devices. */
 static struct build much_waste(void)
@@ -70,10 +73,33 @@ static void whichever_allocation_fails_it_is_said_and_nothing_is_missing_silentl
 	build_free(&build);
 }
 
+static void in_varied_recordings_too(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < VARIED; seed++) {
+		struct varied varied = varied_new(seed, false);
+		struct build build = {.recording = varied.recording, .ledger = varied.ledger};
+		enum kwhy_status status;
+		size_t all = count_findings(&build, -1, &status);
+		long failures = 0;
+
+		assert_int_equal(status, KWHY_OK);
+		for (failed = true; failed; failures++) {
+			size_t count = count_findings(&build, failures, &status);
+
+			if (status != KWHY_E_MEMORY && (status || count != all))
+				fail_msg("case %u: after %ld allocations status %d, %zu instead of %zu",
+					(unsigned)seed, failures, (int)status, count, all);
+		}
+		varied_free(&varied);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whichever_allocation_fails_it_is_said_and_nothing_is_missing_silently),
+		cmocka_unit_test(in_varied_recordings_too),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
