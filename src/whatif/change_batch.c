@@ -6,6 +6,8 @@
 #include "whatif/segments.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /*
  * Changes to how much work a launch does: equal launches become one, or one step does the work of several.
@@ -205,11 +207,38 @@ static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 }
 
 /*
+ * Numbers the steps that have work, since a batch must keep work of each of them: places[step] is the number
+ * of such steps before the step. Returns how many there are.
+ */
+static uint32_t number_steps(const struct kwhy_whatif *whatif, uint32_t *places)
+{
+	uint32_t count = 0;
+
+	memset(places, 0, whatif->step_count * sizeof(*places));
+	for (size_t i = 0; i < whatif->recording->activities.count; i++)
+		if (whatif->step[i] != KWHY_NONE)
+			places[whatif->step[i]] = 1;
+	for (uint32_t step = 0; step < whatif->step_count; step++) {
+		uint32_t has_work = places[step];
+
+		places[step] = count;
+		count += has_work;
+	}
+	return count;
+}
+
+/* Number of an activity's step among those with work; KWHY_NONE: it is outside of all steps. */
+static uint32_t place_of(const struct kwhy_whatif *whatif, const uint32_t *places, size_t row)
+{
+	return whatif->step[row] == KWHY_NONE ? KWHY_NONE : places[whatif->step[row]];
+}
+
+/*
  * Removes the calls of all steps that are merged into others. The whole pause before a call is removed with
  * it, unless the call before the pause is outside of all steps; then only that part of the pause is removed
  * which kwhy_whatif_drop_call() removes.
  */
-static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times)
+static void drop_steps(struct kwhy_whatif *whatif, const uint32_t *places, size_t thread, uint32_t times)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
 	uint32_t step = KWHY_NONE;
@@ -220,7 +249,7 @@ static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times
 		if (whatif->graph->outer[i] != i)
 			continue;
 		if (whatif->first_issued[i] < whatif->first_issued[i + 1])
-			step = whatif->step[whatif->issued[whatif->first_issued[i]]];
+			step = place_of(whatif, places, whatif->issued[whatif->first_issued[i]]);
 		if (step == KWHY_NONE || step % times == 0)
 			continue;
 		if (before == KWHY_NONE)
@@ -231,27 +260,30 @@ static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times
 }
 
 /* Number of steps with work on a device; steps at the end of the run may have none. */
-static uint32_t steps_on(const struct kwhy_whatif *whatif, uint32_t device)
+static uint32_t steps_on(const struct kwhy_whatif *whatif, const uint32_t *places, uint32_t device)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
 	uint32_t count = 0;
 
-	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++)
-		if (whatif->step[i] != KWHY_NONE && whatif->step[i] >= count)
-			count = whatif->step[i] + 1;
+	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
+		uint32_t step = place_of(whatif, places, i);
+
+		if (step != KWHY_NONE && step >= count)
+			count = step + 1;
+	}
 	return count;
 }
 
 /*
  * Merges every `number` consecutive steps of a device into the first of them. The last batch may have fewer.
  */
-static void grow_device(struct kwhy_whatif *whatif, uint32_t device, uint32_t number)
+static void grow_device(struct kwhy_whatif *whatif, const uint32_t *places, uint32_t device, uint32_t number)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
-	uint32_t count = steps_on(whatif, device);
+	uint32_t count = steps_on(whatif, places, device);
 
 	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
-		uint32_t row = (uint32_t)i, step = whatif->step[row], times;
+		uint32_t row = (uint32_t)i, step = place_of(whatif, places, i), times;
 
 		if (step == KWHY_NONE || kwhy_whatif_row_is_dropped(whatif, row))
 			continue;
@@ -266,21 +298,28 @@ static void grow_device(struct kwhy_whatif *whatif, uint32_t device, uint32_t nu
 void kwhy_whatif_grow_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
 	const struct kwhy_recording *recording = whatif->recording;
+	uint32_t *places = malloc((whatif->step_count + 1) * sizeof(*places)), count;
 
-	if (whatif->step_count < 2 * number) {
+	if (!places) {
+		whatif->out_of_memory = true;
+		return;
+	}
+	count = number_steps(whatif, places);
+	if (count < 2 * number) {
 		kwhy_whatif_refuse(effect,
 			"fewer than %u steps are known; name the ranges that are steps (--steps)",
 			2 * number);
+		free(places);
 		return;
 	}
 	for (size_t t = 0; t < recording->thread_count; t++)
-		drop_steps(whatif, t, number);
+		drop_steps(whatif, places, t, number);
 	for (uint32_t d = 0; d < recording->device_count; d++)
-		grow_device(whatif, d, number);
-	effect->places = whatif->step_count;
+		grow_device(whatif, places, d, number);
+	free(places);
+	effect->places = count;
 	kwhy_whatif_say(effect,
 		"%u steps (%s) do the work of %s%u each; kernels grow with their blocks on each "
 		"multiprocessor, copies by their bytes, the host's time and collectives not at all",
-		(whatif->step_count + number - 1) / number, whatif->step_words,
-		whatif->step_count % number ? "up to " : "", number);
+		(count + number - 1) / number, whatif->step_words, count % number ? "up to " : "", number);
 }

@@ -59,6 +59,16 @@ static void a_larger_batch_takes_longer_where_the_device_is_full(void **state)
 	assert_made(made(&build, "bigger-batch", 2, NULL), 4, 2 * (2000 + 170667 + 2000) + 1200);
 }
 
+static void build_step(struct build *build, int64_t start_us, int64_t end_us)
+{
+	struct kwhy_range range = {
+		.start_ns = start_us * US, .end_ns = end_us * US, .thread = 0, .kind = KWHY_RANGE_STEP};
+
+	assert_int_equal(
+		KWHY_OK, kwhy_names_intern(&build->recording->names, "step", 4, &range.name, &error));
+	assert_int_equal(KWHY_OK, kwhy_recording_add_range(build->recording, &range, &error));
+}
+
 static void launch_named(struct build *build, const char *name, int64_t call_us)
 {
 	size_t row = build->recording->activities.count;
@@ -116,6 +126,28 @@ static void a_step_with_a_long_pause_is_none(void **state)
 	kwhy_plan_free(plan);
 }
 
+/*
+ * Only every second step has work, as where a profiler skips steps, or a thread does nothing in some. The
+ * work of two steps is still done once; it does not vanish with the steps.
+ */
+static void steps_without_work_are_merged_into_none(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 16; i++) {
+		build_step(&build, 100 * i, 100 * i + 90);
+		if (i % 2)
+			launch_named(&build, "work", 100 * i + 10);
+	}
+	plan = made(&build, "bigger-batch", 2, NULL);
+	assert_int_equal(plan->change_count, 1);
+	assert_int_equal(plan->changes[0].places, 8);
+	assert_in_range(plan->changes[0].after.time_ns, 600000, 1000000);
+	kwhy_plan_free(plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +156,7 @@ int main(void)
 		cmocka_unit_test(a_larger_batch_takes_longer_where_the_device_is_full),
 		cmocka_unit_test(what_comes_behind_the_steps_is_none),
 		cmocka_unit_test(a_step_with_a_long_pause_is_none),
+		cmocka_unit_test(steps_without_work_are_merged_into_none),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
