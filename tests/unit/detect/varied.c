@@ -51,6 +51,17 @@ static void add_devices(struct varied_program *program)
 	}
 }
 
+/* Adds a process that uses no device, with a thread. */
+static void add_idle_process(struct varied_program *program, uint32_t index)
+{
+	struct kwhy_process process = {.pid = 99, .rank = KWHY_NONE, .machine = KWHY_NONE};
+	struct kwhy_thread thread = {.process = index, .tid = program->thread_count};
+
+	OK(kwhy_recording_add_process(program->recording, &process, NULL, &error));
+	OK(kwhy_recording_add_thread(program->recording, &thread, NULL, &error));
+	program->thread_process[program->thread_count++] = index;
+}
+
 /* Adds one process for each device or, if `shared`, one for all, with its threads and streams. */
 static void add_processes(struct varied_program *program)
 {
@@ -69,6 +80,8 @@ static void add_processes(struct varied_program *program)
 			OK(kwhy_recording_add_thread(program->recording, &thread, NULL, &error));
 		}
 	}
+	if (below(program, 4) == 0 && program->thread_count < VARIED_THREADS)
+		add_idle_process(program, process_count);
 	for (uint32_t s = 0; s < program->device_count * streams; s++) {
 		struct kwhy_stream stream = {.device = s % program->device_count,
 			.process = shared ? 0 : s % program->device_count,
