@@ -27,9 +27,8 @@ static enum kwhy_status spread_allocate(
 		.draws_nj = calloc(powers->draw_count * entries, sizeof(double)),
 		.low_nj = calloc(entries, sizeof(double)),
 		.high_nj = calloc(entries, sizeof(double)),
-		.deviation_nj = calloc(entries, sizeof(double)),
 	};
-	if (draws->draws_nj && draws->low_nj && draws->high_nj && draws->deviation_nj)
+	if (draws->draws_nj && draws->low_nj && draws->high_nj)
 		return KWHY_OK;
 	kwhy_energy_draws_done(draws);
 	return kwhy_fail_memory(error, "intervals of the accounts");
@@ -40,7 +39,6 @@ void kwhy_energy_draws_done(struct kwhy_energy_draws *draws)
 	free(draws->draws_nj);
 	free(draws->low_nj);
 	free(draws->high_nj);
-	free(draws->deviation_nj);
 	*draws = (struct kwhy_energy_draws){0};
 }
 
@@ -94,15 +92,10 @@ static double quantile(double *values, size_t count, double share)
 static void summarise_class(struct kwhy_energy_draws *draws, const struct kwhy_apportioned *apportioned,
 	size_t class, double *values)
 {
-	double apportioned_nj = (double)apportioned->gross_nj[class], mean = 0, squares = 0;
+	double apportioned_nj = (double)apportioned->gross_nj[class];
 
-	for (size_t i = 0; i < draws->draw_count; i++) {
-		values[i] = draws->draws_nj[i * (draws->class_count + 1) + class];
-		mean += values[i] / (double)draws->draw_count;
-	}
 	for (size_t i = 0; i < draws->draw_count; i++)
-		squares += (values[i] - mean) * (values[i] - mean);
-	draws->deviation_nj[class] = sqrt(squares / (double)draws->draw_count);
+		values[i] = draws->draws_nj[i * (draws->class_count + 1) + class];
 	draws->low_nj[class] = fmin(apportioned_nj, quantile(values, draws->draw_count, LOW_QUANTILE));
 	draws->high_nj[class] = fmax(apportioned_nj, quantile(values, draws->draw_count, HIGH_QUANTILE));
 }

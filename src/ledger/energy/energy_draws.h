@@ -16,7 +16,6 @@ struct kwhy_energy_draws {
 	double *draws_nj;	  /* [draw_count * (class_count + 1)] energy of each class in each draw */
 	double *low_nj, *high_nj; /* [class_count + 1] 5 and 95 % quantiles of the energies, widened to
 				     include the apportioned energy */
-	double *deviation_nj;	  /* [class_count + 1] standard deviations of the energies */
 	double unrecorded_low_nj,
 		unrecorded_high_nj; /* 5 and 95 % quantiles of the energy of unrecorded time */
 	double wrong_ratio; /* share of the energy that is on other accounts in the ledger than in a draw;

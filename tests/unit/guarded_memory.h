@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_UNIT_GUARDED_MEMORY_H
+#define TESTS_UNIT_GUARDED_MEMORY_H
+
+#include <malloc.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Puts bytes of 0xff after every allocation of one test of a program, so that a value read from beyond its
+ * end is a NaN or -1. free() and realloc() abort if these bytes were written. Fresh memory of malloc() has
+ * bytes of 0xff, too. It replaces the allocators; link the program with --wrap.
+ */
+
+enum { GUARD_BYTES = 32, GUARD_BYTE = 0xff };
+#define GUARD_MAGIC UINT64_C(0x5bd1e995a1b2c3d4)
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void __real_free(void *old);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void __wrap_free(void *old);
+
+/* The size is kept, with a mark, in the last bytes of what the allocator reserved. */
+static uint64_t *guard_mark(void *memory)
+{
+	return (uint64_t *)(void *)((unsigned char *)memory + (malloc_usable_size(memory) / 8 - 1) * 8);
+}
+
+static void *guard(void *memory, size_t size)
+{
+	if (!memory)
+		return NULL;
+	memset((unsigned char *)memory + size, GUARD_BYTE,
+		(size_t)((unsigned char *)guard_mark(memory) - (unsigned char *)memory) - size);
+	*guard_mark(memory) = size ^ GUARD_MAGIC;
+	return memory;
+}
+
+/* Whether the memory has a guard; its size is written to *out_size. Memory that the C library gave has none.
+ */
+static bool is_guarded(void *memory, size_t *out_size)
+{
+	const size_t usable = malloc_usable_size(memory);
+
+	*out_size = usable >= GUARD_BYTES ? (size_t)(*guard_mark(memory) ^ GUARD_MAGIC) : SIZE_MAX;
+	return *out_size <= usable - GUARD_BYTES;
+}
+
+static void check_guard(void *memory)
+{
+	size_t size;
+
+	if (!memory || !is_guarded(memory, &size))
+		return;
+	for (unsigned char *at = (unsigned char *)memory + size; at < (unsigned char *)guard_mark(memory);
+		at++)
+		if (*at != GUARD_BYTE)
+			abort();
+	*guard_mark(memory) = 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	void *memory = __real_malloc(size + GUARD_BYTES);
+
+	if (memory)
+		memset(memory, GUARD_BYTE, size);
+	return guard(memory, size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - GUARD_BYTES)
+		return NULL;
+	return guard(__real_calloc(1, bytes + GUARD_BYTES), bytes);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	check_guard(old);
+	return guard(__real_realloc(old, size + GUARD_BYTES), size);
+}
+
+void __wrap_free(void *old)
+{
+	check_guard(old);
+	__real_free(old);
+}
+
+#endif
