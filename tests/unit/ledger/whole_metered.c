@@ -331,8 +331,8 @@ static void add_device(struct metered *metered, struct whole_made *made)
 		.sm_count = once_in(metered, 5) ? 0 : 132,
 		.threads_per_sm = 2048,
 		.limit_mw = once_in(metered, 4) ? -1 : 700000 - 500000 * (int64_t)once_in(metered, 6),
-		.context_idle_mw = once_in(metered, 6) ? 100000 : -1,
-		.clean_idle_mw = once_in(metered, 6) ? 70000 : -1};
+		.context_idle_mw = once_in(metered, 4) ? 100000 : -1,
+		.clean_idle_mw = once_in(metered, 4) ? 70000 : -1};
 
 	OK(kwhy_recording_add_device(made->recording, &device, NULL, &error));
 	metered->stream = build_stream(made->recording, metered->device, 0, 2 * metered->device);

@@ -27,6 +27,42 @@ struct cases {
 	enum stored stored;
 };
 
+/* Checks laws that hold whatever the stored texts say: all parts of the time and of the energy add up. */
+static void check_books(const struct kwhy_device_ledger *device, bool has_calls)
+{
+	const struct kwhy_device_time *time = &device->time;
+	const struct kwhy_device_energy *energy = &device->energy;
+	int64_t gross_nj = 0, net_nj = 0, idle_nj = 0;
+
+	assert_int_equal(
+		time->compute_ns + time->collective_ns + time->copy_ns + time->memset_ns + time->overlap_ns,
+		time->busy_ns);
+	assert_int_equal(
+		time->busy_ns + time->idle_ns + time->probing_ns + time->unrecorded_ns, time->span_ns);
+	if (has_calls && time->sync_ns != KWHY_UNKNOWN_NS)
+		assert_int_equal(
+			time->sync_ns + time->launch_ns + time->alloc_ns + time->host_ns, time->idle_ns);
+	for (size_t i = 0; i < device->account_count && energy->known; i++) {
+		const struct kwhy_account *account = &device->accounts[i];
+
+		if (!energy->modelled)
+			assert_true(account->low_nj <= account->gross_nj &&
+				account->gross_nj <= account->high_nj);
+		if (account->gross_nj == KWHY_UNKNOWN_NJ)
+			continue;
+		gross_nj += account->gross_nj;
+		net_nj += account->net_nj;
+		idle_nj += account->idle_nj;
+	}
+	if (!energy->known)
+		return;
+	assert_int_equal(gross_nj, energy->attributed_nj);
+	if (energy->modelled) /* without a meter, idle power may be unknown */
+		return;
+	assert_int_equal(gross_nj, energy->measured_nj);
+	assert_int_equal(gross_nj, net_nj + idle_nj);
+}
+
 /* Writes the text of a case's ledger, or of the refusal. */
 static void write_case(FILE *out, struct whole_made *made)
 {
@@ -41,6 +77,8 @@ static void write_case(FILE *out, struct whole_made *made)
 		fprintf(out, "refused: %s\n", error.text);
 	else
 		whole_text_write(out, ledger, made->recording);
+	for (size_t d = 0; !status && d < ledger->device_count; d++)
+		check_books(&ledger->devices[d], made->recording->has_calls);
 	build_free(made->recording, ledger);
 }
 

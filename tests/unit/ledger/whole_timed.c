@@ -217,16 +217,21 @@ static void add_ranges(struct timed *timed)
 {
 	const uint32_t count = below(timed, 16);
 	const bool regular = once_in(timed, 2);
+	/* A pause before one of the steps, about as long as one that begins a new loop: 10 periods of 14
+	 * units. */
+	const uint32_t paused = once_in(timed, 2) ? 1 + below(timed, 4) : count;
+	const int64_t pause = 14 * 10 - 14 + 6 - 1 + below(timed, 3);
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct kwhy_range range = {
-			.start_ns = regular ? (int64_t)i * 14 * timed->unit_ns : time_of(timed),
+		struct kwhy_range range = {.start_ns = regular
+				? ((int64_t)i * 14 + (i >= paused ? pause : 0)) * timed->unit_ns
+				: time_of(timed),
 			.name = name_of(timed, once_in(timed, 2) ? "step" : "range", 4),
 			.thread = once_in(timed, 6) ? KWHY_NONE : below(timed, timed->threads),
 			.kind = regular ? KWHY_RANGE_STEP : below(timed, KWHY_RANGE_KIND_COUNT)};
 
 		range.end_ns = range.start_ns +
-			(once_in(timed, 3) ? 6 * timed->unit_ns : 2 * length_of(timed));
+			(regular || once_in(timed, 3) ? 6 * timed->unit_ns : 2 * length_of(timed));
 		OK(kwhy_recording_add_range(timed->recording, &range, &error));
 	}
 }
