@@ -23,7 +23,8 @@ enum stored { STORED_WHOLE, STORED_REALS, STORED_DIGEST };
 struct cases {
 	const char *file; /* name of the stored text */
 	void (*make)(struct whole_made *made, uint64_t seed);
-	uint64_t from, to; /* seeds [from, to) */
+	const uint64_t *seeds; /* [count]; NULL: 0 to count - 1 */
+	size_t count;
 	enum stored stored;
 };
 
@@ -126,8 +127,8 @@ static void check(const struct cases *cases)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	for (uint64_t seed = cases->from; seed < cases->to; seed++)
-		add_case(out, cases, seed);
+	for (size_t i = 0; i < cases->count; i++)
+		add_case(out, cases, cases->seeds ? cases->seeds[i] : i);
 	assert_int_equal(fclose(out), 0);
 	snprintf(path, sizeof(path), FOLDER "%s.txt", cases->file);
 	if (update && *update == '1')
@@ -141,16 +142,31 @@ static void check(const struct cases *cases)
 static void times_and_sums_are_as_before(void **state)
 {
 	(void)state;
-	check(&(struct cases){"times", whole_make_timed, 0, 4, STORED_WHOLE});
-	check(&(struct cases){"times-short", whole_make_timed, 4, 300, STORED_DIGEST});
+	check(&(struct cases){"times", whole_make_timed, NULL, 4, STORED_WHOLE});
+	check(&(struct cases){"times-short", whole_make_timed, NULL, 300, STORED_DIGEST});
 }
 
+#define SEEDS(list) list, sizeof(list) / sizeof((list)[0])
+
+/*
+ * The seeds are those among the first 400 that together show every meter with every note, basis and kind of
+ * coverage, and those with most readings for their processor time.
+ */
 static void energies_are_as_before(void **state)
 {
+	static const uint64_t whole[] = {20, 34, 51, 69, 72, 15, 42, 64};
+	static const uint64_t first[] = {0, 7, 9, 13, 17, 18, 35, 36, 50, 53, 73, 75, 92, 94, 102, 104, 107,
+		108, 110, 117, 118, 120, 123, 126, 128, 129, 130, 134, 138, 144, 155, 156, 165, 166, 167, 168,
+		172, 176, 181, 185, 186, 189, 193, 196, 198, 199, 203, 205, 206, 211, 213, 215};
+	static const uint64_t second[] = {235, 236, 245, 246, 247, 251, 252, 257, 259, 260, 262, 265, 266,
+		267, 269, 280, 283, 284, 286, 290, 298, 306, 307, 312, 317, 319, 322, 323, 332, 335, 338, 340,
+		348, 349, 350, 359, 360, 367, 368, 375, 377, 381, 384, 386, 387, 388, 390, 393, 394, 396,
+		397};
+
 	(void)state;
-	check(&(struct cases){"energy", whole_make_metered, 0, 8, STORED_WHOLE});
-	check(&(struct cases){"energy-short-1", whole_make_metered, 8, 55, STORED_REALS});
-	check(&(struct cases){"energy-short-2", whole_make_metered, 55, 100, STORED_REALS});
+	check(&(struct cases){"energy", whole_make_metered, SEEDS(whole), STORED_WHOLE});
+	check(&(struct cases){"energy-short-1", whole_make_metered, SEEDS(first), STORED_REALS});
+	check(&(struct cases){"energy-short-2", whole_make_metered, SEEDS(second), STORED_REALS});
 }
 
 int main(void)
