@@ -2,6 +2,8 @@
 #ifndef TESTS_UNIT_GUARDED_MEMORY_H
 #define TESTS_UNIT_GUARDED_MEMORY_H
 
+#include "base/arena.h"
+
 #include <malloc.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +24,8 @@ void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
 void __real_free(void *old);
+void *__real_kwhy_arena_alloc(struct kwhy_arena *arena, size_t count, size_t item_bytes);
+void *__wrap_kwhy_arena_alloc(struct kwhy_arena *arena, size_t count, size_t item_bytes);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
@@ -64,6 +68,33 @@ static void check_guard(void *memory)
 		if (*at != GUARD_BYTE)
 			abort();
 	*guard_mark(memory) = 0;
+}
+
+/* The ends of what arenas gave since the last check. */
+static unsigned char *arena_ends[1 << 16];
+static size_t arena_end_count;
+
+void *__wrap_kwhy_arena_alloc(struct kwhy_arena *arena, size_t count, size_t item_bytes)
+{
+	unsigned char *memory = __real_kwhy_arena_alloc(arena, 1, count * item_bytes + GUARD_BYTES);
+
+	if (!memory || arena_end_count == sizeof(arena_ends) / sizeof(arena_ends[0]))
+		abort();
+	arena_ends[arena_end_count++] = memory + count * item_bytes;
+	memset(memory + count * item_bytes, GUARD_BYTE, GUARD_BYTES);
+	return memory;
+}
+
+/* Call it before the arenas are freed. */
+static void check_arena_guards(void)
+{
+	while (arena_end_count) {
+		const unsigned char *end = arena_ends[--arena_end_count];
+
+		for (int i = 0; i < GUARD_BYTES; i++)
+			if (end[i] != GUARD_BYTE)
+				abort();
+	}
 }
 
 void *__wrap_malloc(size_t size)

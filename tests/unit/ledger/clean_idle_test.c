@@ -432,6 +432,47 @@ static void of_a_run_that_the_meter_saw_whole_nothing_is_worked_out(void **state
 	build_free(recording, ledger);
 }
 
+/* Number of times without a context that are found in samples which do not show two levels by themselves. */
+static size_t clean_found(int64_t clean_mw, int64_t context_mw, const struct kwhy_profile *profile)
+{
+	/* Between the step at 2 s and the work, some other program draws 500 W for a while. */
+	const struct metered_level levels[] = {{0, 80}, {2, 123}, {3, 500}, {3.3, 123}};
+	const struct metered_run runs[] = {{4, 4.2, 600, "products"}, {4.3, 4.5, 600, "products"}};
+	const struct metered_plan plan = {levels, 4, runs, 2, 4.6, 0.5, 1, 0};
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_recording *recording = metered_build(&plan);
+	struct kwhy_ledger *ledger;
+	size_t count;
+
+	recording->devices[0].clean_idle_mw = clean_mw;
+	recording->devices[0].context_idle_mw = context_mw;
+	options.profile = profile;
+	ledger = build_ledger_with(recording, &options);
+	count = ledger->devices[0].clean_count;
+	if (count)
+		assert_true(llabs(ledger->devices[0].clean[0].end_ns - 2000000000) < 20000000);
+	build_free(recording, ledger);
+	return count;
+}
+
+static void known_levels_divide_samples_that_other_work_disturbs(void **state)
+{
+	struct kwhy_profile profile;
+
+	(void)state;
+	kwhy_profile_init(&profile);
+	assert_int_equal(clean_found(-1, -1, NULL), 0);
+	assert_int_equal(clean_found(80000, -1, NULL), 0);
+	assert_int_equal(clean_found(80000, 123000, NULL), 1);
+	assert_int_equal(clean_found(123000, 80000, NULL), 0);
+	profile.clean_idle_w.value = 80;
+	profile.context_idle_w.value = 123;
+	assert_int_equal(clean_found(-1, -1, &profile), 1);
+	/* What is stated with the data goes before the profile. */
+	assert_int_equal(clean_found(123000, 80000, &profile), 0);
+	kwhy_arena_done(&profile.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -446,6 +487,7 @@ int main(void)
 		cmocka_unit_test(a_device_that_had_not_come_to_rest_tells_its_level_behind_the_work),
 		cmocka_unit_test(
 			a_device_that_does_not_come_to_rest_behind_its_work_tells_its_level_before_that),
+		cmocka_unit_test(known_levels_divide_samples_that_other_work_disturbs),
 		cmocka_unit_test(light_work_is_held_against_the_level_that_the_readings_show),
 		cmocka_unit_test(work_too_short_for_the_meter_has_a_guess_with_an_interval_that_holds_it),
 		cmocka_unit_test(a_level_that_changes_inside_the_span_is_seen_as_wrong_energy),

@@ -80,6 +80,7 @@ static void write_case(FILE *out, struct whole_made *made)
 		whole_text_write(out, ledger, made->recording);
 	for (size_t d = 0; !status && d < ledger->device_count; d++)
 		check_books(&ledger->devices[d], made->recording->has_calls);
+	check_arena_guards();
 	build_free(made->recording, ledger);
 }
 
