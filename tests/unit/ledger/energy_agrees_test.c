@@ -11,12 +11,13 @@
 #define IDLE_W 50.0
 #define SECOND_NS INT64_C(1000000000)
 
-enum { CLASSES = 2, CHANNELS = KWHY_METERED_CHANNELS(CLASSES), MOST = 20 };
+enum { CLASSES = 2, CHANNELS = KWHY_METERED_CHANNELS(CLASSES), INTERVALS_MAX = 20 };
 
 /* Intervals in which class 0 runs for a_s, then class 1 for b_s; the rest is idle. */
 struct made {
-	struct kwhy_metered_interval intervals[MOST];
-	double seen_s[MOST * CHANNELS], elevated_s[MOST], elevated_j[MOST], net_w[CLASSES];
+	struct kwhy_metered_interval intervals[INTERVALS_MAX];
+	double seen_s[INTERVALS_MAX * CHANNELS], elevated_s[INTERVALS_MAX], elevated_j[INTERVALS_MAX],
+		net_w[CLASSES];
 	struct kwhy_metered_total total;
 	struct kwhy_metered_view view;
 	struct kwhy_powers powers;
@@ -78,8 +79,8 @@ static double misfit_of(const struct made *made)
  */
 static double wrong_j(size_t count, double more_w, double a, double b)
 {
-	double m[MOST], x[MOST], beyond[MOST], sum_m = 0, sum_e = 0, xm = 0, mm = 0, xx = 0, xe = 0, rest = 0,
-					       moved = 0, slope;
+	double m[INTERVALS_MAX], x[INTERVALS_MAX], beyond[INTERVALS_MAX],
+		sum_m = 0, sum_e = 0, xm = 0, mm = 0, xx = 0, xe = 0, rest = 0, moved = 0, slope;
 
 	for (size_t i = 0; i < count; i++) {
 		m[i] = modelled_j(1, a_of[i], b_of[i]);

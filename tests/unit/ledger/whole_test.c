@@ -29,7 +29,7 @@ struct cases {
 };
 
 /* Checks laws that hold whatever the stored texts say: all parts of the time and of the energy add up. */
-static void check_books(const struct kwhy_device_ledger *device, bool has_calls)
+static void check_sums(const struct kwhy_device_ledger *device, bool has_calls)
 {
 	const struct kwhy_device_time *time = &device->time;
 	const struct kwhy_device_energy *energy = &device->energy;
@@ -79,7 +79,7 @@ static void write_case(FILE *out, struct whole_made *made)
 	else
 		whole_text_write(out, ledger, made->recording);
 	for (size_t d = 0; !status && d < ledger->device_count; d++)
-		check_books(&ledger->devices[d], made->recording->has_calls);
+		check_sums(&ledger->devices[d], made->recording->has_calls);
 	check_arena_guards();
 	build_free(made->recording, ledger);
 }

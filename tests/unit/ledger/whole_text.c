@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two real numbers agree if they differ by less than this share of the larger one, or by less than LEAST. */
+/* Two real numbers agree if they differ by less than this share of the larger one, or by less than
+ * AGREE_DIFFERENCE. */
 #define AGREE_RATIO 2e-6
-#define LEAST 1e-9
+#define AGREE_DIFFERENCE 1e-9
 
 enum { MODEL_BINS = 5, REALS_PER_LINE = 14 };
 
@@ -463,7 +464,7 @@ static bool agree(const char *expected, size_t expected_length, const char *got,
 		return expected_length == length && memcmp(expected, got, length) == 0;
 	a = strtod(left + 1, NULL);
 	b = strtod(right + 1, NULL);
-	return fabs(a - b) <= fmax(AGREE_RATIO * fmax(fabs(a), fabs(b)), LEAST);
+	return fabs(a - b) <= fmax(AGREE_RATIO * fmax(fabs(a), fabs(b)), AGREE_DIFFERENCE);
 }
 
 size_t whole_text_difference(const char *expected, const char *got)
