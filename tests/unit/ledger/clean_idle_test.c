@@ -473,6 +473,38 @@ static void known_levels_divide_samples_that_other_work_disturbs(void **state)
 	kwhy_arena_done(&profile.arena);
 }
 
+static double idle_level(const struct kwhy_profile *profile)
+{
+	const struct metered_level levels[] = {{0, 80}};
+	const struct metered_run runs[] = {{0.3, 0.4, 600, "products"}, {0.5, 0.6, 600, "products"}};
+	const struct metered_plan plan = {levels, 1, runs, 2, 0.7, 0.5, 1, 0};
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_recording *recording = metered_build(&plan);
+	struct kwhy_ledger *ledger;
+	double level_w;
+
+	options.profile = profile;
+	ledger = build_ledger_with(recording, &options);
+	level_w = ledger->devices[0].energy.context_idle_w;
+	build_free(recording, ledger);
+	return level_w;
+}
+
+static void a_profile_with_an_idle_level_of_0_w_knows_none(void **state)
+{
+	struct kwhy_profile profile;
+	double level_w;
+
+	(void)state;
+	kwhy_profile_init(&profile);
+	level_w = idle_level(&profile);
+	profile.context_idle_w = (struct kwhy_measured){0, 1};
+	assert_true(idle_level(&profile) == level_w);
+	profile.context_idle_w = (struct kwhy_measured){70, 0.1};
+	assert_true(idle_level(&profile) < level_w);
+	kwhy_arena_done(&profile.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -488,6 +520,7 @@ int main(void)
 		cmocka_unit_test(
 			a_device_that_does_not_come_to_rest_behind_its_work_tells_its_level_before_that),
 		cmocka_unit_test(known_levels_divide_samples_that_other_work_disturbs),
+		cmocka_unit_test(a_profile_with_an_idle_level_of_0_w_knows_none),
 		cmocka_unit_test(light_work_is_held_against_the_level_that_the_readings_show),
 		cmocka_unit_test(work_too_short_for_the_meter_has_a_guess_with_an_interval_that_holds_it),
 		cmocka_unit_test(a_level_that_changes_inside_the_span_is_seen_as_wrong_energy),
