@@ -65,7 +65,7 @@ static void name_file(const char *shown, char out[NAME_BYTES])
 /* The file of the download, for a handler of signals. There is one at a time. */
 static struct {
 	atomic_bool is_there;
-	char folder[PATH_MAX], path[PATH_MAX];
+	char folder[KWHY_TEMPORARY_BYTES], path[KWHY_TEMPORARY_BYTES + NAME_BYTES];
 } unfinished;
 
 void kwhy_download_remove_unfinished(void)
@@ -76,47 +76,40 @@ void kwhy_download_remove_unfinished(void)
 	rmdir(unfinished.folder);
 }
 
-/* Makes a private folder, and notes it before a signal can end the program. False: errno has the reason. */
-static bool make_folder(char *folder, const char *name)
+/* Makes a private folder, and notes it before a signal can end the program. */
+static enum kwhy_status make_folder(
+	char folder[KWHY_TEMPORARY_BYTES], const char *name, struct kwhy_error *error)
 {
-	const size_t length = strlen(folder), bytes = strlen(name) + 1;
+	enum kwhy_status status;
 	sigset_t all, before;
-	bool is_made;
-	int reason;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	is_made = mkdtemp(folder) != NULL;
-	reason = errno;
-	if (is_made && length + 1 + bytes <= PATH_MAX) {
-		memcpy(unfinished.folder, folder, length + 1);
-		memcpy(unfinished.path, folder, length);
-		unfinished.path[length] = '/';
-		memcpy(unfinished.path + length + 1, name, bytes);
+	status = kwhy_temporary_folder_make(folder, "download", "a trace", error);
+	if (!status) {
+		memcpy(unfinished.folder, folder, strlen(folder) + 1);
+		snprintf(unfinished.path, sizeof(unfinished.path), "%s/%s", folder, name);
 		atomic_store(&unfinished.is_there, true);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = reason;
-	return is_made;
+	return status;
 }
 
 static enum kwhy_status make_file(struct kwhy_download *download, FILE **out, struct kwhy_error *error)
 {
-	char *folder = kwhy_arena_printf(
-		&download->arena, "%s/kwhy-download-XXXXXX", kwhy_temporary_folder());
-	char name[NAME_BYTES];
+	char folder[KWHY_TEMPORARY_BYTES], name[NAME_BYTES];
+	enum kwhy_status status;
 
-	if (!folder)
-		return kwhy_fail_memory(error, "a download");
 	name_file(download->shown, name);
-	if (!make_folder(folder, name))
-		return kwhy_fail(error, KWHY_E_IO,
-			"cannot make a folder in %.200s: %s; set TMPDIR to a folder with room for a trace",
-			kwhy_temporary_folder(), strerror(errno));
-	download->folder = folder;
+	status = make_folder(folder, name, error);
+	if (status)
+		return status;
+	download->folder = kwhy_arena_printf(&download->arena, "%s", folder);
 	download->path = kwhy_arena_printf(&download->arena, "%s/%s", folder, name);
-	if (!download->path)
+	if (!download->folder || !download->path) {
+		kwhy_download_remove_unfinished();
 		return kwhy_fail_memory(error, "a download");
+	}
 	*out = fopen(download->path, "wxe");
 	return *out ? KWHY_OK
 		    : kwhy_fail(error, KWHY_E_IO, "cannot write %.300s: %s", download->path, strerror(errno));

@@ -178,16 +178,17 @@ static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 /* Makes a folder for a recording of which only digests are kept. */
 static enum kwhy_status make_spool(struct job *job, struct kwhy_error *error)
 {
-	char *path = kwhy_arena_printf(&job->arena, "%s/kwhy-record-XXXXXX", kwhy_temporary_folder());
+	char path[KWHY_TEMPORARY_BYTES];
+	enum kwhy_status status = kwhy_temporary_folder_make(
+		path, "record", "the recording until its digest is made", error);
 
-	if (!path)
+	if (status)
+		return status;
+	job->folder.path = kwhy_arena_printf(&job->arena, "%s", path);
+	if (!job->folder.path) {
+		rmdir(path);
 		return kwhy_fail_memory(error, "the name of a recording");
-	if (!mkdtemp(path))
-		return kwhy_fail(error, KWHY_E_IO,
-			"cannot make a folder in %.200s: %s; set TMPDIR to a folder with room for the "
-			"recording until its digest is made",
-			kwhy_temporary_folder(), strerror(errno));
-	job->folder.path = path;
+	}
 	job->is_spooled = true;
 	return KWHY_OK;
 }

@@ -145,28 +145,16 @@ static enum kwhy_status record(const struct kwhy_stat_kernels_request *request, 
 enum kwhy_status kwhy_stat_kernels_record(const struct kwhy_stat_kernels_request *request,
 	struct kwhy_stat *stat, int *out_exit, struct kwhy_error *error)
 {
-	struct kwhy_text folder = {0}, path = {0};
+	char folder[KWHY_TEMPORARY_BYTES], path[KWHY_TEMPORARY_BYTES + 16];
 	struct kwhy_error ignored = {0};
-	enum kwhy_status status;
+	enum kwhy_status status = kwhy_temporary_folder_make(folder, "stat", "a recording", error);
 
-	kwhy_text_addf(&folder, "%s/kwhy-stat-XXXXXX", kwhy_temporary_folder());
-	if (kwhy_text_check(&folder, error))
-		return KWHY_E_MEMORY;
-	if (!mkdtemp(folder.data)) {
-		status = kwhy_fail(error, KWHY_E_IO,
-			"cannot make a folder in %.200s: %s; set TMPDIR to a folder with room for a "
-			"recording",
-			kwhy_temporary_folder(), strerror(errno));
-	} else {
-		kwhy_text_addf(&path, "%s/run.kwhy", folder.data);
-		status = kwhy_text_check(&path, error);
-		if (!status)
-			status = record(request, path.data, stat, out_exit, error);
-		if (path.data && kwhy_record_folder_delete(path.data, &ignored))
-			(void)ignored;
-		rmdir(folder.data);
-	}
-	kwhy_text_done(&path);
-	kwhy_text_done(&folder);
+	if (status)
+		return status;
+	snprintf(path, sizeof(path), "%s/run.kwhy", folder);
+	status = record(request, path, stat, out_exit, error);
+	if (kwhy_record_folder_delete(path, &ignored))
+		(void)ignored;
+	rmdir(folder);
 	return status;
 }

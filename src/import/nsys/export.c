@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/nsys/export.h"
 
-#include "base/temporary.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -24,19 +23,12 @@ static const char by_hand[] = "export it with \"nsys export --type sqlite\" wher
 
 static enum kwhy_status make_folder(struct kwhy_nsys_export *made, struct kwhy_error *error)
 {
-	const char *base = kwhy_temporary_folder();
+	enum kwhy_status status = kwhy_temporary_folder_make(
+		made->folder, "nsys", "what nsys exports", error);
 
-	if (strlen(base) > sizeof(made->folder) - sizeof("/kwhy-nsys-XXXXXX"))
-		base = "/tmp";
-	snprintf(made->folder, sizeof(made->folder), "%s/kwhy-nsys-XXXXXX", base);
-	if (!mkdtemp(made->folder))
-		return kwhy_fail(error, KWHY_E_IO,
-			"%s: no folder can be made for what nsys exports: %s; set TMPDIR to a place with "
-			"space",
-			made->folder, strerror(errno));
 	snprintf(made->database, sizeof(made->database), "%s/e.sqlite", made->folder);
 	snprintf(made->log, sizeof(made->log), "%s/log", made->folder);
-	return KWHY_OK;
+	return status;
 }
 
 void kwhy_nsys_export_remove(const struct kwhy_nsys_export *made)

@@ -2,11 +2,12 @@
 #ifndef KWHY_IMPORT_NSYS_EXPORT_H
 #define KWHY_IMPORT_NSYS_EXPORT_H
 
-#include "base/status.h"
+#include "base/temporary.h"
 
 /* A report of Nsight Systems, exported to a database by the program nsys that is found in PATH. */
 struct kwhy_nsys_export {
-	char folder[64], database[80], log[80];
+	char folder[KWHY_TEMPORARY_BYTES], database[KWHY_TEMPORARY_BYTES + 16],
+		log[KWHY_TEMPORARY_BYTES + 16];
 };
 
 /*

@@ -66,18 +66,11 @@ static enum kwhy_status sqlite_failed(const struct kwhy_parquet_database *made, 
 
 static enum kwhy_status open_database(struct kwhy_parquet_database *made, struct kwhy_error *error)
 {
-	const char *base = kwhy_temporary_folder();
+	enum kwhy_status status = kwhy_temporary_folder_make(
+		made->folder, "parquet", "the tables of a Parquet file", error);
 
-	snprintf(made->folder, sizeof(made->folder), "%s/kwhy-parquet-XXXXXX",
-		strlen(base) < 64 ? base : "/tmp");
-	if (!mkdtemp(made->folder)) {
-		const int reason = errno;
-
-		made->folder[0] = '\0';
-		return kwhy_fail(error, KWHY_E_IO,
-			"%s: no folder can be made in %s: %s; set TMPDIR to a place with space", made->shown,
-			base, strerror(reason));
-	}
+	if (status)
+		return status;
 	snprintf(made->path, sizeof(made->path), "%s/e.sqlite", made->folder);
 	if (sqlite3_open(made->path, &made->db) ||
 		sqlite3_exec(

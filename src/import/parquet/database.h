@@ -2,7 +2,7 @@
 #ifndef KWHY_IMPORT_PARQUET_DATABASE_H
 #define KWHY_IMPORT_PARQUET_DATABASE_H
 
-#include "base/status.h"
+#include "base/temporary.h"
 #include "vendor/duckdb.h"
 
 #include <stddef.h>
@@ -14,8 +14,9 @@
 struct kwhy_parquet_database {
 	struct kwhy_duckdb duckdb;
 	struct sqlite3 *db;
-	const char *shown;	     /* path that the user gave, for messages */
-	char folder[128], path[144]; /* of the database; folder "": there is none */
+	const char *shown; /* path that the user gave, for messages */
+	/* of the database; folder "": there is none */
+	char folder[KWHY_TEMPORARY_BYTES], path[KWHY_TEMPORARY_BYTES + 16];
 };
 
 /*
