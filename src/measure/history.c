@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If a meter has given no readings for this time, no more are expected. */
-#define AFTER_NS INT64_C(45000000000)
-
 enum { READINGS_MAX = 1 << 20, READ_AT_ONCE = 256 };
 
 struct series {
@@ -205,7 +202,7 @@ bool kwhy_history_is_lost(const struct kwhy_history *history, size_t metered)
 
 bool kwhy_history_goes_on(const struct kwhy_history *history, size_t metered, int64_t last_ns, int64_t now_ns)
 {
-	return last_ns && last_ns > now_ns - AFTER_NS && !kwhy_history_is_lost(history, metered);
+	return last_ns && last_ns > now_ns - KWHY_HISTORY_KEPT_NS && !kwhy_history_is_lost(history, metered);
 }
 
 enum kwhy_status kwhy_history_curve(const struct kwhy_history *history, size_t metered,

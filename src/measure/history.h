@@ -26,6 +26,13 @@ void kwhy_history_free(struct kwhy_history *history);
  */
 KWHY_MUST_USE enum kwhy_status kwhy_history_drain(struct kwhy_history *history, struct kwhy_error *error);
 
+/*
+ * Time in ns that covers two updates of the slowest counters, which are read every 20 s. Readings must be
+ * kept for this long before the time up to which energy has been added up; if a meter has given none for this
+ * long, no more are expected.
+ */
+#define KWHY_HISTORY_KEPT_NS INT64_C(45000000000)
+
 /* Drops the readings before a time. */
 void kwhy_history_forget(struct kwhy_history *history, int64_t before_mono_ns);
 
@@ -68,8 +75,8 @@ bool kwhy_history_is_lost(const struct kwhy_history *history, size_t metered);
 
 /*
  * Whether more readings of an item are to be expected if its curve is known up to `last_ns`. False if the
- * item is a device that fell off the bus, if last_ns is at least 45 s ago, or if last_ns is 0 (there are no
- * readings yet).
+ * item is a device that fell off the bus, if last_ns is at least KWHY_HISTORY_KEPT_NS ago, or if last_ns is 0
+ * (there are no readings yet).
  */
 bool kwhy_history_goes_on(
 	const struct kwhy_history *history, size_t metered, int64_t last_ns, int64_t now_ns);

@@ -80,9 +80,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_session_make_curves(
 void kwhy_session_free_curves(struct kwhy_session *session);
 bool kwhy_session_meter_is_lost(const struct kwhy_session *session, size_t meter);
 /*
- * Time up to which all active meters have reported, at most now_ns. Meters without readings in the last 45 s
- * are ignored. With `counted`, the time is also at most that of the last counter update; some counters are
- * read only every twenty seconds.
+ * Time up to which all active meters have reported, at most now_ns. Meters without readings in the last
+ * KWHY_HISTORY_KEPT_NS are ignored. With `counted`, the time is also at most that of the last counter update;
+ * some counters are read only every twenty seconds.
  */
 int64_t kwhy_session_known_until(const struct kwhy_session *session, int64_t now_ns, bool counted);
 

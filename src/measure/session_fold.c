@@ -8,11 +8,6 @@
 #define SECOND INT64_C(1000000000)
 /* New readings change a curve only in this time before its end. */
 #define SETTLED_NS (250 * MS)
-/*
- * Readings are kept for this long before the time up to which energy has been added up. This covers two
- * updates of a counter that is read every twenty seconds.
- */
-#define KEPT_NS (45 * SECOND)
 
 static int compare_events(const void *left, const void *right)
 {
@@ -128,7 +123,7 @@ enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_err
 	session->event_count -= count;
 	memmove(session->events, session->events + count, session->event_count * sizeof(*session->events));
 	session->folded_ns = until_ns;
-	kwhy_history_forget(session->history, until_ns - KEPT_NS - 10 * session->period_most_ns);
+	kwhy_history_forget(session->history, until_ns - KWHY_HISTORY_KEPT_NS - 10 * session->period_most_ns);
 	return KWHY_OK;
 }
 

@@ -17,8 +17,6 @@
 /* the readings of a window are expected up to this time, in ns, after its end */
 #define LATE_NS (2 * (int64_t)SECOND_NS)
 #define RETRY_NS (SECOND_NS / 20)
-/* time in ns before a window for which readings are kept; some counters are read only every 20 s */
-#define KEEP_NS (30 * (int64_t)SECOND_NS)
 
 static enum kwhy_status start_sampling(struct kwhy_stat_meter *meter,
 	const struct kwhy_sensor_request *request, const char *save_path, struct kwhy_error *error)
@@ -393,7 +391,7 @@ void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct
 	}
 	close_curves(meter);
 	meter->summed_ns = until_ns;
-	kwhy_history_forget(meter->history, until_ns - KEEP_NS);
+	kwhy_history_forget(meter->history, until_ns - KWHY_HISTORY_KEPT_NS);
 }
 
 /*
