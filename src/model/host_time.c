@@ -170,19 +170,37 @@ static int64_t common_ns(const struct kwhy_host_ranges *rows, uint32_t row, int6
 	return between(rows->end_ns[row], start_ns, end_ns) - between(rows->start_ns[row], start_ns, end_ns);
 }
 
-/*
- * The search starts at the row that is open in the middle of the interval, since a row that covers more than
- * half of the interval is open there. One that covers exactly the first half is not found.
- */
-uint32_t kwhy_host_range_over(
-	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns)
+/* The innermost row open at time_ns that covers at least half of the interval. */
+static uint32_t range_over_from(const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns,
+	int64_t end_ns, int64_t time_ns)
 {
 	const struct kwhy_host_ranges *rows = &recording->host_ranges;
-	uint32_t row = kwhy_host_range_at(recording, thread, start_ns + (end_ns - start_ns) / 2);
+	uint32_t row = kwhy_host_range_at(recording, thread, time_ns);
 
 	while (row != KWHY_NONE && 2 * common_ns(rows, row, start_ns, end_ns) < end_ns - start_ns)
 		row = rows->parent[row];
 	return row;
+}
+
+static bool is_within(const struct kwhy_host_ranges *rows, uint32_t row, uint32_t outer)
+{
+	while (row != KWHY_NONE && row != outer)
+		row = rows->parent[row];
+	return row == outer;
+}
+
+/*
+ * A row that covers at least half of the interval is open in the middle of it, or ends there: then it is open
+ * a nanosecond before.
+ */
+uint32_t kwhy_host_range_over(
+	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns)
+{
+	const int64_t middle_ns = start_ns + (end_ns - start_ns) / 2;
+	const uint32_t row = range_over_from(recording, thread, start_ns, end_ns, middle_ns);
+	const uint32_t ended = range_over_from(recording, thread, start_ns, end_ns, middle_ns - 1);
+
+	return is_within(&recording->host_ranges, ended, row) ? ended : row;
 }
 
 uint32_t kwhy_host_range_source(const struct kwhy_recording *recording, uint32_t row)

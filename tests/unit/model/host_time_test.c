@@ -153,6 +153,10 @@ static void a_range_over_an_interval_covers_half_of_it(void **state)
 	OK(kwhy_recording_finish(recording, &error));
 	assert_int_equal(kwhy_host_range_over(recording, 0, 15, 35), 1); /* exactly half */
 	assert_int_equal(kwhy_host_range_over(recording, 0, 14, 36), 0);
+	assert_int_equal(kwhy_host_range_over(recording, 0, 20, 40), 1); /* exactly the first half */
+	assert_int_equal(kwhy_host_range_over(recording, 0, 20, 41), 0);
+	assert_int_equal(kwhy_host_range_over(recording, 0, 90, 110), 0); /* the same, without an outer row */
+	assert_int_equal(kwhy_host_range_over(recording, 0, -10, 10), 0);
 	assert_int_equal(kwhy_host_range_over(recording, 0, 25, 60), 0);
 	assert_int_equal(kwhy_host_range_over(recording, 0, 85, 110), 0);
 	assert_int_equal(kwhy_host_range_over(recording, 0, 95, 125), KWHY_NONE);
