@@ -83,7 +83,7 @@ static enum kwhy_status find_total(struct attribution *attribution, struct kwhy_
 
 /*
  * Compares the energy that the powers predict with that of the counter. The powers were not fitted to the
- * counter.
+ * counter. Where no activity was recorded, they are those of idle time alone and predict nothing.
  */
 static enum kwhy_status check_counter(struct attribution *attribution, struct kwhy_error *error)
 {
@@ -92,7 +92,8 @@ static enum kwhy_status check_counter(struct attribution *attribution, struct kw
 	struct kwhy_metered_total counter;
 	enum kwhy_status status;
 
-	if (!series || attribution->powers.meter == series->meter || attribution->powers.meter == KWHY_NONE)
+	if (!series || attribution->powers.meter == series->meter || attribution->powers.meter == KWHY_NONE ||
+		attribution->device_ledger->time.busy_ns <= 0)
 		return KWHY_OK;
 	status = kwhy_metered_total_init(&counter, series, &attribution->covered, error);
 	if (status)

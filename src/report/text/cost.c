@@ -346,6 +346,15 @@ static void write_probing(const struct kwhy_text_context *context)
 			kwhy_quantity_energy(energy, totals->probing_nj), time);
 }
 
+/* Whether a note says that and why activities were not recorded; it is shown under "Not known". */
+static bool has_absence_note(const struct kwhy_recording *recording)
+{
+	for (size_t i = 0; i < recording->note_count; i++)
+		if (strcmp(recording->notes[i].id, "activity-not-recorded") == 0)
+			return true;
+	return false;
+}
+
 static void write_busy(const struct kwhy_text_context *context)
 {
 	const struct kwhy_totals *totals = context->totals;
@@ -353,7 +362,8 @@ static void write_busy(const struct kwhy_text_context *context)
 	double ratio = totals->span_ns > 0 ? (double)totals->busy_ns / (double)totals->span_ns : NAN;
 
 	if (!totals->active_count) {
-		kwhy_text_context_linef(context, "  ", "No activity of a device was recorded.");
+		if (!has_absence_note(context->report->recording))
+			kwhy_text_context_linef(context, "  ", "No activity of a device was recorded.");
 		return;
 	}
 	kwhy_quantity_percent(busy, ratio);

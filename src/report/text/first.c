@@ -297,7 +297,7 @@ struct fit {
 
 static const struct fit fits[] = {
 	{5, 3, 3, true, true},
-	{4, 3, 1, true, true},
+	{5, 3, 1, true, true},
 	{4, 3, 1, true, false},
 	{3, 3, 1, true, false},
 	{2, 3, 1, true, false},

@@ -16,6 +16,8 @@
 
 /* less than this share of the energy is called little of it */
 #define MOSTLY_RATIO 0.5
+/* less than this share is shown as 0.0 % and called none of the energy */
+#define NONE_RATIO 0.0005
 
 /* SENTENCE_BYTES: longest sentence on the first screen; names are cut to keep to it */
 enum { SECTION_ROWS = 16, SENTENCE_BYTES = 400 };
@@ -214,8 +216,10 @@ static void add_probe(struct sentences *sentences)
 	if (context->totals->modelled || context->totals->energy_nj == KWHY_UNKNOWN_NJ ||
 		!(ratio < MOSTLY_RATIO))
 		return;
-	snprintf(text, sizeof(text), "of the energy of kernels and copies %s is known within %g %%: %s",
-		kwhy_quantity_percent(share, ratio), 100 * KWHY_PROBING_WITHIN_RATIO,
+	snprintf(text, sizeof(text), "%s%s of the energy of kernels and copies is known within %g %%: %s",
+		ratio < NONE_RATIO ? "none" : "only ",
+		ratio < NONE_RATIO ? "" : kwhy_quantity_percent(share, ratio),
+		100 * KWHY_PROBING_WITHIN_RATIO,
 		context->report->probing ? "probe more of the program (kwhy probe --append)"
 					 : "probe this program to know (kwhy probe)");
 	add(sentences, text);
@@ -288,18 +292,30 @@ void kwhy_unknown_each(const struct kwhy_text_context *context,
 /* The sentences of a text report. There may be more than it shows. */
 struct shown {
 	const struct kwhy_text_context *context;
-	struct kwhy_text text; /* text of the first screen, on which each sentence must fit one line */
+	struct kwhy_text text; /* the sentences of the first screen, one after another */
 	size_t limit, count;
 };
+
+/* Whether the sentence begins with a word that may be written with a capital letter, and not with a name. */
+static bool begins_with_a_word(const char *sentence)
+{
+	const size_t letters = strspn(sentence, "abcdefghijklmnopqrstuvwxyz");
+
+	return letters && strchr(" ,:", sentence[letters]) && strncmp(sentence, "kwhy ", 5) != 0;
+}
 
 static void add_to_line(void *target, const char *sentence)
 {
 	const size_t length = strnlen(sentence, SENTENCE_BYTES);
 	struct shown *shown = target;
+	char first = *sentence;
 
-	if (shown->count++ < shown->limit)
-		kwhy_text_addf(&shown->text, "%s%.*s", shown->text.length ? "; " : "",
-			(int)(length - (length && sentence[length - 1] == '.')), sentence);
+	if (shown->count++ >= shown->limit || !length)
+		return;
+	if (begins_with_a_word(sentence))
+		first = (char)(first - 'a' + 'A');
+	kwhy_text_addf(&shown->text, "%s%c%.*s%s", shown->text.length ? " " : "", first, (int)length - 1,
+		sentence + 1, sentence[length - 1] == '.' ? "" : ".");
 }
 
 void kwhy_first_screen_unknown(const struct kwhy_text_context *context, size_t limit)
@@ -308,7 +324,7 @@ void kwhy_first_screen_unknown(const struct kwhy_text_context *context, size_t l
 
 	kwhy_unknown_each(context, add_to_line, &shown);
 	if (shown.count > limit)
-		kwhy_text_addf(&shown.text, "%s%zu %s: --section unknown", limit ? "; " : "",
+		kwhy_text_addf(&shown.text, "%s%zu %s: --section unknown.", limit ? " " : "",
 			shown.count - limit,
 			limit			  ? "more"
 				: shown.count > 1 ? "things"
