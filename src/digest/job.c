@@ -192,7 +192,7 @@ static enum kwhy_status new_job(struct kwhy_job **out, struct kwhy_error *error)
 	if (status)
 		return status;
 	(*out)->kept_ratio = 1;
-	(*out)->measured_nj = (*out)->run_nj = (*out)->hosts_nj = INT64_MIN;
+	(*out)->measured_nj = (*out)->run_nj = (*out)->run_unmetered_nj = (*out)->hosts_nj = INT64_MIN;
 	(*out)->clock_error_ns = NAN;
 	for (int c = 0; c < KWHY_CATEGORY_COUNT; c++)
 		(*out)->category_ns[c] = (*out)->category_nj[c] = INT64_MIN;

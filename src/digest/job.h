@@ -57,7 +57,8 @@ struct kwhy_job_rank {
 	const char *path, *device, *uuid;
 	int64_t span_ns, busy_ns, compute_ns, exposed_ns;
 	int64_t measured_nj; /* energy from readings of a meter or, if is_modelled, from assumed powers */
-	int64_t run_nj;
+	int64_t run_nj,
+		run_unmetered_nj; /* energy of the run; estimated part of it, which no reading covers */
 	bool is_modelled;
 	double energy_ratio; /* part of the device's energy that counts for this rank; below 1: ranks share it
 			      */
@@ -189,9 +190,9 @@ struct kwhy_job {
 			      */
 	uint64_t apart; /* number of joined collectives, counted once for each rank, that are not compared
 			   because the ranks need not wait for each other in them, as in broadcasts */
-	int64_t span_ns, busy_ns;    /* sums over the ranks */
-	int64_t longest_ns;	     /* longest span of a rank */
-	int64_t measured_nj, run_nj; /* sums over the ranks whose energy is known */
+	int64_t span_ns, busy_ns;		       /* sums over the ranks */
+	int64_t longest_ns;			       /* longest span of a rank */
+	int64_t measured_nj, run_nj, run_unmetered_nj; /* sums over the ranks whose energy is known */
 	size_t metered_ranks, modelled_ranks;
 	size_t shared_ranks; /* number of ranks that shared a metered device with others at a time */
 	size_t merged_ranks; /* number of ranks whose work is in the digest of a rank with the same devices */

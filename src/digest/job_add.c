@@ -155,6 +155,7 @@ static void sum_rank(struct kwhy_job *job, const struct kwhy_job_rank *rank)
 	if (rank->span_ns > job->longest_ns)
 		job->longest_ns = rank->span_ns;
 	kwhy_job_sum(&job->run_nj, rank->run_nj);
+	kwhy_job_sum(&job->run_unmetered_nj, rank->run_unmetered_nj);
 	kwhy_job_sum(&job->measured_nj, rank->measured_nj);
 	job->metered_ranks += rank->measured_nj != INT64_MIN;
 	job->modelled_ranks += rank->is_modelled;
@@ -185,6 +186,7 @@ static enum kwhy_status add_rank(struct kwhy_job *job, const char *path, const s
 	rank->exposed_ns = row->collective_exposed_ns;
 	rank->measured_nj = row->measured_nj != INT64_MIN ? row->measured_nj : row->attributed_nj;
 	rank->run_nj = row->run_nj;
+	rank->run_unmetered_nj = row->run_unmetered_nj;
 	rank->is_modelled = row->is_modelled == 1;
 	rank->is_unused = kwhy_digest_is_unused(digest);
 	take_gauges(rank, digest, device);

@@ -23,8 +23,8 @@ static const double STRAGGLER_SHARE = 0.05;
 /* A straggler causes waiting of at least this share of the sum of all ranks' spans. */
 static const double STRAGGLER_TIME_SHARE = 0.001;
 /*
- * In a job of more than two ranks, a straggler causes at least this multiple of the waiting that the median
- * rank causes.
+ * A straggler causes at least this multiple of the waiting that the median rank causes; of two ranks, of that
+ * which the other one causes.
  */
 static const double STRAGGLER_TIMES = 4;
 /*
@@ -49,11 +49,12 @@ static enum kwhy_status find_stragglers(struct kwhy_job *job, struct kwhy_error 
 	free(caused);
 	for (size_t i = 0; i < job->rank_count; i++) {
 		struct kwhy_job_rank *rank = &job->ranks[i];
+		const int64_t usual_ns = job->rank_count == 2 ? job->ranks[1 - i].caused_ns : median;
 
 		rank->is_straggler = rank->late >= LATE_MIN &&
 			(double)rank->caused_ns >= STRAGGLER_SHARE * (double)job->waiting_ns &&
 			(double)rank->caused_ns >= STRAGGLER_TIME_SHARE * (double)job->span_ns &&
-			(job->rank_count <= 2 || (double)rank->caused_ns >= STRAGGLER_TIMES * (double)median);
+			(double)rank->caused_ns >= STRAGGLER_TIMES * (double)usual_ns;
 	}
 	return KWHY_OK;
 }

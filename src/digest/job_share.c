@@ -17,6 +17,7 @@ static void reduce_device(struct kwhy_digest *digest, uint32_t device, double ra
 	reduce(&digest->device[device].measured_nj, ratio);
 	reduce(&digest->device[device].attributed_nj, ratio);
 	reduce(&digest->device[device].run_nj, ratio);
+	reduce(&digest->device[device].run_unmetered_nj, ratio);
 	for (size_t i = 0; i < digest->category_count; i++) {
 		struct kwhy_digest_category *row = &digest->category[i];
 

@@ -34,6 +34,18 @@ done
 same "findings" "$(sql "$digest" 'SELECT count(*) FROM finding')" \
 	"$(python3 -c 'import json; print(len(json.load(open("report.json"))["findings"]))')"
 
+# What no reading covers is not part of the energy, and the report on digests says so.
+unmetered="The energy lacks about .* of time that no reading covers"
+"$kwhy" report one | grep -q "$unmetered" && fail "all is metered, but the report says otherwise"
+sql "$digest" 'UPDATE device SET run_unmetered_nj = 300e9' 'INSERT INTO lost VALUES ("running", 1)'
+"$kwhy" report one > screen
+grep -q "^  ${unmetered/.\*/300 J}\.$" screen || fail "$(cat screen)"
+grep -q '^  1 of 1 digests were written while the ranks ran, and cover the time until' screen || fail "$(cat screen)"
+
+# Of two ranks, only one can be the straggler.
+"$kwhy" report "$2/examples/h200-ddp" > screen
+same stragglers "$(grep -o 'rank . on vm (straggler)' screen)" "rank 1 on vm (straggler)"
+
 # Each rank has one file, which is replaced when the digest is made again. Another trace of the same rank does not
 # replace it.
 rank() { # RANK LENGTH
@@ -78,6 +90,17 @@ echo nothing > bad.csv
 "$kwhy" digest -q trace0.csv bad.csv trace1.csv -o some 2> message && fail "a bad trace is accepted"
 grep -q bad.csv message || fail "$(cat message)"
 same some "$(ls some | wc -l)" 2
+
+# Without a digest no folder is left, and one that cannot be made is named before any trace is read.
+"$kwhy" digest -q bad.csv nosuch -o none 2> message && fail "bad traces are accepted"
+grep -q nosuch message || fail "$(cat message)"
+[ ! -e none ] || fail "a folder without digests is left"
+"$kwhy" digest -q trace0.csv -o slash/
+same "a folder with a slash" "$(ls slash)" rank-00000.sqlite
+for place in there/is/none bad.csv; do
+	"$kwhy" digest -q bad.csv -o $place 2> message && fail "a folder $place is accepted"
+	grep -q "$place" message && same "messages about $place" "$(wc -l < message)" 1
+done
 
 # A digest of thousands of collectives and hundreds of kernels has less than 100 kB; counts in it say what is left out.
 awk 'BEGIN {

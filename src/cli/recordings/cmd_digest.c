@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct digest_options {
@@ -190,6 +191,8 @@ static enum kwhy_status save_part(struct work *work, const struct kwhy_digest_in
 	char *path = status ? NULL : name_file(work->options, &digest, &parts->items[part]);
 
 	if (!status)
+		status = kwhy_output_folder(work->options->output, error);
+	if (!status)
 		status = path ? kwhy_digest_save(&digest, path, error)
 			      : kwhy_fail_memory(error, "the name of a digest");
 	work->digests += status == KWHY_OK;
@@ -269,6 +272,29 @@ static enum kwhy_status digest_all(
 	return KWHY_OK;
 }
 
+/*
+ * Checks the folder before any trace is read. The folder is made with the first digest: without one there is
+ * nothing to leave behind, and other tasks may be about to write there.
+ */
+static enum kwhy_status check_folder(const char *path, struct kwhy_error *error)
+{
+	size_t length = strlen(path);
+	struct stat facts;
+	enum kwhy_status status;
+	char *name;
+
+	if (lstat(path, &facts) == 0)
+		return kwhy_output_folder(path, error);
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	name = strndup(path, length);
+	if (!name)
+		return kwhy_fail_memory(error, "a folder's name");
+	status = kwhy_output_check("-o", name, error);
+	free(name);
+	return status;
+}
+
 static enum kwhy_status make_digests(
 	struct work *work, const struct kwhy_operands *operands, struct kwhy_error *error)
 {
@@ -280,7 +306,7 @@ static enum kwhy_status make_digests(
 	if (!status && !traces.count)
 		status = kwhy_fail(error, KWHY_E_INPUT, "the list of traces is empty; give at least one");
 	if (!status)
-		status = kwhy_output_folder(work->options->output, error);
+		status = check_folder(work->options->output, error);
 	if (!status)
 		status = digest_all(work, &traces, error);
 	kwhy_path_list_done(&given);

@@ -45,6 +45,7 @@ static enum kwhy_status write_run(struct parts *parts)
 	kwhy_json_int(json, "longest_ns", job->longest_ns);
 	kwhy_json_known(json, "measured_nj", job->measured_nj);
 	kwhy_json_known(json, "run_nj", job->run_nj);
+	kwhy_json_known(json, "run_unmetered_nj", job->run_unmetered_nj);
 	kwhy_json_known(json, "hosts_nj", job->hosts_nj);
 	kwhy_json_count(json, "digests_with_hostless_meters", job->hostless);
 	kwhy_json_count(json, "ranks_with_energy", job->metered_ranks);

@@ -29,6 +29,8 @@ enum { VERBOSE_MAX = 50, RANK_BYTES = 96 };
 static const double INTERVAL_SDS = 1.645;
 /* From this ratio of the metered energy to that of the run on, a sentence names both. */
 static const double RUN_PART_MIN = 1.2;
+/* From this share of the run's energy on, a sentence names the part that no reading covers. */
+static const double UNMETERED_MIN = 0.01;
 
 struct screen {
 	const struct kwhy_job *job;
@@ -90,11 +92,11 @@ static bool has_run_part(const struct kwhy_job *job)
 		(double)job->measured_nj > RUN_PART_MIN * (double)job->run_nj;
 }
 
-/* Writes which ranks and devices the figures of the run cover. */
-static void write_extent(const struct screen *screen)
+/* Writes of which time and which ranks the energy is. */
+static void write_energy_extent(const struct screen *screen)
 {
 	const struct kwhy_job *job = screen->job;
-	char run[KWHY_QUANTITY_BYTES];
+	char energy[KWHY_QUANTITY_BYTES];
 
 	if (job->metered_ranks && job->metered_ranks < job->rank_count)
 		kwhy_text_context_linef(&screen->context, "  ",
@@ -105,7 +107,19 @@ static void write_extent(const struct screen *screen)
 			"The energy is all that was metered; %s of it between first start and last end of "
 			"the "
 			"ranks' work.",
-			kwhy_quantity_energy(run, job->run_nj));
+			kwhy_quantity_energy(energy, job->run_nj));
+	if (job->run_nj > 0 && (double)job->run_unmetered_nj >= UNMETERED_MIN * (double)job->run_nj)
+		kwhy_text_context_linef(&screen->context, "  ",
+			"The energy lacks about %s of time that no reading covers.",
+			kwhy_quantity_energy(energy, job->run_unmetered_nj));
+}
+
+/* Writes which ranks and devices the figures of the run cover. */
+static void write_extent(const struct screen *screen)
+{
+	const struct kwhy_job *job = screen->job;
+
+	write_energy_extent(screen);
 	if (job->merged_ranks)
 		kwhy_text_context_linef(&screen->context, "  ",
 			"%zu more %s no digest: %s devices of these ranks, and one process recorded all of "
@@ -129,7 +143,8 @@ static void write_extent(const struct screen *screen)
 			kwhy_plural(job->hostless, "digest names", "digests name"));
 	if (job->running)
 		kwhy_text_context_linef(&screen->context, "  ",
-			"%zu of %zu digests were written while the ranks ran.", job->running, job->digests);
+			"%zu of %zu digests were written while the ranks ran, and cover the time until then.",
+			job->running, job->digests);
 }
 
 static const struct kwhy_table_column category_columns[] = {
