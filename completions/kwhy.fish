@@ -438,7 +438,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcomma
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from transfer' -l resume -r -d 'carry on with what --save kept there'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from transfer' -l from -r -d 'measure nothing: evaluate again what is there'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from transfer' -l output -s o -r -d 'write there (.txt, .json, .html, .csv: every sample)'
-complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from transfer' -l json -d 'as JSON, whatever the extension'
+complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from transfer' -l json -d 'write JSON'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from transfer' -l header -r -d 'also write the fastest strategies as a C header'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from transfer' -l update-profile -r -d 'also put curves and table into that machine profile'
 complete -c kwhy -n '__fish_seen_subcommand_from bench; and __fish_seen_subcommand_from transfer' -l verbose -s v -d 'every size and number of pieces'

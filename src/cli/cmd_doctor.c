@@ -34,11 +34,9 @@ static enum kwhy_status parse_device(const char *text, int64_t *out, struct kwhy
 static enum kwhy_status choose_form(
 	const struct doctor_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
 {
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = kwhy_output_form_of(
+		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
 
-	*out = KWHY_OUTPUT_JSON;
-	if (!options->json)
-		status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out, error);
 	if (!status && *out != KWHY_OUTPUT_TEXT && *out != KWHY_OUTPUT_JSON)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"doctor writes no such form as '%.200s'; use -o with .txt or .json", options->output);

@@ -58,23 +58,52 @@ enum kwhy_status kwhy_output_check(const char *option, const char *path, struct 
 		"%s: cannot write '%.300s', whose folder is not there; make it first", option, path);
 }
 
-enum kwhy_status kwhy_output_form_of(const char *path, enum kwhy_output_form otherwise,
-	enum kwhy_output_form *out, struct kwhy_error *error)
+/* The form of an extension; KWHY_OUTPUT_FORM_COUNT: there is no extension, or no form has it. */
+static enum kwhy_output_form form_of_extension(const char *extension)
+{
+	size_t i = 0;
+
+	while (i < KWHY_OUTPUT_FORM_COUNT && !(extension && strcmp(extension, extensions[i]) == 0))
+		i++;
+	return (enum kwhy_output_form)i;
+}
+
+/* Checks that the extension does not contradict the form that an option asks for. */
+static enum kwhy_status check_asked(
+	const char *path, const char *extension, enum kwhy_output_form asked, struct kwhy_error *error)
+{
+	const enum kwhy_output_form form = form_of_extension(extension);
+	const char *option = asked == KWHY_OUTPUT_JSON ? "--json" : "--csv";
+
+	if (form != KWHY_OUTPUT_FORM_COUNT && form != asked)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"%s and -o '%.200s' say different forms; leave out %s, or let the name end in %s",
+			option, path, option, extensions[asked]);
+	if (extension && (strcmp(extension, ".gz") == 0 || strcmp(extension, ".zst") == 0))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"-o '%.200s': what %s writes is not compressed; leave %s out of the name", path,
+			option, extension);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_output_form_of(
+	const char *path, enum kwhy_output_form asked, enum kwhy_output_form *out, struct kwhy_error *error)
 {
 	const char *extension = path && strcmp(path, "-") != 0 && !is_folder(path) ? extension_of(path)
 										   : NULL;
+	const enum kwhy_output_form form = form_of_extension(extension);
+	enum kwhy_status status = KWHY_OK;
 
-	if (!extension) {
-		*out = otherwise;
-		return kwhy_output_check("-o", path, error);
-	}
-	for (size_t i = 0; i < KWHY_OUTPUT_FORM_COUNT; i++)
-		if (strcmp(extension, extensions[i]) == 0) {
-			*out = (enum kwhy_output_form)i;
-			return kwhy_output_check("-o", path, error);
-		}
-	return kwhy_fail(error, KWHY_E_USAGE,
-		"-o '%.200s': no form is known for '%.20s'; use .txt, .json, .csv or .html", path, extension);
+	if (asked != KWHY_OUTPUT_TEXT)
+		status = check_asked(path, extension, asked, error);
+	else if (extension && form == KWHY_OUTPUT_FORM_COUNT)
+		status = kwhy_fail(error, KWHY_E_USAGE,
+			"-o '%.200s': no form is known for '%.20s'; use .txt, .json, .csv or .html", path,
+			extension);
+	if (status)
+		return status;
+	*out = asked != KWHY_OUTPUT_TEXT || !extension ? asked : form;
+	return kwhy_output_check("-o", path, error);
 }
 
 enum kwhy_status kwhy_output_path(

@@ -15,12 +15,14 @@ enum kwhy_output_form {
 };
 
 /*
- * Finds the form of an output from the extension of the path that -o gives. The form is `otherwise` if there
- * is no path or no extension, or if the path is a folder. KWHY_E_USAGE: the extension is not .txt, .json,
- * .csv or .html. KWHY_E_IO: the folder of the path does not exist.
+ * Finds the form of an output from an option like --json and from the extension of the path that -o gives.
+ * `asked` is the form of the option; KWHY_OUTPUT_TEXT: none was given. Then the form is that of the
+ * extension, and text if there is no path or no extension, or if the path is a folder. KWHY_E_USAGE: the
+ * extension says another form than the option, or is not .txt, .json, .csv or .html where no option was
+ * given. KWHY_E_IO: the folder of the path does not exist.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_output_form_of(const char *path, enum kwhy_output_form otherwise,
-	enum kwhy_output_form *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_output_form_of(
+	const char *path, enum kwhy_output_form asked, enum kwhy_output_form *out, struct kwhy_error *error);
 
 /*
  * Checks that the folder of an option's path exists, so that the user need not wait minutes of measuring for

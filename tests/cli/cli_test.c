@@ -161,7 +161,7 @@ static void wrong_usage_exits_2_and_says_what_is_wrong(void **state)
 	assert_fails(SPAWN("report", TINY, "--work", "tokens=0"), 2, "states no count above 0");
 	assert_fails(SPAWN("report", TINY, "--work", "to ken=5"), 2, "has a space; write it without");
 	assert_fails(SPAWN("report", TINY, "--csv", "everything"), 2, "accounts, findings or waits");
-	assert_fails(SPAWN("report", TINY, "--json", "--csv", "accounts"), 2, "exclude each other");
+	assert_fails(SPAWN("report", TINY, "--json", "--csv", "accounts"), 2, "are two forms");
 	assert_fails(SPAWN("report", TINY, "--threshold", "no-such.thing=3"), 2, "no-such");
 	assert_fails(SPAWN("report", TINY, "-o", "x.pdf"), 2, "no form is known");
 	assert_fails(SPAWN("report", TINY, "-o", "/nowhere/x.json"), 1, "whose folder is not there");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the former names of options: they still work, warn in one line, and are absent from help. */
+/* Tests options of all commands: former names, which still work, warn in one line, and are absent from help;
+ * and options that contradict each other. */
 #include "cmocka_all.h"
 #include "spawned_checks.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define TINY KWHY_SOURCE_DIR "/tests/golden/tiny.csv"
 #define PEAKS KWHY_SOURCE_DIR "/tests/golden/peaks.json"
@@ -75,6 +77,59 @@ static void the_least_gain_is_a_percentage_in_every_command(void **state)
 	assert_fails(SPAWN("report", TINY, "--min-gain", "500ms"), 2, "takes a number");
 }
 
+/* A form that an option states and another one in the name of the output contradict each other. */
+static void an_option_and_the_name_of_the_output_do_not_say_different_forms(void **state)
+{
+	static const char *const commands[][8] = {{"report", TINY, "--json", "-o", "x.html"},
+		{"report", TINY, "--brief", "--json", "-o", "x.html"},
+		{"report", TINY, "--csv", "accounts", "-o", "x.json"}, {"doctor", "--json", "-o", "x.html"},
+		{"compare", TINY, TINY, "--json", "-o", "x.html"},
+		{"whatif", TINY, "--plan", "--json", "-o", "x.html"},
+		{"replay", TINY, "--json", "-o", "x.txt"}, {"job", "--json", "-o", "x.csv"},
+		{"job", "--csv", "-o", "x.txt"}, {"stat", "--csv", "-o", "x.json", "true"},
+		{"calibrate", "--json", "-o", "x.txt"}, {"bench", "ops", "--json", "-o", "x.txt"},
+		{"bench", "pairs", "--json", "-o", "x.csv"}, {"bench", "transfer", "--json", "-o", "x.csv"},
+		{"llm", "--url", "http://localhost:1", "--json", "-o", "x.csv"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		assert_fails(spawn_run(&(struct spawn){.words = commands[i]}), 2, "say different forms");
+	assert_fails(SPAWN("report", TINY, "--json", "-o", "x.json.gz"), 2, "leave .gz out of the name");
+	assert_fails(SPAWN("job", "--json", "--csv"), 2, "are two forms");
+	assert_fails(SPAWN("bench", "transfer", "--compat", "nvbandwidth", "-o", "x.json"), 2,
+		"--compat writes text only");
+	assert_fails(
+		SPAWN("bench", "pairs", "--compat", "nccl-tests", "--json"), 2, "--compat writes text only");
+	assert_int_not_equal(access("x.json", F_OK), 0);
+}
+
+static void the_name_of_an_export_fits_its_format(void **state)
+{
+	(void)state;
+	assert_fails(SPAWN("export", TINY, "--to", "sqlite", "-o", "x.csv"), 2, "say different formats");
+	assert_fails(SPAWN("export", TINY, "--to", "chrome", "-o", "x.powers.json"), 2, "different formats");
+	assert_fails(SPAWN("export", TINY, "--to", "parquet", "-o", "x.parquet.gz"), 2, "leave .gz out");
+	assert_fails(SPAWN("export", TINY, "-o", "x.sqlite.gz"), 2, "leave .gz out");
+}
+
+static void a_study_refuses_what_none_of_its_steps_uses(void **state)
+{
+	(void)state;
+	assert_fails(SPAWN("study", "transfers", "--backend", "foo"), 2, "takes cuda, hip or host");
+	assert_fails(SPAWN("study", "pairs", "--url", "http://localhost:1"), 2, "uses --url");
+	assert_fails(SPAWN("study", "pairs", TINY), 2, "uses recordings");
+	assert_fails(SPAWN("study", "transfers", "--", "true"), 2, "uses a command");
+	assert_int_not_equal(access("study-pairs", F_OK), 0);
+}
+
+/* A file that cannot be read is bad input; 2 is for words that kwhy does not understand. */
+static void a_missing_file_of_powers_is_bad_input_in_every_command(void **state)
+{
+	(void)state;
+	assert_fails(SPAWN("report", TINY, "--powers", "nosuch"), 1, "nosuch");
+	assert_fails(SPAWN("stat", "--powers", "nosuch", "true"), 1, "--powers nosuch cannot be read");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -85,6 +140,10 @@ int main(void)
 		cmocka_unit_test(a_number_behind_an_optional_argument_is_no_file),
 		cmocka_unit_test(a_name_of_no_range_is_no_name_of_steps),
 		cmocka_unit_test(the_least_gain_is_a_percentage_in_every_command),
+		cmocka_unit_test(an_option_and_the_name_of_the_output_do_not_say_different_forms),
+		cmocka_unit_test(the_name_of_an_export_fits_its_format),
+		cmocka_unit_test(a_study_refuses_what_none_of_its_steps_uses),
+		cmocka_unit_test(a_missing_file_of_powers_is_bad_input_in_every_command),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

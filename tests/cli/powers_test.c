@@ -153,7 +153,8 @@ static void what_cannot_be_used_is_refused_in_a_sentence(void **state)
 	assert_fails(
 		SPAWN("export", "-q", KWHY_SOURCE_DIR "/tests/golden/tiny.csv", "-o", place("x.powers.json")),
 		1, "teaches no power");
-	assert_fails(SPAWN("export", "-q", TRAIN, "-o", place("x.powers.json.gz")), 2, "not end in .gz");
+	assert_fails(SPAWN("export", "-q", TRAIN, "-o", place("x.powers.json.gz")), 2,
+		"leave .gz out of the name");
 	assert_fails(SPAWN("report", "-q", PLAIN, "--powers", PLAIN), 2, "is the run itself");
 	assert_fails(SPAWN("report", "-q", PLAIN, "--powers", PROBED, "--powers", PROBED), 2, "twice");
 	assert_fails(SPAWN("compare", "-q", PLAIN, PROBED), 1, "is a recording of kwhy probe");

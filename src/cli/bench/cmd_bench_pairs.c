@@ -145,7 +145,7 @@ static enum kwhy_status check(const struct pairs_options *options, struct kwhy_e
 static enum kwhy_status check_show(const struct kwhy_pairs_show *show, struct kwhy_error *error)
 {
 	enum kwhy_output_form form;
-	enum kwhy_status status = kwhy_output_form_of(show->output, KWHY_OUTPUT_TEXT, &form, error);
+	enum kwhy_status status = kwhy_pairs_form_of(show, &form, error);
 
 	if (!status && show->compat)
 		status = kwhy_report_pairs_compat_check(show->compat, error);

@@ -63,12 +63,14 @@ static enum kwhy_status read_directions(const char *list, unsigned *out, struct 
 static enum kwhy_status check(
 	const struct transfer_options *options, enum kwhy_output_form *out_form, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out_form, error);
+	enum kwhy_status status = kwhy_output_form_of(
+		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out_form, error);
 
 	if (status)
 		return status;
-	if (options->json)
-		*out_form = KWHY_OUTPUT_JSON;
+	if (options->compat && *out_form != KWHY_OUTPUT_TEXT)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--compat writes text only; leave out --json, or let -o end in .txt");
 	if ((options->save != NULL) + (options->resume != NULL) + (options->from != NULL) > 1)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--save, --resume and --from name the same folder for different ends; give one of "
@@ -292,7 +294,7 @@ static const struct kwhy_option options_table[] = {
 	{"from", 0, "FOLDER", "measure nothing: evaluate again what is there", KWHY_OPTION_TEXT, PLACE(from)},
 	{"output", 'o', "FILE", "write there (.txt, .json, .html, .csv: every sample)", KWHY_OPTION_TEXT,
 		PLACE(output)},
-	{"json", 0, NULL, "as JSON, whatever the extension", KWHY_OPTION_FLAG, PLACE(json)},
+	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, PLACE(json)},
 	{"header", 0, "FILE", "also write the fastest strategies as a C header", KWHY_OPTION_TEXT,
 		PLACE(header)},
 	{"update-profile", 0, "FILE", "also put curves and table into that machine profile", KWHY_OPTION_TEXT,

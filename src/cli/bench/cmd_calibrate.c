@@ -127,12 +127,11 @@ static enum kwhy_status show(const struct calibrate_options *options,
 static enum kwhy_status check(
 	const struct calibrate_options *options, enum kwhy_output_form *out_form, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out_form, error);
+	enum kwhy_status status = kwhy_output_form_of(
+		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out_form, error);
 
 	if (status)
 		return status;
-	if (options->json)
-		*out_form = KWHY_OUTPUT_JSON;
 	if (*out_form != KWHY_OUTPUT_TEXT && *out_form != KWHY_OUTPUT_JSON)
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "calibrate writes .txt or .json, not %s", options->output);

@@ -59,9 +59,6 @@ static enum kwhy_status render(const struct kwhy_pairs *pairs, const struct kwhy
 		.color = !show->output && kwhy_output_color(show->no_color),
 		.verbose = show->verbose};
 
-	if (show->compat && form != KWHY_OUTPUT_TEXT)
-		return kwhy_fail(
-			error, KWHY_E_USAGE, "--compat is printed as text only; leave --json and -o out");
 	if (show->compat)
 		return kwhy_report_pairs_compat(pairs, show->compat, out, error);
 	if (form == KWHY_OUTPUT_JSON)
@@ -84,9 +81,6 @@ static enum kwhy_status add_simulators(const struct kwhy_pairs *pairs, const str
 	struct kwhy_text words = {0};
 	enum kwhy_status status = KWHY_OK;
 
-	if (show->against && form != KWHY_OUTPUT_TEXT)
-		return kwhy_fail(
-			error, KWHY_E_USAGE, "--against is printed as text only; leave --json and -o out");
 	if (show->simulators)
 		status = kwhy_pairs_simulate(pairs, show->simulators, &words, error);
 	if (!status && show->against)
@@ -97,15 +91,26 @@ static enum kwhy_status add_simulators(const struct kwhy_pairs *pairs, const str
 	return status ? status : kwhy_text_check(out, error);
 }
 
+enum kwhy_status kwhy_pairs_form_of(
+	const struct kwhy_pairs_show *show, enum kwhy_output_form *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_output_form_of(
+		show->output, show->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
+
+	if (!status && (show->compat || show->against) && *out != KWHY_OUTPUT_TEXT)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"%s writes text only; leave out --json, or let -o end in .txt",
+			show->compat ? "--compat" : "--against");
+	return status;
+}
+
 enum kwhy_status kwhy_pairs_show(
 	const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show, struct kwhy_error *error)
 {
 	enum kwhy_output_form form;
 	struct kwhy_text text = {0};
-	enum kwhy_status status = kwhy_output_form_of(show->output, KWHY_OUTPUT_TEXT, &form, error);
+	enum kwhy_status status = kwhy_pairs_form_of(show, &form, error);
 
-	if (show->json)
-		form = KWHY_OUTPUT_JSON;
 	if (!status)
 		status = render(pairs, show, form, &text, error);
 	if (!status)

@@ -2,6 +2,7 @@
 #ifndef KWHY_CLI_BENCH_PAIRS_SHOW_H
 #define KWHY_CLI_BENCH_PAIRS_SHOW_H
 
+#include "cli/output.h"
 #include "model/pairs.h"
 
 /* Options of a command that shows measurements of pairs of GPUs. */
@@ -27,6 +28,9 @@ bool kwhy_pairs_folder_is_one(const char *folder);
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_folder_read(
 	const char *folder, struct kwhy_pairs **out, struct kwhy_error *error);
 
+/* The form of the results. KWHY_E_USAGE: the options contradict each other. */
+KWHY_MUST_USE enum kwhy_status kwhy_pairs_form_of(
+	const struct kwhy_pairs_show *show, enum kwhy_output_form *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_show(
 	const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show, struct kwhy_error *error);
 

@@ -131,11 +131,15 @@ static enum kwhy_status write_table(const struct job_options *options, const str
 static enum kwhy_status form_of(
 	const struct job_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
 {
-	enum kwhy_output_form otherwise = options->json ? KWHY_OUTPUT_JSON
-		: options->csv				? KWHY_OUTPUT_CSV
-							: KWHY_OUTPUT_TEXT;
-	enum kwhy_status status = kwhy_output_form_of(options->output, otherwise, out, error);
+	enum kwhy_status status;
 
+	if (options->json && options->csv)
+		return kwhy_fail(error, KWHY_E_USAGE, "--json and --csv are two forms; choose one");
+	status = kwhy_output_form_of(options->output,
+		options->json	       ? KWHY_OUTPUT_JSON
+			: options->csv ? KWHY_OUTPUT_CSV
+				       : KWHY_OUTPUT_TEXT,
+		out, error);
 	if (!status && *out == KWHY_OUTPUT_HTML)
 		return kwhy_fail(error, KWHY_E_USAGE, "jobs are written as .txt, .json or .csv");
 	return status;

@@ -191,11 +191,9 @@ static enum kwhy_status write_text(const void *of, const struct kwhy_conditions 
 static enum kwhy_status choose_form(
 	const struct compare_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
 {
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = kwhy_output_form_of(
+		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
 
-	*out = KWHY_OUTPUT_JSON;
-	if (!options->json)
-		status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out, error);
 	if (!status && *out == KWHY_OUTPUT_CSV)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"compare writes no such form as '%.200s'; use -o with .txt, .json or .html",

@@ -99,6 +99,9 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"export writes a whole file, not standard output; give -o FILE, for example -o run%s",
 			work.exporter->extension);
+	status = kwhy_exporter_check_file(work.exporter, options->output, error);
+	if (status)
+		return status;
 	status = kwhy_job_open(&analysis, &options->job, invocation->operands.items,
 		invocation->operands.count, &options->job.power, NULL, error);
 	if (status)

@@ -74,8 +74,6 @@ static enum kwhy_status find_form(
 
 	if (!status && *out != KWHY_OUTPUT_JSON && *out != KWHY_OUTPUT_TEXT)
 		status = kwhy_fail(error, KWHY_E_USAGE, "replay writes .txt and .json");
-	if (!status && options->json)
-		*out = KWHY_OUTPUT_JSON;
 	return status;
 }
 

@@ -88,23 +88,28 @@ static enum kwhy_status check_form(
 	return check_sections(options, error);
 }
 
-/* Finds the form of the report. --json and --csv override the extension of -o. */
+static enum kwhy_status find_form(
+	const struct report_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
+{
+	if (options->json && options->csv)
+		return kwhy_fail(error, KWHY_E_USAGE, "--json and --csv are two forms; choose one");
+	return kwhy_output_form_of(options->output,
+		options->json	       ? KWHY_OUTPUT_JSON
+			: options->csv ? KWHY_OUTPUT_CSV
+				       : KWHY_OUTPUT_TEXT,
+		out, error);
+}
+
+/* Finds the form of the report on a trace, and checks that the options apply to it. */
 static enum kwhy_status choose_form(
 	const struct report_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 
-	if (options->json && options->csv)
-		return kwhy_fail(error, KWHY_E_USAGE, "--json and --csv exclude each other");
 	if (options->csv && !csv_writer_of(options->csv))
 		return kwhy_fail(error, KWHY_E_USAGE, "--csv takes accounts, findings or waits, not '%.60s'",
 			options->csv);
-	if (options->json || options->csv) {
-		*out = options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_CSV;
-		status = KWHY_OK;
-	} else {
-		status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out, error);
-	}
+	status = find_form(options, out, error);
 	return status ? status : check_form(options, *out, error);
 }
 
@@ -272,18 +277,16 @@ static enum kwhy_status report_digests(
 {
 	struct kwhy_job_report how = {.output = options->output,
 		.csv = options->csv,
-		.form = options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_CSV,
 		.verbose = options->job.verbose,
 		.no_color = options->no_color};
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status;
 
 	if (options->brief || options->plan || options->sections.count || options->job.power.count)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"digests have neither --brief, --plan, --section nor --power; give them the traces, "
 			"or "
 			"--power to kwhy digest");
-	if (!options->json && !options->csv)
-		status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, &how.form, error);
+	status = find_form(options, &how.form, error);
 	return status ? status : kwhy_job_report_write(operands, &how, error);
 }
 

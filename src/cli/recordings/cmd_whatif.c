@@ -101,8 +101,6 @@ static enum kwhy_status form_of(
 
 	if (!status && *out == KWHY_OUTPUT_CSV)
 		status = kwhy_fail(error, KWHY_E_USAGE, "whatif writes .txt, .json and .html");
-	if (options->json)
-		*out = KWHY_OUTPUT_JSON;
 	return status;
 }
 

@@ -74,11 +74,11 @@ static enum kwhy_status choose_form(
 {
 	enum kwhy_status status;
 
-	if (options->json || options->csv) {
-		*out = options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_CSV;
-		return kwhy_output_check("-o", options->output, error);
-	}
-	status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out, error);
+	status = kwhy_output_form_of(options->output,
+		options->json	       ? KWHY_OUTPUT_JSON
+			: options->csv ? KWHY_OUTPUT_CSV
+				       : KWHY_OUTPUT_TEXT,
+		out, error);
 	if (!status && *out == KWHY_OUTPUT_HTML)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"stat writes no such form as '%.200s'; use -o with .txt, .json or .csv",

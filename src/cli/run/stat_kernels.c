@@ -22,7 +22,8 @@ enum kwhy_status kwhy_stat_kernels_check(const struct kwhy_strings *powers, stru
 		struct kwhy_learnt_powers *read = NULL;
 
 		if (access(powers->items[i], R_OK) != 0)
-			return kwhy_fail(error, KWHY_E_USAGE, "--powers %.400s cannot be read: %s",
+			return kwhy_fail(error, KWHY_E_IO,
+				"--powers %.400s cannot be read: %s; check the path and its permissions",
 				powers->items[i], strerror(errno));
 		if (kwhy_own_result_is(powers->items[i], "powers"))
 			status = kwhy_import_powers(powers->items[i], &read, error);

@@ -38,3 +38,21 @@ const struct kwhy_exporter *kwhy_exporter_of_file(const char *path)
 			return exporters[i];
 	return NULL;
 }
+
+enum kwhy_status kwhy_exporter_check_file(
+	const struct kwhy_exporter *exporter, const char *path, struct kwhy_error *error)
+{
+	const struct kwhy_exporter *named = kwhy_exporter_of_file(path);
+
+	/* ".powers.json" ends in the ".json" of another format, which is no contradiction */
+	if (named && named != exporter &&
+		!ends_in(exporter->extension, strlen(exporter->extension), named->extension))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--to %s and -o '%.200s' say different formats; leave out --to, or choose a name "
+			"like run%s",
+			exporter->name, path, exporter->extension);
+	if (exporter->uncompressed && ends_in(path, strlen(path), ".gz"))
+		return kwhy_fail(error, KWHY_E_USAGE, "-o '%.200s': %s; leave .gz out of the name", path,
+			exporter->uncompressed);
+	return KWHY_OK;
+}

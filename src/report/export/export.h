@@ -6,13 +6,14 @@
 
 /*
  * Formats that other tools read. Each is written row by row, so that memory use does not grow with the
- * recording. compress: writes gzip, where the format allows it. An existing file at `path` is overwritten.
- * On failure the file may be incomplete, so callers write to a temporary name and rename it.
+ * recording. compress: writes gzip; false for formats that are uncompressed. An existing file at `path` is
+ * overwritten. On failure the file may be incomplete, so callers write to a temporary name and rename it.
  */
 struct kwhy_exporter {
-	const char *name;	 /* "perfetto" */
-	const char *extension;	 /* ".pftrace" */
-	const char *description; /* one line for the help */
+	const char *name;	  /* "perfetto" */
+	const char *extension;	  /* ".pftrace" */
+	const char *description;  /* one line for the help */
+	const char *uncompressed; /* why a file of this format is not compressed; NULL: it may be */
 	bool loses_readings; /* kwhy cannot read the meter readings back from this format, so a report on such
 				a file is about time only */
 	bool loses_bursts;   /* kwhy probe's repeats are not marked in this format, so a report on such a file
@@ -24,6 +25,12 @@ struct kwhy_exporter {
 const struct kwhy_exporter *kwhy_exporter_find(const char *name); /* NULL: no exporter has that name */
 /* Finds the format by the file's extension, which .gz may follow. */
 const struct kwhy_exporter *kwhy_exporter_of_file(const char *path);
+/*
+ * Checks that the name of a file fits the format. KWHY_E_USAGE: its extension is that of another format, or
+ * it ends in .gz although the format is uncompressed.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_exporter_check_file(
+	const struct kwhy_exporter *exporter, const char *path, struct kwhy_error *error);
 
 extern const struct kwhy_exporter kwhy_export_perfetto, kwhy_export_chrome, kwhy_export_sqlite,
 	kwhy_export_csv, kwhy_export_parquet, kwhy_export_powers;

@@ -202,7 +202,7 @@ static enum kwhy_status write_parquet(
 		.rows = {&calls, KWHY_EXPORT_PARQUET_SCHEMA, false}, .path = path, .error = error};
 	enum kwhy_status status = kwhy_duckdb_open(&writer.duckdb, error);
 
-	(void)compress; /* compressing the file would be useless, since its columns are compressed */
+	(void)compress;
 	if (status)
 		return status;
 	kwhy_tables_write(report, &writer.rows);
@@ -218,6 +218,7 @@ const struct kwhy_exporter kwhy_export_parquet = {
 	.name = "parquet",
 	.extension = ".parquet",
 	.description = "the tables of sqlite in one file, for data frames; needs DuckDB's library",
+	.uncompressed = "the columns of a Parquet file are compressed",
 	.loses_bursts = true,
 	.write = write_parquet,
 };

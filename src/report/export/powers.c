@@ -52,9 +52,7 @@ static enum kwhy_status write(
 	struct kwhy_sink sink;
 	enum kwhy_status status;
 
-	if (compress)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"powers are a small file that is read as it is; name one that does not end in .gz");
+	(void)compress;
 	status = kwhy_learnt_powers_collect(
 		report->recording, report->ledger, report->recording->sources[0].path, &powers, error);
 	if (status)
@@ -72,5 +70,6 @@ const struct kwhy_exporter kwhy_export_powers = {
 	.name = "powers",
 	.extension = ".powers.json",
 	.description = "powers of the kernels, for --powers",
+	.uncompressed = "powers are a small file that is read as it is",
 	.write = write,
 };

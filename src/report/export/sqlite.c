@@ -127,9 +127,7 @@ static enum kwhy_status write_sqlite(
 	struct writer writer = {.rows = {&calls, KWHY_EXPORT_SQLITE_SCHEMA, false}};
 	enum kwhy_status status = KWHY_OK;
 
-	if (compress)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"a database cannot be queried when compressed; leave .gz out of the name");
+	(void)compress;
 	writer.rows.failed = sqlite3_open(path, &writer.db) != SQLITE_OK;
 	write_all(&writer, report);
 	if (writer.rows.failed)
@@ -144,6 +142,7 @@ const struct kwhy_exporter kwhy_export_sqlite = {
 	.name = "sqlite",
 	.extension = ".sqlite",
 	.description = "SQLite tables and views (docs/formats/sqlite.md)",
+	.uncompressed = "a database cannot be queried when compressed",
 	.loses_bursts = true,
 	.write = write_sqlite,
 };
