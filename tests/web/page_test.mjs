@@ -76,6 +76,16 @@ const tests = {
 		await page.screenshot({ path: join(folder, "whole.png"), fullPage: true });
 		await page.close();
 	},
+	"a recording of power alone shows the power, and nothing as measured that is unknown": async () => {
+		const page = await open(report([join(trace, "..", "..", "h200-power", "other.kwhy")], "power"));
+		assert.equal(await page.locator("#findings, #time").count(), 0);
+		const overview = await page.locator("#overview").innerText(), header = await page.locator("header").innerText();
+		assert.ok(overview.includes("Unknown, as nothing was recorded") && !overview.includes("Nothing found") && !overview.includes("utilisation"), overview);
+		assert.ok(header.includes("31.1 s metered"), header);
+		assert.ok((await page.locator("#timeline").innerText()).includes("33.8 s shown"), "the timeline does not span the readings");
+		await page.close();
+	},
+
 	"the numbers on the page are those of report.json": async () => {
 		const json = JSON.parse(execFileSync(kwhy, ["report", trace, "--power", power, "--json"], { maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
 		const page = await open(join(folder, "decode.html"));

@@ -92,17 +92,17 @@ function map(job: Job): HTMLElement | null {
 	return mapView({ devices, opened: { worst: m.worst, median: m.median }, note: "The worst is the rank for which the others waited longest, or else the least busy one; the median is that of the busy shares." });
 }
 
-/** The worst and the median rank next to each other. */
+/** The worst and the median rank next to each other; of two ranks, both. */
 function pair(job: Job): HTMLElement | null {
 	const { map: m } = job, at = [m.worst, m.median];
 	if (!at.every(known)) return null;
-	const [worst, median] = at as [number, number], share = (values: Maybe[], i: number): string => (known(values[i]) ? `${time(values[i])} (${percent(values[i]! / (m.span_ns[i] || 1))})` : "0 s");
+	const areTwo = m.rank.length === 2, worst = at[0]!, median = areTwo ? 1 - worst : at[1]!, share = (values: Maybe[], i: number): string => (known(values[i]) ? `${time(values[i])} (${percent(values[i]! / (m.span_ns[i] || 1))})` : "0 s");
 	const rows: [string, Maybe[], (values: Maybe[], i: number) => string][] = [
 		...Object.entries(m.categories).map(([name, values]): [string, Maybe[], typeof share] => [name, values, share]), ["waited for others", m.waiting_ns, (v, i) => time(v[i])], ["others waited for it", m.caused_ns, (v, i) => time(v[i])],
 		["energy", m.energy_nj, (v, i) => energy(v[i])], ["median clock", m.sm_clock_hz, (v, i) => si(v[i], "Hz")],
 	];
 	const name = (i: number): string => `${rankName(m.rank[i] ?? null)}${m.hosts[m.host[i]!] ? ` on ${visible(m.hosts[m.host[i]!]!)}` : ""}`;
-	return section("pair", "The worst rank and the median", "Time and its share of the rank's span.", table(["", `worst: ${name(worst)}`, `median: ${name(median)}`],
+	return section("pair", areTwo ? "Both ranks" : "The worst rank and the median", "Time and its share of the rank's span.", table(["", `worst: ${name(worst)}`, `${areTwo ? "the other" : "median"}: ${name(median)}`],
 		rows.map(([title, values, text]) => [title, text(values, worst), text(values, median)])));
 }
 

@@ -6,8 +6,8 @@ import { drawWaiting } from "./chart";
 import type { Brief } from "./brief_types";
 import type { Comparison } from "./compare_types";
 import { button, el } from "./dom";
-import { exact, time, visible } from "./format";
-import { completed, type Report } from "./report_types";
+import { exact, known, time, visible } from "./format";
+import { completed, hasActivity, type Report } from "./report_types";
 import { initTheme, isDark, setTheme } from "./theme";
 import { Timeline } from "./timeline";
 import { TimelineData } from "./timeline_data";
@@ -40,15 +40,22 @@ const TITLES: Record<string, string> = {
 /** Largest number of traces that the heading names. */
 const TRACES = 3;
 
+/** Says how long was recorded or, without activity, metered. */
+function recorded(report: Report): string {
+	const { start_ns, end_ns } = report.window;
+	if (hasActivity(report) || !known(report.run?.seconds)) return `${time(end_ns - start_ns)} recorded`;
+	return `${time(report.run.seconds * 1e9)} metered`;
+}
+
 function heading(report: Report): HTMLElement {
-	const { clock, origin_unix_ns, start_ns, end_ns } = report.window;
+	const { clock, origin_unix_ns, start_ns } = report.window;
 	const began = new Date(Number(BigInt(origin_unix_ns) / 1000000n) + start_ns / 1e6);
 	const date = clock === "unix" ? `${began.toISOString().slice(0, 19).replace("T", " ")} UTC, ` : "";
 	const paths = report.source.traces?.map((t) => t.path) ?? [];
 	const traces = paths.slice(0, TRACES).join(", ") + (paths.length > TRACES ? ` and ${exact(paths.length - TRACES)} more` : "");
 	const theme = button("light / dark", () => setTheme(!isDark()));
 	return el("header", {}, el("div", { class: "topline" }, el("h1", {}, "kwhy"), el("span", {}, visible(traces)),
-		el("span", { class: "muted small" }, `${date}${time(end_ns - start_ns)} recorded`), el("span", { class: "grow" }), theme));
+		el("span", { class: "muted small" }, `${date}${recorded(report)}`), el("span", { class: "grow" }), theme));
 }
 
 function navigation(sections: HTMLElement[]): HTMLElement {
@@ -61,18 +68,18 @@ function parseView(): [number, number] | null {
 	return match ? [Number(match[1]), Number(match[2])] : null;
 }
 
-function timelineSection(data: TimelineData): { node: HTMLElement; timeline: Timeline } {
+function timelineSection(data: TimelineData, hasActivities: boolean): { node: HTMLElement; timeline: Timeline } {
 	const link = (from: number, to: number): void => history.replaceState(null, "", `#timeline=${Math.round(from)}-${Math.round(to)}`);
 	const timeline = new Timeline(data, link);
-	const note = data.header.exact ? "Every activity is here, exact." : "Too many activities to carry them all: the whole run is shown as bins; the places around the evidence of each finding, the first and last 10 ms and the middle of the run are exact.";
+	const note = !hasActivities ? "Power as the meters saw it." : data.header.exact ? "Every activity is here, exact." : "Too many activities to carry them all: the whole run is shown as bins; the places around the evidence of each finding, the first and last 10 ms and the middle of the run are exact.";
 	const node = el("section", { id: "timeline", "aria-labelledby": "h-timeline" }, el("h2", { id: "h-timeline" }, "Timeline"),
-		el("p", { class: "muted" }, `${note} Wheel or + and − zoom, drag or arrow keys pan, 0 shows all.`), timeline.node);
+		el("p", { class: "muted" }, note, el("span", { class: "hint" }, " Wheel or + and − zoom, drag or arrow keys pan, 0 shows all.")), timeline.node);
 	return { node, timeline };
 }
 
 function openReport(app: HTMLElement, report: Report, brief: Brief | null, plan: Plan | null, container: ArrayBuffer | null): void {
 	const data = container ? new TimelineData(container) : null;
-	const shown = data ? timelineSection(data) : null;
+	const shown = data ? timelineSection(data, hasActivity(report)) : null;
 	const jump = shown ? (from: number, to: number): void => shown.timeline.jump(from - data!.header.start_ns, to - data!.header.start_ns) : null;
 	const sections = [
 		headline(report, brief), heatmapView(report), findings(report, jump), plan ? planView(plan) : null, plan ? stretchView(plan) : null, sankey(report), shown?.node ?? null, categoriesView(report), ledger(report), timeView(report), waitsView(report), rangesView(report), operationsView(report), splitView(report), rankingView(report), kernels(report), copies(report),

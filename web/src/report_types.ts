@@ -77,6 +77,11 @@ export interface Report {
 export interface HostEnergy { source: string; host?: string; start_ns: number; end_ns: number; measured_nj: N }
 
 /** Categories of accounts that are not part of the program's run: time around it, repeats of kwhy probe, and unrecorded time. */
+/** Whether anything was recorded of what ran on a device. If not, only its power is known. */
+export function hasActivity(report: Report): boolean {
+	return report.devices.some((d) => (d.time["span_ns"] ?? 0) > 0);
+}
+
 export const BEYOND_CATEGORIES = ["outside", "probing", "unrecorded"];
 
 export const IDLE_CATEGORIES = ["sync", "launch", "alloc", "host", "idle", "outside"];

@@ -380,7 +380,8 @@ static json_t *header_of(struct builder *builder)
 
 	snprintf(origin, sizeof(origin), "%" PRId64, recording->origin_unix_ns);
 	return json_pack("{ss sI sI so sb so so so so so}", "origin_unix_ns", origin, "start_ns",
-		(json_int_t)recording->start_ns, "end_ns", (json_int_t)recording->end_ns, "names",
+		(json_int_t)builder->start_ns, "end_ns",
+		(json_int_t)builder->start_ns + (json_int_t)builder->span_ns, "names",
 		names_of(&recording->names), "exact", (int)builder->exact, "devices", devices_of(recording),
 		"tracks", finish_tracks(builder), "power",
 		kwhy_timeline_power(builder->report, builder->is_shown, &builder->columns), "model",
@@ -439,14 +440,15 @@ enum kwhy_status kwhy_report_timeline(const struct kwhy_report *report, const bo
 	struct builder builder = {
 		.report = report,
 		.is_shown = is_shown,
-		.start_ns = recording->start_ns,
-		.span_ns = recording->end_ns - recording->start_ns,
 		.track_count = recording->stream_count + 2 * recording->thread_count + 1 +
 			recording->device_count,
 		.error = error,
 	};
 	enum kwhy_status status;
+	int64_t end_ns;
 
+	kwhy_timeline_window(recording, &builder.start_ns, &end_ns);
+	builder.span_ns = end_ns - builder.start_ns;
 	builder.tracks = calloc(builder.track_count, sizeof(*builder.tracks));
 	if (!builder.tracks)
 		return kwhy_fail_memory(error, "the timeline");

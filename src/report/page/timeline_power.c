@@ -17,10 +17,40 @@ static int64_t tick_power_mw(const struct kwhy_power_series *series, size_t k, i
 	return kwhy_counter_power_w(series, k + 1, &power_w) ? llround(power_w * 1e3) : before_mw;
 }
 
+void kwhy_timeline_window(const struct kwhy_recording *recording, int64_t *out_start_ns, int64_t *out_end_ns)
+{
+	int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+
+	for (size_t i = 0; i < recording->power_count; i++) {
+		const struct kwhy_power_series *series = &recording->power[i];
+
+		if (!series->count)
+			continue;
+		start_ns = series->time_ns[0] < start_ns ? series->time_ns[0] : start_ns;
+		end_ns = series->time_ns[series->count - 1] > end_ns ? series->time_ns[series->count - 1]
+								     : end_ns;
+	}
+	if (recording->end_ns > recording->start_ns || start_ns >= end_ns) {
+		start_ns = recording->start_ns;
+		end_ns = recording->end_ns;
+	}
+	*out_start_ns = start_ns;
+	*out_end_ns = end_ns;
+}
+
+static int64_t start_of(const struct kwhy_recording *recording)
+{
+	int64_t start_ns, end_ns;
+
+	kwhy_timeline_window(recording, &start_ns, &end_ns);
+	return start_ns;
+}
+
 static json_t *power_series(const struct kwhy_recording *recording, const struct kwhy_power_series *series,
 	struct kwhy_text *columns)
 {
 	struct kwhy_timeline_column times = {.delta = true}, values = {.delta = true};
+	const int64_t start_ns = start_of(recording);
 	bool counter = kwhy_meter_is_counter(series->meter);
 	int64_t power_mw = 0;
 
@@ -30,7 +60,7 @@ static json_t *power_series(const struct kwhy_recording *recording, const struct
 		 */
 		size_t tick = k + 1 < series->count ? k : k - 1;
 
-		kwhy_timeline_column_add(&times, series->time_ns[k] - recording->start_ns);
+		kwhy_timeline_column_add(&times, series->time_ns[k] - start_ns);
 		power_mw = counter ? tick_power_mw(series, tick, power_mw) : series->value[k];
 		kwhy_timeline_column_add(&values, power_mw);
 	}
@@ -83,12 +113,13 @@ static json_t *memory_column(
 static json_t *memory_series(const struct kwhy_report *report, uint32_t device, struct kwhy_text *columns)
 {
 	const struct kwhy_recording *recording = report->recording;
+	const int64_t start_ns = start_of(recording);
 	struct kwhy_timeline_column times = {.delta = true};
 	size_t count = 0;
 
 	for (size_t i = 0; i < recording->memory_count; i++)
 		if (recording->memory[i].device == device) {
-			kwhy_timeline_column_add(&times, recording->memory[i].time_ns - recording->start_ns);
+			kwhy_timeline_column_add(&times, recording->memory[i].time_ns - start_ns);
 			count++;
 		}
 	if (count == 0)
@@ -116,10 +147,11 @@ json_t *kwhy_timeline_memory(
 static json_t *model_series(const struct kwhy_report *report, uint32_t device, struct kwhy_text *columns)
 {
 	const struct kwhy_power_curve *curve = &report->model_power[device];
+	const int64_t start_ns = start_of(report->recording);
 	struct kwhy_timeline_column times = {.delta = true}, values = {.delta = true};
 
 	for (size_t i = 0; i < curve->count; i++) {
-		kwhy_timeline_column_add(&times, curve->time_ns[i] - report->recording->start_ns);
+		kwhy_timeline_column_add(&times, curve->time_ns[i] - start_ns);
 		kwhy_timeline_column_add(&values, curve->power_mw[i]);
 	}
 	return json_pack("{si sI so so}", "device", (int)device, "count", (json_int_t)curve->count, "time",

@@ -3,7 +3,7 @@
 
 import { el } from "../dom";
 import { energy, exact, known, time, visible, type Maybe } from "../format";
-import { deviceLabel, type Evidence, type Finding, type Report, type Saving } from "../report_types";
+import { deviceLabel, hasActivity, type Evidence, type Finding, type Report, type Saving } from "../report_types";
 
 export type Jump = (startNs: number, endNs: number) => void;
 
@@ -61,7 +61,9 @@ function card(report: Report, group: Finding[], jump: Jump | null): HTMLElement 
 		finding.evidence.length ? el("ul", {}, ...finding.evidence.map((item) => evidence(item, jump))) : null);
 }
 
-export function findings(report: Report, jump: Jump | null): HTMLElement {
+/** The section of findings; without activity nothing can be found, so there is none. */
+export function findings(report: Report, jump: Jump | null): HTMLElement | null {
+	if (!hasActivity(report)) return null;
 	return el("section", { id: "findings", "aria-labelledby": "h-findings" }, el("h2", { id: "h-findings" }, "Findings"),
 		el("p", { class: "muted" }, report.findings.length ? "Largest possible saving first. Savings of different findings overlap: do not add them up." : "Nothing found above the threshold."),
 		el("div", { class: "cards" }, ...groupsOf(report.findings).map((group) => card(report, group, jump))));

@@ -49,10 +49,10 @@ function advice(item: BriefAdvice, opened: Set<string>): HTMLElement {
 	return el("li", {}, opened.has(item.id) ? el("a", { href: `#finding-${item.id}` }, what) : what, ...place(item), el("div", {}, `To save ${saving(item)}, ${visible(item.cure)}.`));
 }
 
-function todo(brief: Brief, opened: Set<string>): HTMLElement {
+function todo(brief: Brief, opened: Set<string>, hasActivity: boolean): HTMLElement {
 	const shown = brief.do.slice(0, ADVICE), more = brief.do.length - shown.length + brief.do_left_out;
 	const note = more > 0 ? `The best ${shown.length} of ${shown.length + more}; their savings overlap.` : shown.length > 1 ? "Their savings overlap." : "";
-	return el("div", { class: "half" }, el("h3", {}, "What to do"), shown.length ? el("ol", { class: "todo" }, ...shown.map((item) => advice(item, opened))) : el("p", {}, "Nothing found that would save enough to be worth it."), note ? el("p", { class: "muted small" }, note) : null);
+	return el("div", { class: "half" }, el("h3", {}, "What to do"), shown.length ? el("ol", { class: "todo" }, ...shown.map((item) => advice(item, opened))) : el("p", {}, hasActivity ? "Nothing found that would save enough to be worth it." : "Unknown, as nothing was recorded of what ran on the devices."), note ? el("p", { class: "muted small" }, note) : null);
 }
 
 function unknown(brief: Brief): HTMLElement | null {
@@ -63,7 +63,7 @@ function unknown(brief: Brief): HTMLElement | null {
 		rest.length ? el("details", {}, el("summary", {}, `${exact(rest.length + brief.unknown_left_out)} more`), el("ul", { class: "notes" }, ...rest.map(item), left)) : null);
 }
 
-/** Makes the first screen. `opened` has the ids of the findings that have a card on the page; findings of devices that are not shown in full have none. */
-export function firstScreen(brief: Brief, opened: Set<string>): HTMLElement {
-	return el("div", {}, el("div", { class: "halves" }, where(brief), todo(brief, opened)), unknown(brief));
+/** Makes the first screen. `opened` has the ids of the findings that have a card on the page; findings of devices that are not shown in full have none. Without activity nothing can be advised. */
+export function firstScreen(brief: Brief, opened: Set<string>, hasActivity: boolean): HTMLElement {
+	return el("div", {}, el("div", { class: "halves" }, where(brief), todo(brief, opened, hasActivity)), unknown(brief));
 }

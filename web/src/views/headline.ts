@@ -4,7 +4,7 @@
 import type { Brief } from "../brief_types";
 import { el } from "../dom";
 import { energy, exact, known, largest, percent, power, si, time, type Maybe } from "../format";
-import { BEYOND_CATEGORIES, deviceEnergy, deviceLabel, isOpened, IDLE_CATEGORIES, isModelled, sum, type Device, type Report } from "../report_types";
+import { BEYOND_CATEGORIES, deviceEnergy, deviceLabel, hasActivity, isOpened, IDLE_CATEGORIES, isModelled, sum, type Device, type Report } from "../report_types";
 import { saves, titleOf } from "./findings";
 import { firstScreen } from "./first";
 import { tile } from "./parts";
@@ -57,10 +57,8 @@ function energyTiles(report: Report, brief: Brief | null): HTMLElement[] {
 	const total = sum(report.devices.map(deviceEnergy));
 	if (!known(total)) return [tile("energy", "n/a", report.source.meters?.length ? "no meter reports what the devices drew" : "no power readings; give --power FILE")];
 	const { cost, carbon } = report;
-	const tiles = [
-		energyTile(report, total),
-		tile("did work", percent(useful(report.devices, brief)), "share of the run's metered joules that was drawn while a kernel, copy or memset ran"),
-	];
+	const tiles = [energyTile(report, total)];
+	if (hasActivity(report)) tiles.push(tile("did work", percent(useful(report.devices, brief)), "share of the run's metered joules that was drawn while a kernel, copy or memset ran"));
 	const mean = powerTile(report);
 	if (mean) tiles.splice(1, 0, mean);
 	if (known(cost?.amount)) tiles.push(tile("cost", si(cost.amount, cost.currency ?? ""), paidFor(cost, known(report.run?.energy_nj))));
@@ -105,8 +103,9 @@ function answer(report: Report): HTMLElement {
 
 export function headline(report: Report, brief: Brief | null = null): HTMLElement {
 	const span = largest(report.devices.map((d) => d.time["span_ns"] ?? 0), 0);
+	const times = hasActivity(report) ? [tile("time", time(span), "first start to last end on the device", exact(span, "ns")), ...busyTile(report, brief), ...utilisationTiles(report), ...coverageTiles(report)] : [];
 	// advice comes first, so that a reader who stops here knows what to do
 	return el("section", { id: "overview", "aria-labelledby": "h-overview" }, el("h2", { id: "h-overview" }, "What it cost"),
-		el("div", { class: "tiles" }, ...energyTiles(report, brief), tile("time", time(span), "first start to last end on the device", exact(span, "ns")), ...busyTile(report, brief), ...utilisationTiles(report), ...coverageTiles(report)),
-		brief ? firstScreen(brief, new Set(report.findings.map((finding) => finding.id))) : answer(report));
+		el("div", { class: "tiles" }, ...energyTiles(report, brief), ...times),
+		brief ? firstScreen(brief, new Set(report.findings.map((finding) => finding.id)), hasActivity(report)) : answer(report));
 }

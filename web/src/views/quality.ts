@@ -3,7 +3,7 @@
 
 import { el } from "../dom";
 import { energy, exact, known, percent, power, si, time, visible } from "../format";
-import { deviceLabel, isOpened, type Device, type HostEnergy, type Report } from "../report_types";
+import { deviceLabel, hasActivity, isOpened, type Device, type HostEnergy, type Report } from "../report_types";
 import { table } from "./parts";
 
 const TIME_ROWS: [string, string][] = [
@@ -11,7 +11,9 @@ const TIME_ROWS: [string, string][] = [
 	["sync_ns", "idle: host in synchronize"], ["launch_ns", "idle: host launching"], ["alloc_ns", "idle: host allocating"], ["host_ns", "idle: host elsewhere"], ["probing_ns", "probing: kernels repeated"], ["unrecorded_ns", "not recorded"],
 ];
 
-export function timeView(report: Report): HTMLElement {
+/** The times by category; without activity they are unknown. */
+export function timeView(report: Report): HTMLElement | null {
+	if (!hasActivity(report)) return null;
 	const devices = report.devices.filter(isOpened);
 	const rows = TIME_ROWS.map(([key, label]) => [label, ...devices.map((d) => known(d.time[key]) ? `${time(d.time[key])} · ${percent(d.time[key]! / (d.time["span_ns"] || 1))}` : "n/a")]);
 	rows.push(["span", ...devices.map((d) => time(d.time["span_ns"]))]);
