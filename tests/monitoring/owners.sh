@@ -100,6 +100,20 @@ balance "after the end"
 grep -qE '^ +slurm 5 +alice ' "$place/jobs.txt" && grep -qE '^ +kubernetes research/llama-0 ' "$place/jobs.txt" ||
 	fail "$(cat "$place/jobs.txt")"
 grep -qE ' [0-9.]+( m| k)?( J)? to [0-9.]+ [mk]?J ' "$place/jobs.txt" || fail "no interval: $(cat "$place/jobs.txt")"
+# On a terminal nothing is wider than the terminal: amounts get a table of their own, with whole names.
+if command -v python3 >/dev/null; then
+	PAGER=cat python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$kwhy" job --accounts "$place/accounts" --price 0.30EUR --place DEU </dev/null |
+		tr -d '\r' >"$place/screen"
+	python3 - "$place/screen" <<'END' || fail "$(cat "$place/screen")"
+import sys
+
+text = open(sys.argv[1], encoding="utf-8").read()
+assert max(map(len, text.split("\n"))) <= 80
+use, amounts = text.split("\n\n")
+assert "GPU time" in use and "EUR" not in use
+assert "kubernetes research/llama-0 " in amounts and amounts.count(" EUR") == len(use.splitlines()) - 1
+END
+fi
 # kwhy job must show what the file contains, to the nanojoule.
 "$kwhy" job --accounts "$place/accounts" --csv >"$place/jobs.csv"
 sum=$(awk -F, 'NR > 1 { printf "%s+", $7 } END { print 0 }' "$place/jobs.csv")

@@ -119,22 +119,32 @@ static bool has_modelled(const struct kwhy_owner_table *table)
 	return false;
 }
 
-static void add_row(
-	const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item, struct kwhy_table *to)
+/* Groups of columns. On a narrow terminal, what does not fit next to the use gets a table of its own. */
+enum { PART_USE = 1, PART_AMOUNTS = 2, PART_WORDS = 4, PART_ALL = 7, COLUMNS_MAX = 10 };
+
+static bool has_amounts(const struct kwhy_owner_table *table)
 {
-	const bool is_program = kwhy_owner_is_program(item->owner.kind);
-	char words[KWHY_SUMMARY_WORDS_BYTES];
+	return isfinite(table->g_per_kwh) || isfinite(table->price_per_kwh);
+}
+
+static void add_name(const struct kwhy_owner_summary *item, struct kwhy_table *to)
+{
 	struct kwhy_text name = {0};
 
 	write_name(&item->owner, &name);
 	to->failed |= name.failed;
 	kwhy_table_cell(to, name.data);
 	kwhy_text_done(&name);
+}
+
+static void add_use(
+	const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item, struct kwhy_table *to)
+{
 	kwhy_table_cell(to, item->owner.user);
 	energy_cell(to, item);
 	if (has_modelled(table))
 		interval_cell(to, item);
-	if (is_program) {
+	if (kwhy_owner_is_program(item->owner.kind)) {
 		kwhy_table_real(to, mean_w(item), "W");
 		plain_cell(to, gpu_hours(item), "h");
 		kwhy_table_percent(to, busy_ratio(item));
@@ -142,11 +152,93 @@ static void add_row(
 		for (int i = 0; i < 3; i++)
 			kwhy_table_cell(to, "");
 	}
-	if (isfinite(table->g_per_kwh))
+}
+
+static void add_row(const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item, int parts,
+	struct kwhy_table *to)
+{
+	char words[KWHY_SUMMARY_WORDS_BYTES];
+
+	kwhy_summary_words(item, words);
+	if (parts == PART_WORDS && !*words)
+		return;
+	add_name(item, to);
+	if (parts & PART_USE)
+		add_use(table, item, to);
+	if (parts & PART_AMOUNTS && isfinite(table->g_per_kwh))
 		plain_cell(to, kwh_of(table, item) * table->g_per_kwh, "g");
-	if (isfinite(table->price_per_kwh))
+	if (parts & PART_AMOUNTS && isfinite(table->price_per_kwh))
 		plain_cell(to, kwh_of(table, item) * table->price_per_kwh, table->currency);
-	kwhy_table_cell(to, kwhy_summary_words(item, words));
+	if (parts & PART_WORDS)
+		kwhy_table_cell(to, words);
+}
+
+static size_t choose_columns(
+	const struct kwhy_owner_table *table, int parts, struct kwhy_table_column columns[COLUMNS_MAX])
+{
+	const struct {
+		const char *title;
+		enum kwhy_column_kind kind;
+		bool is_shown;
+	} all[COLUMNS_MAX] = {{"owner", KWHY_COLUMN_NAME, true}, {"user", KWHY_COLUMN_LEFT, parts & PART_USE},
+		{"energy", KWHY_COLUMN_RIGHT, parts & PART_USE},
+		{"90 %", KWHY_COLUMN_RIGHT, parts & PART_USE && has_modelled(table)},
+		{"a GPU", KWHY_COLUMN_RIGHT, parts & PART_USE},
+		{"GPU time", KWHY_COLUMN_RIGHT, parts & PART_USE},
+		{"busy", KWHY_COLUMN_RIGHT, parts & PART_USE},
+		{"CO2e", KWHY_COLUMN_RIGHT, parts & PART_AMOUNTS && isfinite(table->g_per_kwh)},
+		{"cost", KWHY_COLUMN_RIGHT, parts & PART_AMOUNTS && isfinite(table->price_per_kwh)},
+		{"", KWHY_COLUMN_LEFT, parts & PART_WORDS}};
+	size_t count = 0;
+
+	for (size_t i = 0; i < COLUMNS_MAX; i++)
+		if (all[i].is_shown)
+			columns[count++] = (struct kwhy_table_column){all[i].title, all[i].kind};
+	return count;
+}
+
+static void write_rows(const struct kwhy_owner_table *table, int parts, const struct kwhy_text_style *style,
+	struct kwhy_text *out)
+{
+	struct kwhy_table_column columns[COLUMNS_MAX];
+	struct kwhy_table text;
+
+	kwhy_table_init(&text, columns, choose_columns(table, parts, columns));
+	for (size_t i = 0; i < table->count; i++)
+		add_row(table, &table->items[i], parts, &text);
+	if (text.cell_count || parts & PART_USE)
+		kwhy_table_write(&text, style, out);
+}
+
+/* Columns of the widest line. */
+static size_t width_of(const struct kwhy_text *text)
+{
+	struct kwhy_text line = {0};
+	size_t widest = 0;
+
+	for (size_t at = 0, length; at < text->length; at += length + 1) {
+		length = strcspn(text->data + at, "\n");
+		kwhy_text_clear(&line);
+		kwhy_text_add_bytes(&line, text->data + at, length);
+		if (length && !line.failed && kwhy_text_columns(line.data) > widest)
+			widest = kwhy_text_columns(line.data);
+	}
+	kwhy_text_done(&line);
+	return widest;
+}
+
+static void write_tables(
+	const struct kwhy_owner_table *table, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	const int rest = has_amounts(table) ? PART_AMOUNTS | PART_WORDS : PART_WORDS;
+
+	write_rows(table, PART_ALL, style, out);
+	if (width_of(out) <= style->columns)
+		return;
+	kwhy_text_clear(out);
+	write_rows(table, PART_USE, style, out);
+	kwhy_text_add(out, "\n");
+	write_rows(table, rest, style, out);
 }
 
 static void write_notes(const struct kwhy_owner_table *table, size_t columns, struct kwhy_text *out)
@@ -182,26 +274,9 @@ static void write_notes(const struct kwhy_owner_table *table, size_t columns, st
 
 void kwhy_owners_text(const struct kwhy_owner_table *table, bool on_terminal, struct kwhy_text *out)
 {
-	struct kwhy_table_column columns[10] = {
-		{"owner", KWHY_COLUMN_NAME}, {"user", KWHY_COLUMN_LEFT}, {"energy", KWHY_COLUMN_RIGHT}};
-	struct kwhy_text_style style = {.columns = on_terminal ? kwhy_output_columns() : WHOLE_COLUMNS};
-	struct kwhy_table text;
-	size_t count = 3;
+	const struct kwhy_text_style style = {.columns = on_terminal ? kwhy_output_columns() : WHOLE_COLUMNS};
 
-	if (has_modelled(table))
-		columns[count++] = (struct kwhy_table_column){"90 %", KWHY_COLUMN_RIGHT};
-	columns[count++] = (struct kwhy_table_column){"a GPU", KWHY_COLUMN_RIGHT};
-	columns[count++] = (struct kwhy_table_column){"GPU time", KWHY_COLUMN_RIGHT};
-	columns[count++] = (struct kwhy_table_column){"busy", KWHY_COLUMN_RIGHT};
-	if (isfinite(table->g_per_kwh))
-		columns[count++] = (struct kwhy_table_column){"CO2e", KWHY_COLUMN_RIGHT};
-	if (isfinite(table->price_per_kwh))
-		columns[count++] = (struct kwhy_table_column){"cost", KWHY_COLUMN_RIGHT};
-	columns[count++] = (struct kwhy_table_column){"", KWHY_COLUMN_LEFT};
-	kwhy_table_init(&text, columns, count);
-	for (size_t i = 0; i < table->count; i++)
-		add_row(table, &table->items[i], &text);
-	kwhy_table_write(&text, &style, out);
+	write_tables(table, &style, out);
 	write_notes(table, kwhy_output_columns(), out);
 }
 
