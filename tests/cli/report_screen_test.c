@@ -43,6 +43,7 @@ static const char *const inputs[][12] = {
 	{EXAMPLES "recordings/ddp.kwhy"},
 	{EXAMPLES "h200-mixtures/fine/activities.csv.zst", "--power",
 		EXAMPLES "h200-mixtures/fine/power.csv"},
+	{EXAMPLES "recordings/operators-probed.kwhy"},
 	{EXAMPLES "h200-counters/mixed-1.kwhy"},
 	{EXAMPLES "h100-counters/mixed-1.kwhy"},
 	{EXAMPLES "h200-power/other.kwhy"},
@@ -212,30 +213,6 @@ static void assert_advice(const char *const *input, bool is_vague)
 	json_decref(document);
 	spawned_done(&data);
 	spawned_done(&spawned);
-}
-
-/*
- * Where no activity was recorded, there are no powers of what ran, so the counter contradicts none; and that
- * nothing was recorded is said once, in sentences of their own.
- */
-static void without_activities_the_counter_contradicts_nothing(void **state)
-{
-	static const char *const input[] = {
-		EXAMPLES "h100-counters/mixed-1.kwhy", "--section", "unknown", "--section", "method", NULL};
-	struct spawned screen = report(NULL, (const char *[]){input[0], NULL}), all = report(NULL, input);
-	char *line = unwrapped(screen.out.data);
-
-	(void)state;
-	assert_null(strstr(all.out.data, "readings give"));
-	assert_null(strstr(all.out.data, "predict the counter"));
-	assert_null(strstr(line, "No activity of a device"));
-	assert_non_null(strstr(line,
-		"Not known What the program ran on its devices is not recorded: --power-only was given. GPU "
-		"0 "
-		"left out"));
-	free(line);
-	spawned_done(&all);
-	spawned_done(&screen);
 }
 
 /* Each kind of work of mix-burst, which is the last of these inputs, also ran alone. */
@@ -610,7 +587,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_screen_fits_a_terminal_of_80_columns),
 		cmocka_unit_test(the_first_screen_fits_a_terminal_of_120_columns),
-		cmocka_unit_test(without_activities_the_counter_contradicts_nothing),
 		cmocka_unit_test(the_first_screen_names_three_things_to_do_with_their_whole_cures),
 		cmocka_unit_test(all_sections_fit_80_columns),
 		cmocka_unit_test(sections_are_shown_by_name_and_listed),
