@@ -10,7 +10,7 @@ const char *kwhy_temporary_folder(void);
 /* Opens an empty file without a name in this folder, to read and write. -1: failed, errno says why. */
 int kwhy_temporary_file(void);
 
-/* Room for the path of a folder. Up to PATH_MAX there is room for the name of a file in it. */
+/* Bytes for the path of a folder; PATH_MAX leaves bytes for the name of a file in it. */
 enum { KWHY_TEMPORARY_BYTES = 3840 };
 
 /*

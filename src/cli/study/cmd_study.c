@@ -82,33 +82,6 @@ static enum kwhy_status list_studies(struct kwhy_error *error)
 	return status;
 }
 
-static bool has_word(const struct kwhy_study *study, const char *word)
-{
-	for (size_t i = 0; i < study->step_count; i++)
-		if (strstr(study->steps[i].line, word))
-			return true;
-	return false;
-}
-
-/* Checks that the study has a step for each input that the user gives, and that the back end exists. */
-static enum kwhy_status check_request(const struct kwhy_study_request *request, struct kwhy_error *error)
-{
-	const struct {
-		bool is_given;
-		const char *word, *what;
-	} inputs[] = {{request->recording_count > 0, "@run", "recordings"},
-		{request->program_count > 0, "@program", "a command"}, {request->url, "@url", "--url"},
-		{request->work_count > 0, "@work", "--work"}};
-	enum kwhy_gpu_backend backend;
-
-	for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++)
-		if (inputs[i].is_given && !has_word(request->study, inputs[i].word))
-			return kwhy_fail(error, KWHY_E_USAGE,
-				"no step of the study '%s' uses %s; leave it out, or choose another study",
-				request->study->name, inputs[i].what);
-	return request->backend ? kwhy_backend_read(request->backend, &backend, error) : KWHY_OK;
-}
-
 static enum kwhy_status fill_request(
 	const struct kwhy_invocation *invocation, struct job *job, struct kwhy_error *error)
 {
@@ -116,6 +89,7 @@ static enum kwhy_status fill_request(
 	const struct kwhy_operands *operands = &invocation->operands;
 	const size_t program = operands->after_dashes, others = operands->count - program;
 	const struct kwhy_study *study = others ? kwhy_study_find(operands->items[0]) : NULL;
+	enum kwhy_gpu_backend backend;
 
 	if (!others)
 		return kwhy_fail(error, KWHY_E_USAGE, "no study is named; 'kwhy study' alone lists them");
@@ -143,7 +117,7 @@ static enum kwhy_status fill_request(
 		job->request.folder = kwhy_arena_printf(&job->arena, "study-%s", study->name);
 	if (!job->request.folder)
 		return kwhy_fail_memory(error, "the name of the folder");
-	return check_request(&job->request, error);
+	return options->backend ? kwhy_backend_read(options->backend, &backend, error) : KWHY_OK;
 }
 
 static enum kwhy_status make_command(struct job *job, size_t number, struct kwhy_error *error)

@@ -23,8 +23,12 @@ static uint32_t name_of(const char *name)
 
 static void add(uint32_t thread, enum kwhy_host_kind kind, const char *file, int64_t start_ns, int64_t end_ns)
 {
-	struct kwhy_host_range range = {
-		start_ns, end_ns, name_of("range"), name_of(file), 0, 0, thread, 0, (uint8_t)kind};
+	struct kwhy_host_range range = {.start_ns = start_ns,
+		.end_ns = end_ns,
+		.name = name_of("range"),
+		.file = name_of(file),
+		.thread = thread,
+		.kind = (uint8_t)kind};
 
 	OK(kwhy_recording_add_host_range(recording, &range, &error));
 }

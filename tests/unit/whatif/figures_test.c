@@ -79,7 +79,8 @@ static void write_graph(struct kwhy_text *out, const struct kwhy_whatif_graph *g
 			if (graph->nodes[i].from[link] != KWHY_NONE) {
 				count++;
 				away += (int64_t)i * (graph->nodes[i].from[link] % 97);
-				lag_ns += (int64_t)(i % 13 + 1) * graph->nodes[i].lag_ns[link];
+				lag_ns += (int64_t)(i % 13 + 1) *
+					kwhy_whatif_lag_ns(graph, &graph->nodes[i], (size_t)link);
 			}
 		kwhy_text_addf(out, " %s %" PRId64 " %" PRId64 " %" PRId64, names[link], count, away, lag_ns);
 	}
