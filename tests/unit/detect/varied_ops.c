@@ -247,7 +247,7 @@ static const struct {
 } pauses[] = {
 	{KWHY_HOST_USER, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", NULL},
 	{KWHY_HOST_OPERATOR, "aten::item", NULL},
-	{KWHY_HOST_PYTHON, "save_checkpoint", "/home/me/train.py"},
+	{KWHY_HOST_PYTHON, "save_checkpoint", "/program/train.py"},
 	{KWHY_HOST_PYTHON, "forward", "model.py"},
 	{KWHY_HOST_SYSTEM, "read", NULL},
 	{KWHY_HOST_USER, "Torch-Compiled Region: 0/0", NULL},
@@ -412,7 +412,7 @@ static void other_call(struct varied_program *program, const struct varied_op *o
 /* Launches from two lines of a source file, in functions whose names may be longer than reports show. */
 static void launch_from_lines(struct varied_program *program, const struct varied_op *op)
 {
-	static const char *const files[] = {"train.py", "/home/me/model.py", NULL};
+	static const char *const files[] = {"train.py", "/program/model.py", NULL};
 	const char *file = files[op->choice % 3];
 
 	for (uint32_t i = 0; i < 2; i++) {
