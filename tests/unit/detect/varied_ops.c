@@ -76,6 +76,7 @@ static int64_t run(struct varied_program *program, struct kwhy_activity *row, in
 static const char *const kernels[] = {"ampere_sgemm_32x32_sliced1x4_tn", "sm80_xmma_gemm_bf16bf16_tn",
 	"void at::native::vectorized_elementwise_kernel<4, add>", "softmax_warp_forward",
 	"cudnn::nchwToNhwcKernel", "csr2dense_kernel", "reduce_kernel", "my_gemm", "layer_norm_kernel",
+	"sparse_to_dense_kernel", "batched_transpose_32x32",
 	"a_kernel_whose_name_is_far_longer_than_what_the_titles_of_findings_and_their_evidence_can_show"};
 
 static const char *const functions[] = {"main", "train", "DataLoader.__next__", "forward", "aten::linear",
@@ -83,7 +84,7 @@ static const char *const functions[] = {"main", "train", "DataLoader.__next__", 
 
 static const char *kernel_name(const struct varied_op *op)
 {
-	return kernels[op->name % 10];
+	return kernels[op->name % 12];
 }
 
 static void set_grid(struct kwhy_activity *row, const struct varied_op *op)
@@ -113,11 +114,12 @@ void varied_launch(struct varied_program *program, const struct varied_op *op)
 /* A launch whose work begins long after it, for no reason that the recording shows. */
 static void launch_late(struct varied_program *program, const struct varied_op *op)
 {
+	static const int64_t delays_us[] = {3, 100, 102, 750};
 	struct kwhy_activity row = activity(program, op, kernel_name(op));
 	int64_t call_ns = call(program, op->thread, "cudaLaunchKernel", 2 * US, row.call);
 
 	set_grid(&row, op);
-	run(program, &row, call_ns, (3 + op->choice % 4 * 249) * US, length_of(program, op));
+	run(program, &row, call_ns, delays_us[op->choice % 4] * US, length_of(program, op));
 }
 
 static struct kwhy_activity copy_row(
@@ -367,7 +369,7 @@ static void launch_graph(struct varied_program *program, const struct varied_op 
 		return;
 	}
 	for (uint32_t i = 0; i < op->repeats; i++) {
-		row.name = varied_name(program->recording, kernels[(op->name + i) % 10]);
+		row.name = varied_name(program->recording, kernels[(op->name + i) % 12]);
 		row.graph_node = i;
 		set_grid(&row, op);
 		run(program, &row, call_ns, 4 * US, length_of(program, op));
