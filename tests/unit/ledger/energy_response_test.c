@@ -214,6 +214,24 @@ static void stamps_that_come_late_are_put_back_on_the_beat(void **state)
 		near((double)beat_ns[i], (double)i * 20 * MS_NS, 0.3 * MS_NS);
 }
 
+/* The median of nine stamps gives the beat: of four on time, four that are 6 ms late and one that is 3 ms
+ * late. */
+static void the_beat_is_the_middle_of_nine_stamps(void **state)
+{
+	int64_t stamps_ns[40], beat_ns[40];
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		stamps_ns[i] = (int64_t)i * 20 * MS_NS + (i >= 20 && i < 24 ? 6 * MS_NS : 0);
+	stamps_ns[24] += 3 * MS_NS;
+	OK(kwhy_beat_restore(stamps_ns, 40, beat_ns, &error));
+	assert_int_equal(beat_ns[20], 20 * 20 * MS_NS + 3 * MS_NS);
+	stamps_ns[24] -= 3 * MS_NS;
+	stamps_ns[16] += 3 * MS_NS;
+	OK(kwhy_beat_restore(stamps_ns, 40, beat_ns, &error));
+	assert_int_equal(beat_ns[20], 20 * 20 * MS_NS + 3 * MS_NS);
+}
+
 static void stamps_without_a_beat_stay_as_they_are(void **state)
 {
 	int64_t stamps_ns[9], beat_ns[9];
@@ -233,6 +251,7 @@ int main(void)
 		cmocka_unit_test(full_grids_at_once_share_the_device_and_copies_run_beside),
 		cmocka_unit_test(time_that_was_not_recorded_is_no_idle_time),
 		cmocka_unit_test(features_hold_the_moment_or_the_mean_of_a_window_at_each_delay),
+		cmocka_unit_test(the_beat_is_the_middle_of_nine_stamps),
 		cmocka_unit_test(stamps_that_come_late_are_put_back_on_the_beat),
 		cmocka_unit_test(stamps_without_a_beat_stay_as_they_are),
 	};
