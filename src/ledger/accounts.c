@@ -145,8 +145,8 @@ static enum kwhy_status apportion_rows(struct opening *opening, struct kwhy_erro
 }
 
 /*
- * Adds an account for time without activities; there is none for a time of 0, except before and after all
- * activities.
+ * Adds the account of a category of time without activities. A time of 0 gets no account, unless it is the
+ * time before and after all activities.
  */
 static enum kwhy_status apportion_idle(struct opening *opening, enum kwhy_category category, int64_t time_ns,
 	uint64_t count, struct kwhy_error *error)

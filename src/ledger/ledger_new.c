@@ -96,8 +96,8 @@ static enum kwhy_status keep_devices(struct kwhy_ledger *ledger, const struct kw
 }
 
 /*
- * Fills a new ledger. If `program` is not NULL, it is the same recording, from which the activities of kwhy
- * probe are then removed.
+ * Fills a new ledger. If `program` is not NULL, it is the same recording as `recording`, and the activities
+ * of kwhy probe are removed from it at the end.
  */
 static enum kwhy_status keep_ledger(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	struct kwhy_recording *program, const struct kwhy_ledger_options *options, struct kwhy_error *error)

@@ -36,9 +36,9 @@ struct kwhy_ledger_options kwhy_ledger_options_default(void);
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_new(const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error);
 /*
- * As kwhy_ledger_new(), but then removes the activities of kwhy probe (ledger/probing.h) from the
- * recording. Sums over ranges, steps and streams, and all later readers of the recording with this ledger,
- * see the program alone.
+ * As kwhy_ledger_new(), but then removes the activities of kwhy probe (ledger/probing.h) from the recording.
+ * Sums over ranges, steps and streams, and all later uses of the recording with this ledger, contain the
+ * program alone.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_new_of_program(struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error);

@@ -7,10 +7,10 @@
 
 /*
  * Walks over one device's activities in time. It yields intervals [start, end) in which the set of running
- * activities does not change; in gaps between activities that set is empty. Activities of length 0 run in
- * no interval, but one that starts inside a gap splits it. Time: O(n log concurrency); memory:
- * O(concurrency). A caller that reads `rows` in every interval needs time proportional to the concurrency
- * for each; one that reads only `started` and `ended` does not.
+ * activities does not change; in gaps between activities that set is empty. Activities of length 0 run in no
+ * interval, but one that starts inside a gap splits it. Time: O(n log concurrency); memory: O(concurrency). A
+ * caller that reads `rows` in every interval needs, for each interval, time proportional to the concurrency;
+ * a caller that reads only `started` and `ended` does not.
  */
 struct kwhy_sweep {
 	const struct kwhy_recording *recording;

@@ -30,8 +30,9 @@ static bool is_pair(unsigned long high, unsigned long low)
 }
 
 /*
- * Checks the escape or byte at `at`, and returns its length in bytes. Half of a surrogate pair is replaced
- * by the escape of U+FFFD; so is an escaped NUL, because Jansson's keys must not contain it.
+ * Checks the escape or byte at `at`, and returns its length in bytes. Half of a surrogate pair is replaced by
+ * the escape of U+FFFD. An escaped NUL is replaced in the same way, because Jansson's keys must not contain a
+ * NUL.
  */
 static size_t mend_escape(char *at)
 {

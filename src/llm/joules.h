@@ -28,7 +28,7 @@ struct kwhy_llm_joules {
 
 /*
  * Adds a load with its readings, which go from before its first request to after its last answer, and moves
- * the records out of `run`. Without readings its energy is unknown. A load without records is the idle
+ * the records out of `run`. Without readings its energy is unknown. A load without records shows the idle
  * server.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_joules_add(struct kwhy_llm_joules *joules, struct kwhy_llm_run *run,

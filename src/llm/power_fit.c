@@ -329,8 +329,8 @@ static enum kwhy_status find_covariance(
 
 /*
  * Combines estimates of a variance. `alike` assumes equal variances of all residuals; `robust` does not, but
- * depends on few rows. Successive residuals that are positively correlated (inflation above 1) come from the
- * noise or from the loads' differences from the model, `by_load`: the larger of the two counts.
+ * depends on few rows. If successive residuals are positively correlated (inflation above 1), the cause is
+ * the noise or the loads' differences from the model (`by_load`); the larger of the two variances is used.
  */
 static double variance_from(double robust, double alike, double by_load, double inflation)
 {

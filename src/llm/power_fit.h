@@ -31,9 +31,9 @@ struct kwhy_llm_power_rows {
 };
 
 /*
- * Standard deviation of a load's energy above idle from the model, relative. Source: docs/results/llm.md. It
- * was chosen with six figures of servers on an H200 whose prefill and decoding were measured alone; of seven
- * figures measured later, five are in the intervals that follow from it.
+ * Relative standard deviation of a load's energy above idle from that of the model. Source:
+ * docs/results/llm.md. It was chosen with six figures of servers on an H200 whose prefill and decoding were
+ * measured alone; of seven figures measured later, five are in the intervals that follow from it.
  */
 #define KWHY_LLM_LOAD_RATIO 0.03
 
@@ -60,8 +60,8 @@ struct kwhy_llm_power_fit {
 	struct kwhy_llm_coefficient work_j[KWHY_LLM_WORK_COUNT]; /* J per unit of each kind of work */
 	/*
 	 * J per prompt token with its share of batches, at the run's mean length of prompts, and J per output
-	 * token with its share of steps and its context, at the run's mean concurrency and context. Loads
-	 * that are alike determine them although they cannot distinguish their parts.
+	 * token with its share of steps and its context, at the run's mean concurrency and context. Similar
+	 * loads determine these two figures, although they do not determine the parts of each.
 	 */
 	struct kwhy_llm_coefficient prefill_j, decode_j;
 	/*

@@ -23,7 +23,7 @@ enum { BYTES_MAX = 4096 };
 struct limits {
 	size_t where, advice, unknown;
 	size_t columns;	 /* longest name, path or kernel */
-	size_t sentence; /* longest sentence: only a name that a program made too long is cut */
+	size_t sentence; /* longest sentence; a sentence is cut only if a long name makes it longer */
 	int digits;	 /* longest number in bytes */
 };
 

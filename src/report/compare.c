@@ -212,9 +212,9 @@ static enum kwhy_status choose_launches(struct kwhy_comparison *comparison, stru
 }
 
 /*
- * Chooses what throughput counts, the first of these that all runs have: units of work, steps, FLOP or bytes
- * as work, launches of a kernel. It may differ from the unit in which accounts are compared, as a step may do
- * more work in recording B than in A.
+ * Chooses what throughput counts. It is the first in this list that all runs have: units of work, steps, FLOP
+ * or bytes as work, launches of a kernel. The choice may differ from the unit in which accounts are compared,
+ * as a step may do more work in recording B than in A.
  */
 static enum kwhy_status choose_rate(struct kwhy_comparison *comparison, struct kwhy_error *error)
 {

@@ -6,9 +6,9 @@
 #include "report/report.h"
 
 /*
- * Cost of a copied byte for one account of copies or memsets. All bytes of the account are known and not 0.
- * The energy is the account's mean power times all of its time. It thus includes unmetered time, as the
- * bytes do. A ranking begins with the best entry: the one with the least gross energy per byte or, if
+ * Cost of a copied byte for one account of copies or memsets. The account's number of bytes is known and
+ * above 0. The energy is the account's mean power times all of its time. It thus includes unmetered time, as
+ * the bytes do. A ranking begins with the best entry: the one with the least gross energy per byte or, if
  * energies are unknown, with the highest rate.
  */
 struct kwhy_ranked_cost {

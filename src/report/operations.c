@@ -229,7 +229,10 @@ static void place_rests(struct splitting *splitting, int64_t *values)
 	}
 }
 
-/* Of each kind the middle and the longest rest; those that are not listed are 0. */
+/*
+ * Finds the median and the longest rest of each kind of copy. Copies that are not in the list have a rest of
+ * 0.
+ */
 static void find_typical_rests(struct splitting *splitting)
 {
 	for (size_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {

@@ -27,7 +27,10 @@ struct kwhy_text_context {
  */
 void kwhy_text_context_heading(
 	const struct kwhy_text_context *context, const char *title, const char *remark);
-/* The same with a short title; a text that does not fit begins in its line nevertheless. */
+/*
+ * Does the same with a short title. A text that does not fit into the line of the title begins in that line
+ * nevertheless.
+ */
 void kwhy_text_context_entry(const struct kwhy_text_context *context, const char *title, const char *text);
 
 /*

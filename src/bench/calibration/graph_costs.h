@@ -30,8 +30,8 @@ struct kwhy_graph_costs {
 struct kwhy_graph_costs kwhy_graph_costs_unknown(void);
 
 /*
- * Measures the costs. `launch` describes an empty kernel on the GPU's own stream. The GPU must be idle; it
- * takes under two seconds.
+ * Measures the costs. `launch` describes an empty kernel on the GPU's own stream. The GPU must be idle. The
+ * measurement takes under two seconds.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_graph_costs_measure(struct kwhy_gpu *gpu,
 	const struct kwhy_gpu_launch *launch, struct kwhy_graph_costs *out, struct kwhy_error *error);

@@ -16,7 +16,7 @@
 #define LONG_ON_NS (400 * MS) /* kernels at least this long reach a steady power while they run */
 /*
  * From about a quarter of a second after the start of a kernel, an H200 draws 2.5 % more. Short pulses have
- * the power of the time before that, which is measured from EARLY_FROM_NS to EARLY_TO_NS and taken to last
+ * the power before this rise. That power is measured from EARLY_FROM_NS to EARLY_TO_NS, and is taken to last
  * until EARLY_END_NS.
  */
 #define EARLY_FROM_NS (100 * MS) /* from then on the power samples show the kernel's power */

@@ -175,8 +175,8 @@ static void let_in(struct kwhy_rank_acceptor *acceptor)
 }
 
 /*
- * Closes connections whose deadline has passed. Returns the earliest deadline of the others, at most
- * `end_ns`.
+ * Closes connections whose deadline has passed. Returns the earliest deadline of the other connections, at
+ * most `end_ns`.
  */
 static int64_t look_at_time(struct kwhy_rank_acceptor *acceptor, int64_t now_ns, int64_t end_ns)
 {

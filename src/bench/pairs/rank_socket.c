@@ -61,8 +61,8 @@ bool kwhy_rank_socket_send(int socket, const void *bytes, size_t count, int64_t 
 }
 
 /*
- * Receives exactly `count` bytes. With MSG_WAITALL recv() returns fewer only after the socket's timeout or a
- * signal, so the deadline is checked only then.
+ * Receives exactly `count` bytes. With MSG_WAITALL, recv() returns fewer bytes only after the socket's
+ * timeout or a signal, so the deadline is checked only then.
  */
 bool kwhy_rank_socket_receive(int socket, void *bytes, size_t count, int64_t end_ns)
 {
@@ -191,8 +191,8 @@ bool kwhy_rank_socket_is_to_itself(int socket_number)
 }
 
 /*
- * Whether a program seems to listen at `address` and its port: a connection succeeds, or fails otherwise
- * than by being refused. The attempt has a short timeout, for hosts that drop packets.
+ * Whether a program seems to listen at `address` and its port: a connection succeeds, or fails for another
+ * reason than a refusal. The attempt has a short timeout, for hosts that drop packets.
  */
 static bool is_served(const struct sockaddr_storage *address)
 {
@@ -212,7 +212,7 @@ static bool is_served(const struct sockaddr_storage *address)
 
 /*
  * Listens on the address `at` only. Fails immediately if another program listens on the port, as PyTorch's
- * store may. If the port is only in use, or was recently used, by a connection, it retries until end_ns;
+ * store may. If no program listens, but a connection uses the port or used it recently, retries until end_ns;
  * the other ranks wait that long.
  */
 enum kwhy_status kwhy_rank_socket_listen(const struct sockaddr_storage *at, uint16_t port, int64_t end_ns,

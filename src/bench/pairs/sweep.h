@@ -10,9 +10,9 @@
  * drift. A configuration gets at least 10 samples. It gets more until the 95 % interval of its median is at
  * most as wide as 2 % of the median, or until it reaches its limit of samples or time, which sets `capped`.
  * Its first visit compares the received bytes with those sent. Clock rates, power limits and modes of the
- * GPUs are not changed. If something ends the measurement early, it still returns KWHY_OK, and
- * out->ended_early says what. KWHY_E_UNSUPPORTED: there are fewer than two GPUs; the message says what to
- * do. End with kwhy_pairs_free().
+ * GPUs are not changed. If something ends the measurement early, the function still returns KWHY_OK, and
+ * out->ended_early says what. KWHY_E_UNSUPPORTED: there are fewer than two GPUs; the message says what to do.
+ * End with kwhy_pairs_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_measure(
 	const struct kwhy_pair_request *request, struct kwhy_pairs **out, struct kwhy_error *error);

@@ -12,8 +12,8 @@ extern const struct kwhy_gpu_source kwhy_pair_source;
 struct kwhy_pair_ranks;
 
 /*
- * The GPUs between which pairs are measured, with their buffers, which are made once, and their connections.
- * Only one thread may use a testbed.
+ * The GPUs whose pairs are measured, with their buffers, which are made once, and their connections. Only one
+ * thread may use a testbed.
  */
 struct kwhy_pair_testbed {
 	struct kwhy_bench_buffers *gpu_buffers[KWHY_PAIR_GPUS_MAX];

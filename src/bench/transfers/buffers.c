@@ -145,8 +145,8 @@ typedef enum kwhy_status try_buffer(
 	struct kwhy_bench_buffers *buffers, int memory, int role, size_t bytes, struct kwhy_error *error);
 
 /*
- * Makes a buffer of the full capacity. If memory is short, it frees unused buffers, and then makes it only as
- * large as the current work needs.
+ * Makes a buffer of the full capacity. If memory is short, frees unused buffers, and then makes the buffer
+ * only as large as the current work needs.
  */
 static enum kwhy_status make_buffer(struct kwhy_bench_buffers *buffers, try_buffer *try, int memory, int role,
 	size_t *out_bytes, struct kwhy_error *error)

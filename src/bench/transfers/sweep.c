@@ -268,9 +268,9 @@ static enum kwhy_status leave_out(
 
 /*
  * After a visit of took_s seconds, an expensive point skips took_s / EXPENSIVE_S rounds, at most RESTS_MAX.
- * Up to that limit, each point thus takes at most EXPENSIVE_S of a round on average, and cheap points are
- * visited often. After the first visit the number is smaller and different for each point, so that expensive
- * points do not all return in the same round.
+ * Unless that limit applies, each point thus takes at most EXPENSIVE_S seconds per round on average, and
+ * cheap points are visited often. After the first visit the number is smaller and different for each point,
+ * so that expensive points do not all return in the same round.
  */
 static void rest(struct kwhy_bench_task *task, double took_s, uint32_t number)
 {

@@ -6,11 +6,11 @@
 
 /*
  * Measures transfers. Points are visited in rounds, in each round in a random order that follows from the
- * seed, so that drift affects all points alike. Each visit takes a few samples. The first visit also
- * compares the received bytes with those sent. A point is finished when two conditions hold: the width of
- * the 95 % interval of its median is at most 2 % of the median, and it has had 80 visits or 30 ms. It is
- * also finished when it reaches its limit of samples or time, which sets `capped`. The device's clock rates
- * and limits are not changed. If something ends the measurement early, it still returns KWHY_OK, and
+ * seed, so that drift affects all points alike. Each visit takes a few samples. The first visit also compares
+ * the received bytes with those sent. A point is finished when two conditions hold: the width of the 95 %
+ * interval of its median is at most 2 % of the median, and it has had 80 visits or 30 ms. It is also finished
+ * when it reaches its limit of samples or time, which sets `capped`. The device's clock rates and limits are
+ * not changed. If something ends the measurement early, the function still returns KWHY_OK, and
  * out->ended_early says what. KWHY_E_UNSUPPORTED: the received bytes differ from those sent, or there is no
  * GPU; the message says what to do. End with kwhy_transfers_free().
  */

@@ -19,10 +19,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_apportioner_init(
 void kwhy_apportioner_done(struct kwhy_apportioner *apportioner);
 
 /*
- * Apportions amount_nj >= 0 in proportion to the shares, which are finite and >= 0, by largest remainder,
- * and adds each part to its entry of sums_nj. The parts add up to the amount exactly, and no part is
- * negative. If remainders are equal, the first one gets the nanojoule. If all shares are 0, the whole
- * amount goes to entry `fallback`. Shares are resolved to 2^-40 of the largest one.
+ * Apportions amount_nj >= 0 in proportion to the shares, which are finite and >= 0, by largest remainder, and
+ * adds each part to its entry of sums_nj. The parts add up to the amount exactly, and no part is negative. Of
+ * equal remainders, the first gets the nanojoule. If all shares are 0, the whole amount goes to entry
+ * `fallback`. Shares are resolved to 2^-40 of the largest one.
  */
 void kwhy_apportion(struct kwhy_apportioner *apportioner, int64_t amount_nj, const double *shares,
 	size_t count, size_t fallback, int64_t *sums_nj);

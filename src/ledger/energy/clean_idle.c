@@ -11,14 +11,14 @@
 #include <stdlib.h>
 
 /*
- * CLEAN_MIN: least number of power samples at the level without a context. CONTEXT_MIN: least number of
- * adjacent samples at the level with a context.
+ * CLEAN_MIN: least number of power samples at the idle level without a context. CONTEXT_MIN: least number of
+ * adjacent samples at the idle level with a context.
  */
 #define CLEAN_MIN 5
 #define CONTEXT_MIN 3
 /*
- * Smallest step between the two levels that counts, as a share of the level with a context; the share is
- * 0.35 on the H200. A smaller step may be drift.
+ * Smallest step between the two idle levels that counts as the making or destruction of a context, as a share
+ * of the level with a context; the share is 0.35 on the H200. A smaller step may be drift.
  */
 #define STEP_MIN 0.15
 /* Largest scatter of the samples of a level, as a share of the step between the levels. */
@@ -57,8 +57,9 @@ struct quiet {
 	size_t before, after;	 /* the runs at the higher level next to that run are [before, clean) and
 				    [clean_end, after) */
 	size_t below_count;	 /* number of all samples at the lower level */
-	double known_divide_w, divide_w; /* power that separates the levels: as known without samples (NAN:
-					    unknown), and as used */
+	double known_divide_w, divide_w; /* known_divide_w: power between the two levels that is known without
+					  * samples (NAN: unknown). divide_w: the power that is used to
+					  * separate them */
 	double clean_w, context_w;	 /* medians of the samples at the two levels */
 	double delay_s, tau_s;
 	double *scratch;
@@ -193,8 +194,8 @@ static double scatter_of(const struct quiet *quiet, size_t from, size_t to, doub
 }
 
 /*
- * Whether two steady levels are adjacent, and the higher one is nearer to the activities. These are after
- * the interval if `context_comes`, otherwise before it.
+ * Whether two steady levels are adjacent, and the higher one is nearer to the activities. The activities are
+ * after the interval if `context_comes`, otherwise before it.
  */
 static bool is_step(struct quiet *quiet, bool context_comes)
 {
@@ -309,8 +310,8 @@ static void keep_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *d
 
 /*
  * Finds elevated idle before and after the work. The level right after the work is taken as the idle level
- * with a context. No idle is elevated on a side with time without a context, since the clocks were low
- * there.
+ * with a context. Idle time on one side of the work is not elevated if that side includes time without a
+ * context, since the clocks were low then.
  */
 static void look_for_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_window *before, const struct kwhy_window *after)

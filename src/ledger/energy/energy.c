@@ -205,9 +205,9 @@ static enum kwhy_status write_device_energy(struct attribution *attribution, str
 }
 
 /*
- * Adds a note if the readings do not follow what ran, if anything was recorded; instantaneous powers get
- * none, because they show the power at a few moments only (note readings-rare). Adds another note if the
- * counter contradicts the powers that other readings give.
+ * If something was recorded and the readings do not agree with what ran, adds a note. Instantaneous powers
+ * get no such note, because they show the power at a few moments only (note readings-rare). Adds another note
+ * if the counter contradicts the powers that other readings give.
  */
 static enum kwhy_status note_contradicted(
 	struct attribution *attribution, int32_t index, struct kwhy_error *error)

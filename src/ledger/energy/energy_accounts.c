@@ -318,8 +318,8 @@ static void write_edges(struct writing *writing)
 }
 
 /*
- * Highest reading inside the metered window, by the best power meter that has readings there; NAN: none
- * has.
+ * Highest reading inside the metered window, by the best power meter that has readings there; NAN: no power
+ * meter has readings there.
  */
 static double highest_sample(const struct kwhy_energy_findings *findings)
 {
@@ -371,8 +371,8 @@ static enum kwhy_status check_power(
 		account->category == KWHY_CATEGORY_UNRECORDED)
 		return KWHY_OK;
 	/*
-	 * Meters of the trace itself have its clock. Then the run was too short for them, and only the idle
-	 * part of the account's energy is sure.
+	 * if all meters are in the trace, they have the trace's clock; then the run was too short for them,
+	 * and only the idle part of the account's energy is sure
 	 */
 	if (writing->findings->recording->power_file_count == 0) {
 		account->low_nj = account->idle_nj < account->low_nj ? account->idle_nj : account->low_nj;

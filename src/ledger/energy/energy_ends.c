@@ -173,8 +173,8 @@ static double step_length_ns(const struct kwhy_power_series *series)
 }
 
 /*
- * Adds the variance of the subtracted energy if the power outside is steady. `reading` shows the power
- * outside; `other` is a reading closer to the recording.
+ * Adds the variance of the subtracted energy. Called if the power outside the recording is steady. `reading`
+ * shows the power outside; `other` is a reading closer to the recording.
  */
 static void add_even_variance(struct reach *reach, size_t reading, size_t other, double outside_nj)
 {
@@ -190,8 +190,8 @@ static void add_even_variance(struct reach *reach, size_t reading, size_t other,
 }
 
 /*
- * Adds the variance if the power outside is not steady. The power at the end of the recording is then
- * interpolated between readings i - 1 and i.
+ * Adds the variance of the subtracted energy. Called if the power outside the recording is not steady. The
+ * power at the end of the recording is then interpolated between readings i - 1 and i.
  */
 static void add_uneven_variance(struct reach *reach, size_t i)
 {

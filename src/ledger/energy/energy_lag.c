@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 /*
- * Delays that are tried: TRIED_SIDE steps to each side of the delay of the 20 ms samples. The result is the
- * minimum of a parabola through the best of them. TRIED_SD_S: prior standard deviation of the difference
- * between the delay that is searched and that of the samples.
+ * The delays that are tried are the delay of the 20 ms samples and TRIED_SIDE steps on each side of it. The
+ * result is the minimum of a parabola through the best of the tried delays. TRIED_SD_S: prior standard
+ * deviation of the difference between the delay that is searched and that of the samples.
  */
 #define TRIED_STEP_S 1e-3
 #define TRIED_SIDE 15

@@ -228,8 +228,8 @@ static bool misses_power(const struct kwhy_power_series *series, int64_t step_ns
 
 /*
  * Variance, in nJ^2, of the energy between readings i - 1 and i, because the power between them is unknown.
- * It is estimated from their difference (successive differences, von Neumann). 0 where readings show all
- * power.
+ * It is estimated from the difference between the two readings (successive differences, von Neumann). It is 0
+ * if the readings show all power.
  */
 static double unrecorded_square(const struct kwhy_power_series *series, size_t i, int64_t step_ns)
 {

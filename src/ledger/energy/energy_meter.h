@@ -21,9 +21,9 @@ struct kwhy_metered_interval {
 
 /*
  * The metered total that the ledger must equal: the intervals of one meter inside the hull of the coverage,
- * in order. If no activity ran, the total covers the hull to the nanosecond: an interval across an end of
- * the hull counts with the part inside, at its mean power. If activities ran, such intervals are divided
- * later, using the fitted powers (energy_ends.h).
+ * in order. If no activity ran, the total covers the hull to the nanosecond: of an interval across an end of
+ * the hull, only the part inside counts, at the interval's mean power. If activities ran, such intervals are
+ * divided later, using the fitted powers (energy_ends.h).
  */
 struct kwhy_metered_total {
 	uint32_t meter; /* enum kwhy_meter */

@@ -79,10 +79,10 @@ static void ask(struct misfit *misfit, size_t first, size_t end)
 }
 
 /*
- * Energy that is on wrong accounts if the power of the tested classes differs from the assumed one. Fits this
- * difference to what the readings show beyond the model. From the seconds of the classes, the part that is
- * proportional to the modelled energy is subtracted first, because the gain already corrects errors that are
- * common to all intervals.
+ * Energy that is on wrong accounts if the power of the tested classes differs from the assumed one. This
+ * difference of power is fitted to the energy that the readings show beyond the model, as a factor on the
+ * seconds in which the classes ran. The part of these seconds that is proportional to the modelled energy is
+ * subtracted first, because the gain already corrects errors that are common to all intervals.
  */
 static double wrong_nj(const struct misfit *misfit)
 {

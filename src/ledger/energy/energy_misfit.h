@@ -10,13 +10,14 @@
  * treats them as noise, and the random draws then state too small an uncertainty.
  *
  * For each power class, and for all work together, least squares therefore gives the change of its power at
- * which the intervals agree best with the meter; the gain between the meters is free. The part of this
- * change beyond three standard errors counts as error. It is multiplied by the seconds by which intervals
- * of the class differ from others, and by the share of their energy that went to other accounts. The result
- * is the largest of these errors divided by the metered energy.
+ * which the intervals agree best with the meter; the gain between the meters is free. The part of this change
+ * beyond three standard errors counts as error. In each interval in which the class ran for more seconds than
+ * the interval's modelled energy predicts, it is multiplied by these additional seconds and by the share of
+ * the energy that went to other classes. The result is the largest of these errors divided by the metered
+ * energy.
  *
- * NAN: fewer than 10 intervals, or no counter (between power samples a loop aliases with the
- * interpolation).
+ * The result is NAN if there are fewer than 10 intervals, or if the meter is no counter: between power
+ * samples, a loop aliases with the interpolation.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_misfit(const struct kwhy_metered_total *total,
 	const struct kwhy_metered_view *view, const struct kwhy_powers *powers, double *out_ratio,

@@ -156,8 +156,8 @@ static enum kwhy_status start_here(
 
 /*
  * Whether the density may have several maxima, as for a loop whose activities are about as long as the
- * standard deviation of the delay. Shorter ones cause no ripple in the readings, and longer ones cannot be
- * confused.
+ * standard deviation of the delay. Shorter activities cause no ripple in the readings, and longer ones cannot
+ * be confused with their neighbours.
  */
 static bool is_ambiguous(const struct kwhy_inference *inference)
 {

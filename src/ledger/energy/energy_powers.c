@@ -21,8 +21,9 @@
 #define READINGS_MIN 1000
 
 /*
- * Numbers of draws at which two seeds agree to a few hundredths of an interval: for at most CLASSES_FEW
- * power classes, and for more. With many classes, the Markov chain mixes more slowly.
+ * Numbers of draws: DRAWS_OF_FEW for at most CLASSES_FEW power classes, DRAWS_OF_MANY for more, because the
+ * Markov chain mixes more slowly with many classes. With these numbers, the ends of an interval from two
+ * seeds differ by a few hundredths of its width.
  */
 #define DRAWS_OF_FEW 800
 #define DRAWS_OF_MANY 1600
@@ -177,9 +178,10 @@ static double sd_w(const struct kwhy_powers *powers, size_t class)
 }
 
 /*
- * Posterior divided by prior standard deviation; the smaller of two such ratios: of the power's logarithm,
- * and of the power in watts. A copy that draws little above idle has a wide logarithm even if its few
- * watts are known well. The prior's standard deviation in watts follows from its 5 % and 95 % quantiles.
+ * Posterior divided by prior standard deviation. It is the smaller of two ratios: one for the power's
+ * logarithm, and one for the power in watts. A copy that draws little above idle has a wide logarithm even if
+ * its few watts are known well. The prior's standard deviation in watts follows from its 5 % and 95 %
+ * quantiles.
  */
 static double posterior_ratio_of(
 	const struct kwhy_inference *inference, size_t class, double prior_spread, double prior_net_w)
@@ -294,7 +296,8 @@ static double log_spread(const struct kwhy_powers *powers, size_t class)
 }
 
 /*
- * Whether the readings alone contradict a power from another recording. Such a power is that of other work.
+ * Whether the readings alone contradict a power from another recording. A contradicted power is taken to be
+ * that of other work.
  */
 static bool is_contradicted(
 	const struct kwhy_powers *powers, size_t class, const struct kwhy_power_prior *prior)

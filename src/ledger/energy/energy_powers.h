@@ -41,8 +41,9 @@ struct kwhy_powers {
 				  assumed powers are returned; 0: the fit succeeded */
 	size_t overruled_count; /* number of powers from other recordings that the readings contradict */
 	/*
-	 * number of bursts of kwhy probe with repeats, and of those whose readings were left out because
-	 * repeats became slower, or because their clock, as read, is none of the program's
+	 * burst_count: number of bursts of kwhy probe with repeats. throttled_count: number of these bursts
+	 * whose readings were left out because repeats became slower. other_clock_count: number of these
+	 * bursts whose readings were left out because the clock that was read is none of the program's
 	 */
 	size_t burst_count, throttled_count, other_clock_count;
 	bool response_assumed; /* the meter's response is assumed, because no profile states it */

@@ -137,7 +137,7 @@ static bool is_gap(const struct kwhy_account *account)
 
 /*
  * Divides the idle time among the idle accounts. Accounts of time before and after the activities get that
- * time; the others share the rest in proportion to their times.
+ * time; the other idle accounts share the rest in proportion to their times.
  */
 static void share_idle(const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger, const struct runs *runs,
@@ -152,8 +152,8 @@ static void share_idle(const struct kwhy_energy_findings *findings,
 	if (findings->classes->clean != KWHY_NONE)
 		clean_ns = apportioned->base_unscaled_s[findings->classes->clean] * 1e9;
 	/*
-	 * without activities, all metered energy is outside, also that which the lag moves to before the
-	 * recording
+	 * without activities, all metered time is outside, including the time that the lag moves to before
+	 * the recording
 	 */
 	if (device_ledger->account_count == 1 && device_ledger->accounts[0].category == KWHY_CATEGORY_OUTSIDE)
 		known_ns = runs->metered_ns;
@@ -225,7 +225,7 @@ static void add_between(struct kwhy_account_times *times, const struct kwhy_ener
 			continue;
 		/*
 		 * the meter shows unrecorded time slightly shifted, so an interval without unrecorded time
-		 * may have energy of it
+		 * may have some of the energy of unrecorded time
 		 */
 		times->between_nj += findings->apportioned->unrecorded_nj[i] *
 			(all_ns > 0 ? ours_ns / all_ns : 1);

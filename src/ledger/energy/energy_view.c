@@ -144,9 +144,9 @@ static enum kwhy_status walk_looks(struct viewing *viewing, const struct kwhy_po
 }
 
 /*
- * Adds the elevated idle time that the readings of each metered interval show: that in the interval moved
- * earlier by the meter's delay. The meter's low-pass is neglected, since about as much energy leaves an
- * interval at its end as enters it at its start.
+ * Adds the elevated idle time that each metered interval shows. This is the elevated idle time that lies in
+ * the interval after the interval is moved earlier by the meter's delay. The meter's low-pass is neglected,
+ * since about as much energy leaves an interval at its end as enters it at its start.
  */
 static void see_elevated_idle(struct kwhy_metered_view *view, const struct kwhy_metered_total *total,
 	const struct kwhy_device_ledger *device_ledger, double delay_s)

@@ -6,8 +6,8 @@
 
 /*
  * The time of each power class in the intervals of a meter, as the meter shows it (after its delay and
- * low-pass). It is in seconds at the class's power above idle (`net`), and in seconds at the idle level
- * while the class ran (`base`). In addition there are the seconds of idle and of unrecorded time.
+ * low-pass). Each class has two values: its seconds at its power above idle (`net`), and the seconds at the
+ * idle level while it ran (`base`). Two more values are the seconds of idle time and of unrecorded time.
  */
 /*
  * Time constant in seconds that is negligible, for intervals that are already on the clock of the

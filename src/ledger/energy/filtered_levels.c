@@ -43,7 +43,7 @@ static void rebase(struct kwhy_filtered_levels *response, int64_t time_ns)
 }
 
 /*
- * What a change of a level by 1 changes in the channel's values for base_ns: `length_s` (time since
+ * How the channel's values for base_ns change if the level rises by 1 at some time: `length_s` (time since
  * base_ns) is subtracted from its area, and `growth` is added to its lag with each time constant.
  */
 struct moment {

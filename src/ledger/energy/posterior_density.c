@@ -55,9 +55,9 @@ static void add_scaled(double *restrict sum, const float *restrict column, doubl
 }
 
 /*
- * Predicts the variance of the power inside each reading's window as if the classes ran one after the
- * other: the mean of the squares minus the square of the mean. Concurrent copies may make that slightly
- * negative, so it is at least 0.
+ * Predicts the variance of the power inside each reading's window as if the classes ran one after the other:
+ * the mean of the squares minus the square of the mean. Concurrent copies may make this difference slightly
+ * negative; the variance is then 0.
  */
 static void predict_inside(struct kwhy_posterior_prediction *prediction,
 	const struct kwhy_response_features *features, const double *parameters)
@@ -78,8 +78,8 @@ static void predict_inside(struct kwhy_posterior_prediction *prediction,
 }
 
 /*
- * Adds the prediction at one point of the response grid, times `weight`, to the power and, times the
- * slope's weight, to the slope.
+ * Adds the prediction at one point of the response grid to the power, multiplied by `weight`, and to the
+ * slope, multiplied by the slope's weight.
  */
 static void add_point(struct kwhy_posterior_prediction *prediction,
 	const struct kwhy_response_features *features, size_t point, const double *parameters, double weight,

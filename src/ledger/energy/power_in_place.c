@@ -32,12 +32,12 @@
 #define POWER_OF_CACHES 0.58
 
 /*
- * Copies between repeats restore the kernel's memory. If no burst has these copies alone, they are assumed
- * to draw the power of all copies of their size. POWER_OF_COPIES: relative standard deviation of their
- * power above idle under this assumption. On an H200 copies at 2.05 to 2.14 TB/s drew 555 to 790 W, which
- * is 12 % of 550 W above idle if all values between are equally likely. The kernel's power, which remains
- * after the copies are taken off, gets at most the relative standard deviation COPIES_MAX: the kernel's kind
- * alone, which needs no burst, tells the power with that uncertainty.
+ * Copies between repeats restore the kernel's memory. If no burst has these copies alone, they are assumed to
+ * draw the power of all copies of their size. POWER_OF_COPIES: relative standard deviation of their power
+ * above idle under this assumption. On an H200, copies at 2.05 to 2.14 TB/s drew 555 to 790 W. If all powers
+ * in this range are equally likely, their standard deviation is 68 W, which is 12 % of 550 W above idle. The
+ * kernel's power, which remains after the copies are taken off, gets at most the relative standard deviation
+ * COPIES_MAX: the kernel's kind alone, which needs no burst, tells the power with that uncertainty.
  */
 #define POWER_OF_COPIES 0.12
 #define COPIES_MAX 0.4
@@ -234,7 +234,8 @@ static void mean_ratios(struct search *search, struct sum *sums, size_t count, d
 
 /*
  * Where the clock changes while the program's work runs, as it does at the power limit, the powers of kernels
- * change with it. The model has one power for each, which is then as uncertain as the clock.
+ * change with it. The model has only one power for each kernel, so the scatter of the clock is added to the
+ * uncertainty of that power.
  */
 static enum kwhy_status add_clock(const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_recording *recording, uint32_t device, double *ratio, struct kwhy_error *error)

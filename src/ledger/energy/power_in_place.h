@@ -6,28 +6,28 @@
 #include "model/ledger.h"
 
 /*
- * Finds, for each account, how uncertain its power above idle is in place (between the program's other
- * work) if its power in bursts is known. Writes [account_count] standard deviations of the logarithm of the
- * ratio of both powers. 0: the account has no bursts, or bursts only.
+ * Finds, for each account, how uncertain its power above idle is in place (between the program's other work)
+ * if its power in bursts is known. Writes [account_count] standard deviations of the logarithm of the ratio
+ * of both powers. 0: the account has no bursts, or bursts only.
  *
- * A burst is a kernel launched 20 times or more for 10 ms or more with hardly any time between the
- * launches, so that the meter shows the power of that kernel. Between other work the same kernel with the
- * same grid takes a different time, because the caches hold other data and the clocks differ. The recording
- * shows the relative difference of the mean durations.
+ * A burst is a kernel launched 20 times or more for 10 ms or more with hardly any time between the launches,
+ * so that the meter shows the power of that kernel. Between other work the same kernel with the same grid
+ * takes a different time, because the caches hold other data and the clocks differ. The recording shows the
+ * relative difference of the mean durations.
  *
- * At most 3 % of the difference is due to the clock, since bursts that slow down by more are left out. Work
- * that a lower clock slows down draws less, by two to three times the difference, because the voltage
- * follows the clock. On an H200 (set A of docs/attribution.md) powers in bursts differed from those
- * measured in place by 0.3 to 3 times the difference; over nine operations the root mean square is 1.8
- * times.
+ * A difference of up to 3 % is taken to be due to the clock; bursts that slow down by more are left out. If a
+ * lower clock slows work down, the power of the work falls by two to three times the relative difference of
+ * the durations, because the voltage follows the clock. On an H200 (set A of docs/attribution.md) powers in
+ * bursts differed from those measured in place by 0.3 to 3 times the difference; over nine operations the
+ * root mean square is 1.8 times.
  *
- * Any difference beyond that is due to the caches. Work that waits for memory may draw the same power for
- * longer, or up to the difference less or more; if all values between these bounds are equally likely, the
- * standard deviation is 0.58 of the difference.
+ * The part of a difference beyond 3 % is taken to be due to the caches. Work that waits longer for memory may
+ * draw the same power, or a power that is lower or higher by up to the relative difference of the durations;
+ * if all values between these bounds are equally likely, the standard deviation is 0.58 of the difference.
  *
  * If kwhy probe restored the kernel's memory by copies between the repeats, readings show the sum of kernel
- * and copies. The power of these copies may differ from that of other copies of their size. This makes
- * the power of the kernel uncertain, too, unless bursts of these copies alone show their power.
+ * and copies. The power of these copies may differ from that of other copies of their size. This makes the
+ * power of the kernel uncertain, too, unless bursts of these copies alone show their power.
  *
  * If the clock changes while the program's work runs, the standard deviation of its logarithm is added for
  * kernels. On an H200, a mixture at the power limit ran at 1560 to 1980 MHz; an fp16 product drew 910 W by

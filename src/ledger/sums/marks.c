@@ -65,8 +65,8 @@ static size_t search(const struct kwhy_marks *marks, const struct kwhy_mark *wan
 }
 
 /*
- * Steps away from *near, each twice as long, until two marks enclose the result; then the search goes on
- * between them.
+ * Steps away from *near, each step twice as long as the one before, until two marks enclose the result; then
+ * the search goes on between them.
  */
 size_t kwhy_marks_up_to_near(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, size_t *near)
 {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Overhead of the measurement: the times that kwhy's own parts state; the time that, by its own statement,
- * the profiler took from the program's threads; and the part of that time in which a device was idle.
+ * Overhead of the measurement: the times that kwhy's own parts state; the time that the profiler, by its own
+ * statement, took from the program's threads; and the part of that time in which a device was idle.
  */
 
 /*

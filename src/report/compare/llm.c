@@ -173,7 +173,7 @@ enum kwhy_status kwhy_compare_llm_condition(
 
 /*
  * By how much a verdict exceeds the limit of its condition; below 0: the limit is kept. If the change may be
- * chance, at most 0.
+ * chance, the result is at most 0.
  */
 static double excess_of(const struct kwhy_condition *condition, const struct kwhy_verdict *verdict)
 {

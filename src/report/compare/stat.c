@@ -17,8 +17,8 @@ static const char *keep(struct kwhy_stat_comparison *out, const char *text, bool
 }
 
 /*
- * Adds the columns that are compared. Names of columns of some work begin with `work`, its unit. `b` is
- * NULL if the other result has no such domain or work.
+ * Adds the columns that are compared. The names of columns about some work begin with `work`, the unit of
+ * that work. `b` is NULL if the other result has no such domain or work.
  */
 static void add_columns(struct kwhy_stat_comparison *out, const struct kwhy_columns *columns,
 	const char *work, const char *domain, const struct kwhy_read_figures *a,

@@ -316,8 +316,8 @@ static void write_counts(const struct kwhy_comparison *comparison, const struct 
 }
 
 /*
- * If whole runs are compared, says why it is not steps or work, and which kernel's launches the throughput
- * counts instead.
+ * If whole runs are compared, says why accounts are not compared per step or unit of work, and which kernel's
+ * launches the throughput counts.
  */
 static void write_rate_words(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)

@@ -453,8 +453,8 @@ static void write_rank(struct writer *writer, uint32_t rank)
 }
 
 /*
- * Writes the processes. PyTorch's format has one process and one rank per file. If there are several, those
- * of devices and activities are written as additional members that only kwhy reads.
+ * Writes the processes. PyTorch's format has one process and one rank per file. If there are several
+ * processes, or devices of several ranks, they are written as additional members that only kwhy reads.
  */
 static void write_processes(struct writer *writer)
 {

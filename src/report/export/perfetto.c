@@ -447,8 +447,8 @@ static void write_ranges(struct kwhy_pftrace *writer)
 }
 
 /*
- * Writes operators, Python functions, system calls and frames, those of a thread on one track, as they
- * enclose one another. The rows are sorted by thread.
+ * Writes operators, Python functions, system calls and frames. Those of one thread are on one track, since
+ * they enclose one another. The rows are sorted by thread.
  */
 static void write_operators(struct kwhy_pftrace *writer)
 {

@@ -27,7 +27,7 @@ enum { SCREEN_LINES = 23 };
 enum { VERBOSE_MAX = 50, RANK_BYTES = 96 };
 /* half of a 90 % interval of a normal distribution, in standard deviations */
 static const double INTERVAL_SDS = 1.645;
-/* From this ratio of the metered energy to that of the run on, a sentence names both. */
+/* If the metered energy is at least this many times the energy of the run, a sentence states both. */
 static const double RUN_PART_MIN = 1.2;
 /* From this share of the run's energy on, a sentence names the part that no reading covers. */
 static const double UNMETERED_MIN = 0.01;
@@ -216,8 +216,8 @@ static void write_not_compared(const struct screen *screen)
 }
 
 /*
- * Says how many collectives are not compared because they would be paired by counting from the start of each
- * trace, and these pairs do not match.
+ * Says how many collectives are not compared. They could be paired only by counting from the start of each
+ * trace, and the pairs found in that way do not match.
  */
 static void write_mismatched(const struct screen *screen)
 {

@@ -341,8 +341,8 @@ static void write_gauges(struct kwhy_json *json, const struct kwhy_recording *re
 }
 
 /*
- * Writes the host ranges that ran during the device's idle time. Together with the idle time outside of
- * ranges they add up to all idle time.
+ * Writes the host ranges that ran during the device's idle time. Their times and the idle time outside of
+ * ranges add up to all idle time.
  */
 static void write_host_waits(struct kwhy_json *json, const struct kwhy_recording *recording,
 	const struct kwhy_device_ledger *device_ledger)

@@ -46,8 +46,8 @@ static size_t first_clause(const char *cure)
 }
 
 /*
- * Number of bytes of the first clause, without the parenthesis at its end, if it has one (a share of the
- * cause).
+ * Number of bytes of the first clause, without a parenthesis at its end. Such a parenthesis states the share
+ * of a cause.
  */
 static size_t advice_bytes(const char *cure)
 {

@@ -192,8 +192,8 @@ static size_t largest_group(const struct kwhy_where *where, const struct kwhy_to
 }
 
 /*
- * Writes groups of accounts in at most `rows` rows, the largest first. The last row has the sum of those
- * that find no row of their own.
+ * Writes groups of accounts in at most `rows` rows, the largest first. The last row has the sum of the groups
+ * that get no row of their own.
  */
 static void write_groups(const struct kwhy_text_context *context, const struct kwhy_where *where, size_t rows)
 {

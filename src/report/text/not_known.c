@@ -11,7 +11,7 @@
  * first.
  */
 
-/* the unmetered part of the run is mentioned from this share of the run's energy on */
+/* the unmetered part of the run is mentioned if it has at least this share of the run's energy */
 #define NOTED_RATIO 0.01
 
 /* less than this share of the energy is called little of it */
