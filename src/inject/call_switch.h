@@ -32,8 +32,8 @@ struct kwhy_inject_call_switch {
 	struct {
 		uint32_t count; /* CUPTI's numbers of calls are 1 to count - 1 */
 		uint32_t stays; /* number of a rarely used call that need not be recorded but is always
-				   enabled, so that never all calls of the domain are disabled; 0: there is no
-				   such call */
+				   enabled, so that at least one call of the domain is enabled at any time;
+				   0: there is no such call */
 		bool matters[KWHY_INJECT_CALL_NUMBERS];
 	} domains[2]; /* index: CUPTI's number of the domain, minus 1 */
 };

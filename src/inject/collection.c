@@ -9,7 +9,7 @@
 /* If the gap before the next window is shorter than this, collection stays on during the gap. */
 #define NOT_WORTH_NS (KWHY_INJECT_COLLECTION_LEAD_NS + 1000000)
 /*
- * Time after which, with collection off, the records of the last launches have arrived, unless their work
+ * Time after collection is switched off in which the records of the last launches arrive, unless their work
  * runs for longer.
  */
 #define RESTS_NS INT64_C(300000000)

@@ -22,7 +22,8 @@ enum { KWHY_INJECT_COLLECTION_ENDED = 1 << 12 };
 
 /*
  * An interval in which collection was on. Everything that was launched at `since_mono_ns` or later and ran in
- * the interval has been collected; since_mono_ns 0: everything that ran in it has been.
+ * the interval has been collected; If since_mono_ns is 0, everything that ran in the interval has been
+ * collected.
  */
 struct kwhy_inject_window {
 	int64_t start_mono_ns, end_mono_ns, since_mono_ns;

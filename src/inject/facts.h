@@ -35,8 +35,8 @@ void kwhy_inject_fact_clock(struct kwhy_block_writer *writer);
 void kwhy_inject_fact_note(struct kwhy_inject_labels *labels, const char *id, const char *text);
 
 /*
- * By what the options restrict the collected activity. If they restrict it in several ways, the result is the
- * first of these: random windows, a pattern of ranges, bounds of time.
+ * The means by which the options restrict the collected activity. If the options restrict it in several ways,
+ * the result is the first of these: random windows, a pattern of ranges, bounds of time.
  */
 enum kwhy_wire_choice kwhy_inject_choice(const struct kwhy_inject_options *options);
 

@@ -32,10 +32,15 @@ struct kwhy_llm_compat {
 	double prompt_tokens, output_tokens;
 	/*
 	 * ttft: from the sending of the request to the first event with choices, even one without text
-	 * (vLLM), or to the first piece of text (AIPerf). tpot: from the end of ttft to the end of the
-	 * answer, divided by the number of tokens less one. AIPerf calls it inter token latency. gap: between
-	 * pieces of text. answer: from the sending of the request to the last event (vLLM) or to the last
-	 * piece of text (AIPerf).
+	 * (vLLM), or to the first piece of text (AIPerf).
+	 *
+	 * tpot: from the end of ttft to the end of the answer, divided by the number of tokens less one.
+	 * AIPerf calls it inter token latency.
+	 *
+	 * gap: between pieces of text.
+	 *
+	 * answer: from the sending of the request to the last event (vLLM) or to the last piece of text
+	 * (AIPerf).
 	 */
 	struct kwhy_llm_compat_times ttft, tpot, gap, answer;
 };

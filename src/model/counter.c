@@ -64,7 +64,8 @@ static double rate_of(const struct kwhy_counter_readings *readings, size_t from,
 /*
  * Whether the fall was a dip, after which the counter continued at `back`, and not a reset. Two rates are
  * compared, as ratios, with the rate before the fall: the rate from `before` to `back`, and the rate from the
- * last low reading to `back`. It was a dip if the first of these is closer, or if a rate is unknown.
+ * last low reading to `back`. It was a dip if the first of these two rates is closer to the rate before the
+ * fall, or if a rate is unknown.
  */
 static bool is_on_course(
 	const struct kwhy_counter_readings *readings, size_t before, size_t back, const uint8_t *verdict)

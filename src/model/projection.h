@@ -104,8 +104,8 @@ static inline const struct kwhy_projection *kwhy_plan_after(const struct kwhy_pl
 }
 
 /*
- * The meaning of the saving of all changes. It is a bound if the saving of one of the changes is one. No plan
- * mixes upper and lower bounds.
+ * The meaning of the saving of all changes. It is a bound if the saving of one of the changes is a bound. No
+ * plan mixes upper and lower bounds.
  */
 static inline enum kwhy_bound kwhy_plan_bound(const struct kwhy_plan *plan)
 {

@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Overlaps of two activities of a stream up to this length come from errors of the profiler's clock, or from
- * times in whole microseconds. In 31 public traces of PyTorch with 90,000 activities, no activity ends after
- * the next one of its stream ends; the longest overlap is 3.7 us.
+ * Overlaps up to this length, of two activities of one stream, come from errors of the profiler's clock, or
+ * from times in whole microseconds. In 31 public traces of PyTorch with 90,000 activities, no activity ends
+ * after the next one of its stream ends; the longest overlap is 3.7 us.
  */
 enum { CLOCK_ERROR_NS = 2000 };
 
@@ -42,8 +42,8 @@ static bool outlasts(const struct kwhy_recording *recording, size_t row, size_t 
 }
 
 /*
- * Cuts activities that end after the next one of their stream. The loop goes from the last to the first, so
- * that the end of the next one is already corrected.
+ * Cuts activities that end after the next activity of their stream ends. The loop goes from the last activity
+ * to the first, so that the end of the next one is already corrected.
  */
 static struct impossible cut(struct kwhy_recording *recording, size_t *next_of_stream)
 {

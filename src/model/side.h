@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One side of a comparison: a run that was analysed now, or a report.json. */
+/* One side of a comparison. Its figures come from a run that was analysed now, or from a report.json. */
 
 struct kwhy_side_account {
 	const char *category, *name; /* strings live as long as the side */

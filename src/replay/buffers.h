@@ -8,8 +8,8 @@
 
 /*
  * Memory for the copies of a pattern. Copies of one size class share buffers on the host. Small copies share
- * a single buffer, because programs reuse small buffers. Of large copies each has its own buffer, up to a
- * limit, so that its data is not in the processor's cache. On the device all copies share one source and one
+ * a single buffer, because programs reuse small buffers. Each large copy has its own buffer, up to a limit,
+ * so that its data is not in the processor's cache. On the device all copies share one source and one
  * destination.
  */
 enum { KWHY_REPLAY_SIZES = 64, KWHY_REPLAY_HOST_KINDS = 2 };

@@ -71,7 +71,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_list_rows(
 KWHY_MUST_USE enum kwhy_status kwhy_replay_read_threads(
 	struct kwhy_replay_builder *builder, struct kwhy_error *error);
 /*
- * Appends the work of one row to a stream of the replay: that of the work of `replay_stream_row`, which is
+ * Appends the work of one row to a stream of the replay. It is the stream of `replay_stream_row`, which is
  * the row itself or the first row of its graph.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_add_row(struct kwhy_replay_builder *builder, uint32_t row,

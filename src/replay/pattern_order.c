@@ -122,7 +122,7 @@ static void issue_all(struct ordering *ordering, const struct kwhy_replay_op *op
 
 /*
  * Whether `work` is the last one in its stream so far, so that waiting for the whole stream is the same as
- * waiting for it. A packing kernel after it does not count.
+ * waiting for `work`. A packing kernel after `work` does not count.
  */
 static bool is_last_of_replay_stream(const struct ordering *ordering, uint32_t work)
 {

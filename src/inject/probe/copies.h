@@ -8,7 +8,8 @@
 /*
  * Copies to the device and memsets of the program. The prober repeats them after the program's own call;
  * since a repeat writes the same bytes again, no memory has to be restored. As in the ledger, an account
- * stands for one direction and one kind of source memory, here with sizes between two powers of two.
+ * stands for one direction and one kind of source memory; here it also stands for sizes between two powers of
+ * two only.
  */
 enum { KWHY_PROBE_COPY_BYTES_MIN = 65536, KWHY_PROBE_COPY_NAME_BYTES = 80 };
 

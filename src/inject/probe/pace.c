@@ -15,8 +15,7 @@
 #define GAP_MAX_NS 2e6
 /*
  * At most this much of a program's time before its first launch counts as time outside of bursts. Without
- * this limit, a program that loads for minutes could be delayed by bursts for several times as long without a
- * pause.
+ * this limit, bursts without a pause could delay a program that loads for minutes by several times that time.
  */
 #define START_MAX_NS INT64_C(5000000000)
 /* Time between two reviews of the wanted accounts. Reviews take longer the more accounts there are. */
@@ -158,8 +157,8 @@ int64_t kwhy_probe_pace_length(struct kwhy_probe_pace *pace, const struct kwhy_p
 }
 
 /*
- * Time in ns for which the program must run without bursts to bring the ratio of time in bursts down to
- * plan.ratio.
+ * Time in ns for which the program must run without bursts to bring the ratio of time in bursts to other time
+ * down to plan.ratio.
  */
 static double debt_ns(const struct kwhy_probe_pace *pace, int64_t spent_ns, int64_t now_mono_ns)
 {

@@ -7,11 +7,11 @@
 
 /*
  * For kernels that reach more memory than can be copied: learns where such a kernel writes. The memory that
- * its launches reach is hashed in chunks before and after. A chunk that has changed is assigned to the
- * pointer parameter that points into it or, if there is none, to the one with the nearest address below it.
- * For each parameter, the range of its changed chunks is kept, relative to its address. These ranges
- * predict where the next launch writes. A launch that writes elsewhere is not repeated, and the ranges are
- * widened by its chunks.
+ * its launches reach is hashed in chunks before and after each launch. A chunk that has changed is assigned
+ * to the pointer parameter that points into it or, if there is none, to the one with the nearest address
+ * below it. For each parameter, the range of its changed chunks is kept, relative to its address. These
+ * ranges predict where the next launch writes. A launch that writes elsewhere is not repeated, and the ranges
+ * are widened by the chunks that it changed.
  */
 enum { KWHY_PROBE_SLOTS = 128, KWHY_PROBE_CHUNK_BYTES = 65536, KWHY_PROBE_WRITERS = 256 };
 

@@ -57,9 +57,9 @@ struct quiet {
 	size_t before, after;	 /* the runs at the higher level next to that run are [before, clean) and
 				    [clean_end, after) */
 	size_t below_count;	 /* number of all samples at the lower level */
-	double known_divide_w, divide_w; /* known_divide_w: power between the two levels that is known without
-					  * samples (NAN: unknown). divide_w: the power that is used to
-					  * separate them */
+	double known_divide_w, divide_w; /* known_divide_w: power between the two levels that is known
+					    without samples (NAN: unknown). divide_w: the power that is
+					    used to separate them */
 	double clean_w, context_w;	 /* medians of the samples at the two levels */
 	double delay_s, tau_s;
 	double *scratch;

@@ -133,8 +133,8 @@ KERNEL void kwhy_proxy_fma(ARGUMENTS)
 }
 
 /*
- * Copies words of device memory for `ticks` ticks. From one word of a thread to its next the distance is
- * the number of threads in the grid, which is below the number of words.
+ * Copies words of device memory for `ticks` ticks. The distance between successive words of a thread is the
+ * number of threads in the grid, which is below the number of words.
  */
 __device__ static void copy(u64 ticks, u32 by_time, const uint4 *from, uint4 *to, u64 words)
 {
