@@ -49,8 +49,8 @@ struct kwhy_tally {
 	size_t span_count, span_capacity;
 
 	struct kwhy_energy_source source;
-	struct kwhy_energy_ci90 gap_energy; /* energy of the gaps that were added or, of gaps that are waste
-					       in part, of that part */
+	struct kwhy_energy_ci90 gap_energy; /* energy of the gaps that were added; if only a part of a gap
+					       is waste, only the energy of that part */
 	int64_t gap_ns, gap_kept_ns; /* gap_ns: length of the gaps and parts in gap_energy; gap_kept_ns: how
 					much of it would remain with the cure */
 
@@ -96,9 +96,9 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 void kwhy_tally_add_occurrence(struct kwhy_tally *tally, struct kwhy_occurrence occurrence);
 
 /*
- * Marks every activity that `match` accepts. Of these it counts, and takes as evidence, each that for at
- * least half of its time runs without an activity of the kinds in `covers`. If there is none, it counts each
- * marked activity that runs for any time without these kinds.
+ * Marks every activity that `match` accepts. It counts, and takes as evidence, each marked activity that runs
+ * for at least half of its time without an activity of the kinds in `covers`. If there is none, it counts
+ * each marked activity that runs for any time without these kinds.
  */
 typedef bool kwhy_tally_match(const struct kwhy_tally *tally, size_t row);
 void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tally_match *match);

@@ -142,9 +142,9 @@ static uint64_t drop_last_read_backs(struct kwhy_whatif *whatif, uint32_t device
 }
 
 /*
- * Sets the length of the remaining copies of one kind and size. If few of many remain, they may be any of
- * the recorded ones. So for the bounds of the saving they get the lengths of the fastest and the slowest
- * tenth.
+ * Sets the length of the remaining copies of one kind and size. If few of many copies remain, they may be any
+ * of the recorded ones. For the bounds of the saving they therefore get the lengths of the fastest and the
+ * slowest tenth.
  */
 static void spread_kept(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, uint64_t bytes)
 {

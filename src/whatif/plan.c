@@ -77,10 +77,10 @@ static int64_t saved_nj(const struct kwhy_projection *before, const struct kwhy_
 }
 
 /*
- * Whether a saving is an upper bound. The change itself says so, except in two cases in which the saving
- * always is one. If activities were lost in recording, idle time that would vanish may have been work. If a
- * cost is generic (neither recorded nor in the profile), the real cost may be higher, since generic costs
- * are low ones.
+ * Whether a saving is an upper bound. The change itself says so, except in two cases in which the saving is
+ * always an upper bound. If activities were lost in recording, idle time that would vanish may have been
+ * work. If a cost is generic (neither recorded nor in the profile), the real cost may be higher, since
+ * generic costs are low ones.
  */
 static enum kwhy_bound bound_of(const struct kwhy_whatif *whatif, const struct kwhy_whatif_change *change,
 	const struct kwhy_whatif_effect *effect)
