@@ -38,7 +38,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_steps_sum_up(const double *steps_s, si
 /*
  * Share of a run's time in which its device works. busy_s: duration of the device's work alone, measured by
  * queuing all of the work behind a gate before any of it may run. usual_run_s: duration of a usual run. The
- * ratio is limited to 1, since the two come from different runs. NAN: one of them is unknown.
+ * ratio is limited to 1, since the two durations come from different runs. NAN: one of them is unknown.
  */
 double kwhy_bench_busy_ratio(double busy_s, double usual_run_s);
 

@@ -35,8 +35,8 @@ static bool is_named(const struct opening *opening, size_t row)
 }
 
 /*
- * Key by which an activity finds its account: its kind and its name. If a profiler made the name of a copy
- * or memset, the key has the columns that the name was made from instead.
+ * Key by which an activity finds its account. It consists of the activity's kind and name. If a profiler made
+ * the name of a copy or memset, the key has the columns from which the name was made in place of the name.
  */
 static uint64_t key_of(const struct opening *opening, size_t row)
 {

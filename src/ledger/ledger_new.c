@@ -97,7 +97,7 @@ static enum kwhy_status keep_devices(struct kwhy_ledger *ledger, const struct kw
 
 /*
  * Fills a new ledger. If `program` is not NULL, it is the same recording as `recording`, and the activities
- * of kwhy probe are removed from it at the end.
+ * of kwhy probe are removed from it when the devices' parts of the ledger are complete.
  */
 static enum kwhy_status keep_ledger(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	struct kwhy_recording *program, const struct kwhy_ledger_options *options, struct kwhy_error *error)

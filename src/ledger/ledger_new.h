@@ -13,8 +13,8 @@ struct kwhy_assumed_powers {
 	double all_w;				/* power of everything, idle time included */
 	double category_w[KWHY_CATEGORY_COUNT]; /* powers by category; KWHY_CATEGORY_IDLE holds for all
 						   categories of idle time */
-	double copy_w[KWHY_COPY_KIND_COUNT]; /* powers of copies by direction; they take precedence over that
-						of the category */
+	double copy_w[KWHY_COPY_KIND_COUNT];	/* powers of copies by direction; they take precedence over
+						   the power of the category */
 };
 
 struct kwhy_ledger_options {
@@ -24,8 +24,8 @@ struct kwhy_ledger_options {
 	size_t learnt_count;
 	struct kwhy_assumed_powers assumed;
 	uint64_t seed;	       /* seed of the draws from the posterior; the same seed gives the same ledger */
-	const char *step_name; /* name of the ranges that are steps, exact or a prefix ending in '*'; NULL:
-				  ranges that look like steps by their names */
+	const char *step_name; /* name of the ranges that are steps: exact, or a prefix followed by '*';
+				  NULL: ranges whose names look like those of steps */
 	bool ignore_counter;   /* the powers are inferred from power samples only, so that the result can be
 				  compared with the counter */
 };

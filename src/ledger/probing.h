@@ -23,11 +23,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_probing_cut(struct kwhy_covered *covered,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
 /*
- * Intervals of kwhy probe in which the device's clock was not that of the program, so that its power differs
- * from that of the kernel between the program's other work. throttled_count: in the last quarter of the
- * interval repeats took more than 3 % longer than in the first, because the clock fell, as it does at the
- * power limit. A step of an H200's clock is 0.8 %. clock_count: other intervals whose clock was read and is
- * none of the program's (work_clock.h).
+ * Intervals of kwhy probe in which the device's clock was not that of the program, so that the device's power
+ * differs from the power of the kernel between the program's other work. throttled_count: in the last quarter
+ * of the interval repeats took more than 3 % longer than in the first, because the clock fell, as it does at
+ * the power limit. A step of an H200's clock is 0.8 %. clock_count: other intervals whose clock was read and
+ * is none of the program's (work_clock.h).
  */
 struct kwhy_probing_unlike {
 	struct kwhy_window *windows; /* [throttled_count + clock_count]; the caller frees them */
@@ -38,9 +38,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_probing_unlike_find(const struct kwhy_record
 	uint32_t device, struct kwhy_probing_unlike *out, struct kwhy_error *error);
 
 /*
- * For each account, [account_count]: if it is an account of repeats, the program's account of the same
- * kernel, which gets the same power. KWHY_NONE: it is an account of the program, or the program itself did
- * not run the kernel.
+ * Writes, for each account of repeats, the program's account of the same kernel, which gets the same power,
+ * to out_twins[account_count]. KWHY_NONE: the account is one of the program, or the program itself did not
+ * run the kernel.
  */
 void kwhy_probing_twins(const struct kwhy_device_ledger *device_ledger, uint32_t *out_twins);
 

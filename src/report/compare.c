@@ -157,8 +157,8 @@ static int compare_ratios(const void *a, const void *b)
 /*
  * Finds a kernel whose number of launches shows how much work each side did. Kernels agree if the ratio of
  * their launches in B to those in A is within AGREE_RATIO of the median ratio (weighted by time). If the
- * kernels that agree have at least half of the time of all kernels, the one of them with the longest time is
- * returned; otherwise NULL, because the work is unknown.
+ * kernels that agree have at least half of the time of all kernels, the function returns the one with the
+ * longest time. Otherwise it returns NULL, because it is unknown how much work each side did.
  */
 #define AGREE_RATIO 0.02
 static const struct kwhy_account_pair *agreed_kernel(

@@ -46,8 +46,8 @@ struct kwhy_rate {
 
 /*
  * A figure of both sides. If a side has several runs, its estimate is the mean of the runs' own figures
- * (unknown if one of them is), and the interval of the difference is 95 % (Welch). With one run on each
- * side, the interval is that of the meters, 90 %, or NAN.
+ * (unknown if one of them is), and the interval of the difference is 95 % (Welch). With one run on each side,
+ * the interval is the 90 % interval of the meters, or NAN.
  */
 struct kwhy_change {
 	struct kwhy_estimate a, b; /* unknown if its mean is NAN */

@@ -57,7 +57,10 @@ double kwhy_job_category_ratio(const struct kwhy_job_rank *rank, const void *con
  * memory.
  */
 uint32_t *kwhy_job_ranks_by_caused(const struct kwhy_job *job);
-/* Indices of compared collectives; that in which ranks waited longest comes first. *count: their number. */
+/*
+ * Indices of the compared collectives; the collective in which ranks waited longest comes first. *count
+ * receives their number.
+ */
 uint32_t *kwhy_job_collectives_by_waiting(const struct kwhy_job *job, size_t *count);
 
 #endif

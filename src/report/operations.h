@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * Count, time and energy of one kind of operation on the memory of one device: one kind of copy, or
- * memsets. Energies are gross, from the accounts; KWHY_UNKNOWN_NJ if unknown. An interval is the sum of the
- * accounts' intervals. This is right if their errors are fully correlated, and too wide if they are
+ * Count, time and energy of one kind of operation on the memory of one device: one kind of copy, or memsets.
+ * Energies are gross, from the accounts; KWHY_UNKNOWN_NJ if unknown. An interval is the sum of the accounts'
+ * intervals. This is right if the errors of the accounts are fully correlated, and too wide if they are
  * independent.
  */
 struct kwhy_operation {

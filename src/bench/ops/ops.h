@@ -44,7 +44,7 @@ struct kwhy_bench_ops_row {
 	enum kwhy_ops_class class;
 	const char *unit;    /* what `count` counts: "FLOP", "OP", "B", "transfer", "launch", "kernel" or
 				"collective" */
-	const char *missing; /* why the row was not measured; NULL: it was */
+	const char *missing; /* why the row was not measured; NULL: it was measured */
 	double count;	     /* units done in the window */
 	double bytes;	     /* bytes moved in the window, if the unit is not B; NAN: no bytes were moved */
 	double seconds;

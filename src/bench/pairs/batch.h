@@ -17,9 +17,9 @@ struct kwhy_pair_batch {
 };
 
 /*
- * Takes the samples. In one process it drives both GPUs; between ranks it must be called in the rank that
- * leads the transfer. KWHY_E_UNSUPPORTED: the engine cannot work between the two GPUs. KWHY_E_INPUT: the
- * received bytes differ from those sent.
+ * Takes the samples. In a single process, the function drives both GPUs. Between ranks, it must be called in
+ * the rank that leads the transfer. KWHY_E_UNSUPPORTED: the engine cannot work between the two GPUs.
+ * KWHY_E_INPUT: the received bytes differ from those sent.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_batch(
 	struct kwhy_pair_testbed *testbed, struct kwhy_pair_batch *batch, struct kwhy_error *error);

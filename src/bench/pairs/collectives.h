@@ -42,8 +42,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_issue(
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_check(
 	const struct kwhy_pair_work *work, struct kwhy_error *error);
 /*
- * Compares what the GPUs of this process received with what they should have. Results up to 8 MiB are
- * compared completely, larger ones at 16 offsets.
+ * Compares what the GPUs of this process received with what they should have received. Results up to 8 MiB
+ * are compared completely, larger ones at 16 offsets.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);

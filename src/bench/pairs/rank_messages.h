@@ -10,21 +10,21 @@
  */
 enum kwhy_rank_word {
 	KWHY_RANK_FACTS = 1, /* answer: struct kwhy_pair_rank_facts */
-	KWHY_RANK_LEARN,  /* body: facts of all ranks; answer: one bool per GPU: whether this rank's GPU can
-			     access that GPU's memory */
-	KWHY_RANK_BATCH,  /* body and answer: struct kwhy_rank_batch */
-	KWHY_RANK_NCCL,	  /* body: struct kwhy_rank_nccl: join a communicator */
-	KWHY_RANK_BEGIN,  /* body: struct kwhy_rank_begin; answer: struct kwhy_rank_rounds */
-	KWHY_RANK_ISSUE,  /* body: struct kwhy_rank_issue */
-	KWHY_RANK_GO,	  /* opens the gates that hold back the queued copies of an exchange */
-	KWHY_RANK_DRAIN,  /* answer: double: seconds of one transfer */
-	KWHY_RANK_VERIFY, /* answer: uint32_t: 1 if the received bytes equal the sent ones */
-	KWHY_RANK_STREAM, /* body: struct kwhy_rank_stream; after it come the bytes of the transfers */
-	KWHY_RANK_CLOCK,  /* answer: struct kwhy_rank_clock */
-	KWHY_RANK_SENSE,  /* body: struct kwhy_rank_sense; answer: the conditions of the body, updated */
-	KWHY_RANK_MARK,	  /* body: uint32_t: 0 at the start of the run, 1 at its end */
-	KWHY_RANK_DRIFT,  /* answer: struct kwhy_pair_drift */
-	KWHY_RANK_PART,	  /* ends communicators and closes shared memory */
+	KWHY_RANK_LEARN,     /* body: facts of all ranks; answer: for each GPU, a bool that says whether this
+				rank's GPU can access that GPU's memory */
+	KWHY_RANK_BATCH,     /* body and answer: struct kwhy_rank_batch */
+	KWHY_RANK_NCCL,	     /* joins a communicator; body: struct kwhy_rank_nccl */
+	KWHY_RANK_BEGIN,     /* body: struct kwhy_rank_begin; answer: struct kwhy_rank_rounds */
+	KWHY_RANK_ISSUE,     /* body: struct kwhy_rank_issue */
+	KWHY_RANK_GO,	     /* opens the gates that hold back the queued copies of an exchange */
+	KWHY_RANK_DRAIN,     /* answer: double, the seconds of one transfer */
+	KWHY_RANK_VERIFY,    /* answer: uint32_t, 1 if the received bytes equal the sent ones */
+	KWHY_RANK_STREAM,    /* body: struct kwhy_rank_stream; after it come the bytes of the transfers */
+	KWHY_RANK_CLOCK,     /* answer: struct kwhy_rank_clock */
+	KWHY_RANK_SENSE,     /* body: struct kwhy_rank_sense; answer: the conditions of the body, updated */
+	KWHY_RANK_MARK,	     /* body: uint32_t, 0 at the start of the run and 1 at its end */
+	KWHY_RANK_DRIFT,     /* answer: struct kwhy_pair_drift */
+	KWHY_RANK_PART,	     /* ends communicators and closes shared memory */
 	KWHY_RANK_STOP,
 	KWHY_RANK_REQUESTED_COUNT,
 	/* Messages that rank_link.c exchanges before any request. */

@@ -8,8 +8,8 @@
 /*
  * Writes samples to a folder as they are taken (docs/formats/pairs.md). samples.csv has all samples. The
  * names execution_log.csv and temperatures.csv are those that other tools expect. energies.csv and
- * pinning.csv are made with their first row, clocks.csv at the end of a run. kwhy reads all of these files
- * except execution_log.csv.
+ * pinning.csv are made when their first row is written, clocks.csv is made at the end of a run. kwhy reads
+ * all of these files except execution_log.csv.
  */
 #define KWHY_PAIR_ROWS_MARK "# kwhy.pairs.samples/1"
 
@@ -17,7 +17,7 @@ struct kwhy_pair_store;
 
 /*
  * Opens the folder; makes it and its parents where they do not exist. KWHY_E_USAGE: the folder has samples
- * and `resume` is false, or they were taken with other settings.
+ * and `resume` is false, or the samples were taken with other settings.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_open(const char *folder, bool resume, struct kwhy_pairs *pairs,
 	struct kwhy_pair_store **out, struct kwhy_error *error);

@@ -218,10 +218,10 @@ enum kwhy_status kwhy_bench_device(struct kwhy_bench_buffers *buffers, enum kwhy
 }
 
 /*
- * Finds the NUMA node for a kind of memory: for near memory that of the device, for far memory another one.
- * For other kinds it is that of the device if it is known, otherwise the system's choice.
- * KWHY_E_UNSUPPORTED: near or far memory is requested, and the machine has a single node or the device's
- * node is unknown.
+ * Finds the NUMA node for a kind of memory. For near memory it is the device's node, for far memory another
+ * node. For other kinds it is the device's node if that is known, otherwise the system's choice.
+ * KWHY_E_UNSUPPORTED: near or far memory is requested, and the machine has a single node or the device's node
+ * is unknown.
  */
 static enum kwhy_status find_node(const struct kwhy_bench_buffers *buffers, enum kwhy_bench_memory memory,
 	int *out, struct kwhy_error *error)

@@ -66,8 +66,8 @@ static size_t list_batch(const struct kwhy_transfers *transfers, struct comparis
 }
 
 /*
- * Loss of a limit: the sum over all sizes of log(t / best), with t the time of the method that the limit
- * chooses and `best` the shorter of both methods' times.
+ * Loss of a limit: the sum over all sizes of log(t / best). t is the time of the method that the limit
+ * chooses; `best` is the shorter of the two methods' times.
  */
 static double loss_at(const struct comparison *comparisons, size_t count, uint64_t limit)
 {

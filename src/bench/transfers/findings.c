@@ -114,8 +114,8 @@ static enum kwhy_status choose(struct study *study)
 }
 
 /*
- * Compares two methods at one size; returns whether `better` is surely faster there. `open`: it was surely
- * faster at the previous size, too, so this size extends the range to which the previous size belongs.
+ * Compares two methods at one size; returns whether `better` is surely faster there. `open`: `better` was
+ * surely faster at the previous size, too, so this size extends the range to which the previous size belongs.
  */
 static bool compare_at(struct kwhy_transfer_baseline *baseline, const struct kwhy_transfer_point *better,
 	const struct kwhy_transfer_point *than, bool open)

@@ -13,8 +13,8 @@
 struct kwhy_bench_store;
 
 /*
- * Opens the folder, or makes it. KWHY_E_USAGE: it holds samples already although request->resume is false;
- * or request->resume is true, and it holds no samples, or samples with other settings.
+ * Opens the folder, or makes it. KWHY_E_USAGE: the folder holds samples already although request->resume is
+ * false; or request->resume is true, and the folder holds no samples, or samples with other settings.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_store_open(const struct kwhy_bench_request *request,
 	struct kwhy_transfers *transfers, struct kwhy_bench_store **out, struct kwhy_error *error);

@@ -18,8 +18,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_transfers_measure(
 	const struct kwhy_bench_request *request, struct kwhy_transfers **out, struct kwhy_error *error);
 
 /*
- * Minimum for a finished point: the width of its interval is at most this ratio of its median, and it has
- * this many samples.
+ * KWHY_BENCH_WIDTH_RATIO: largest ratio of the width of a finished point's interval to the point's median.
+ * KWHY_BENCH_SAMPLES_MIN: least number of samples of a finished point.
  */
 #define KWHY_BENCH_WIDTH_RATIO 0.02
 enum { KWHY_BENCH_SAMPLES_MIN = 6 };

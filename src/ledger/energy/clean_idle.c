@@ -29,8 +29,9 @@
  */
 #define ELSEWHERE_MAX 0.1
 /*
- * Idle counts as elevated if it is at least this far above the level right after the work; on an H100 it
- * was 4 to 5 W above. Idle levels drift by less within a second, and they drift upwards after hot work.
+ * Idle power counts as elevated if it is at least this far above the level right after the work. On an H100,
+ * elevated idle power was 4 to 5 W above that level. Idle levels drift by less within a second, and they
+ * drift upwards after hot work.
  */
 #define ELEVATED_MIN_W 2.0
 /*

@@ -364,8 +364,8 @@ static enum kwhy_status check_power(
 	account->above_samples = sure_w > highest_w;
 	account->above_limit = device->limit_mw > 0 && sure_w > limit_w;
 	/*
-	 * the account of unrecorded time gets the energy that the other accounts leave, which may be far
-	 * too high if these are uncertain
+	 * the account of unrecorded time gets the energy that the other accounts leave, which may be far too
+	 * high if the energies of the other accounts are uncertain
 	 */
 	if (!account->above_limit || !(least_w > LIMIT_MAX * limit_w) ||
 		account->category == KWHY_CATEGORY_UNRECORDED)

@@ -34,10 +34,10 @@ bool kwhy_apportioned_is_covered(
 	const struct kwhy_metered_view *view, const struct kwhy_metered_interval *interval, size_t at);
 
 /*
- * Root mean square, weighted by the lengths of the intervals, of the relative difference between modelled
- * and metered energy. The intervals are those of another meter than the one to which the powers were
- * fitted. Intervals that start before the first activity or call are left out, unless time without a
- * context is known. NAN: fewer than 3 usable intervals.
+ * Root mean square, weighted by the lengths of the intervals, of the relative difference between modelled and
+ * metered energy. The intervals are those of a meter to which the powers were not fitted. Intervals that
+ * start before the first activity or call are left out, unless time without a context is known. NAN: fewer
+ * than 3 usable intervals.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_apportioned_check(const struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double *out_ratio,

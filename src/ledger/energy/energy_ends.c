@@ -24,12 +24,12 @@
 #define GAIN_MAX 1.1
 
 /*
- * Relative standard uncertainties. GAIN: of the energy that the 20 ms samples add to a counter's. RING: of
- * the energy of these samples alone (the driver keeps them in a ring buffer). LEVEL: of the power outside
- * the recording. LAG: of the meter's lag; its effect cancels if the powers at both ends are equal. STEP: of
- * the time at which a change of power shows in an integral over samples, as a share of the time between
- * samples (1.3 ms of 20 ms). The change is smeared by a low-pass whose time constant is two thirds of the
- * time between samples.
+ * Relative standard uncertainties. GAIN: of the energy that the 20 ms samples add to the energy of a counter.
+ * RING: of the energy of these samples alone (the driver keeps them in a ring buffer). LEVEL: of the power
+ * outside the recording. LAG: of the meter's lag; its effect cancels if the powers at both ends are equal.
+ * STEP: of the time at which a change of power shows in an integral over samples, as a share of the time
+ * between samples (1.3 ms of 20 ms). The change is smeared by a low-pass whose time constant is two thirds of
+ * the time between samples.
  */
 #define GAIN_SPREAD 0.014
 #define RING_SPREAD 0.004
@@ -145,8 +145,8 @@ static double energy_nj(const struct reach *reach, int64_t from_ns, int64_t to_n
 }
 
 /*
- * Power outside of the recording: that of `reading`, or for a counter the mean power between readings
- * `step` - 1 and `step`. NAN: unknown.
+ * Power outside of the recording. For a power meter it is the power of `reading`; for a counter it is the
+ * mean power between readings `step` - 1 and `step`. NAN: unknown.
  */
 static double level_w(const struct reach *reach, size_t reading, size_t step)
 {
@@ -298,9 +298,9 @@ static int64_t first_edge_ns(const struct reach *reach)
 
 /*
  * Adds one interval from the start of the recording to `to_ns`, the start of the first interval of the
- * metered total that is kept. For the 20 ms samples the interval ends at the first sample after
- * first_edge_ns(), if that is earlier. False: no reading precedes the recording, or readings are too far
- * apart.
+ * metered total that is kept. For the 20 ms samples, the interval ends at the first sample after
+ * first_edge_ns() if that sample is earlier than `to_ns`. False: no reading precedes the recording, or
+ * readings are too far apart.
  */
 static bool reach_start(struct reach *reach, int64_t to_ns)
 {
@@ -340,7 +340,9 @@ static void reach_end(struct reach *reach, int64_t from_ns)
 	reach->ends_sharp = true;
 }
 
-/* Adds intervals between the 20 ms samples inside [from_ns, to_ns], and the shorter ones at both ends. */
+/*
+ * Adds the intervals between the 20 ms samples inside [from_ns, to_ns], and a shorter interval at each end.
+ */
 static void add_samples(struct reach *reach, int64_t from_ns, int64_t to_ns)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -430,8 +432,8 @@ static double gain_of(const struct reach *reach)
 }
 
 /*
- * Variance of the energy that is due to the gain of the 20 ms samples, and to the meter's lag if the powers
- * at both ends differ.
+ * Variance of the energy that is due to the gain of the 20 ms samples and, if the powers at both ends differ,
+ * to the meter's lag.
  */
 static double common_variance_nj2(const struct reach *reach, double before_nj, double sum_nj)
 {

@@ -9,12 +9,12 @@
  * powers. If readings contradict the assumed power of a rarely running power class, a fit with heavy tails
  * treats them as noise, and the random draws then state too small an uncertainty.
  *
- * For each power class, and for all work together, least squares therefore gives the change of its power at
- * which the intervals agree best with the meter; the gain between the meters is free. The part of this change
- * beyond three standard errors counts as error. In each interval in which the class ran for more seconds than
- * the interval's modelled energy predicts, it is multiplied by these additional seconds and by the share of
- * the energy that went to other classes. The result is the largest of these errors divided by the metered
- * energy.
+ * For each power class, and for all classes together, a least-squares fit therefore gives the change of power
+ * at which the intervals agree best with the meter; the gain between the meters is free. The part of this
+ * change beyond three standard errors counts as error. This part is multiplied by a number of seconds. In
+ * each interval in which the class ran longer than the interval's modelled energy predicts, the additional
+ * seconds count, times the share of the interval's energy that other classes have. The result is the largest
+ * of these errors divided by the metered energy.
  *
  * The result is NAN if there are fewer than 10 intervals, or if the meter is no counter: between power
  * samples, a loop aliases with the interpolation.

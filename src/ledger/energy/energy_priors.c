@@ -19,8 +19,9 @@
 
 #define IDLE_SD_W 3.0
 /*
- * Priors of the logarithms of four of enum kwhy_posterior_parameter. Their medians are 4 W (noise), 0.1
- * (share of the variance), 0.5 ms (error of time stamps) and 1 % (scatter about the mean of the class).
+ * Priors of the logarithms of four parameters of enum kwhy_posterior_parameter. Their medians are 4 W
+ * (noise), 0.1 (share of the variance), 0.5 ms (error of time stamps) and 1 % (scatter about the mean of the
+ * class).
  */
 #define NOISE_PRIOR ((struct kwhy_normal){1.386294361, 1.0})
 #define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0})
@@ -50,8 +51,8 @@
 
 /*
  * Power of a full grid above idle, as a share of the range from the idle level to the power limit, used if
- * readings hardly show it. Loads that saturate an H200 or H100 take 0.4 to 1 of the range (`kwhy bench ops`);
- * most work saturates less.
+ * readings hardly show this power. Loads that saturate an H200 or H100 take 0.4 to 1 of the range (`kwhy
+ * bench ops`); most work takes less.
  */
 #define UNIT_OF_SPACE 0.6
 #define UNIT_OF_SPACE_SPREAD 0.6

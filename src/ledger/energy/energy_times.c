@@ -114,8 +114,8 @@ static double outside_ratio(const struct kwhy_energy_findings *findings,
 }
 
 /*
- * Idle time as the meter shows it. The first reading also shows time before the recording, for which it is
- * unknown what ran; it counts as idle time before the activities.
+ * Idle time as the meter shows it. The first reading also shows time before the recording. It is unknown what
+ * ran in that time, so the time counts as idle time before the activities.
  */
 static double idle_seen_ns(const struct kwhy_energy_findings *findings, double known_ns)
 {

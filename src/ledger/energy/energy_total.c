@@ -16,8 +16,8 @@
 #define SILENT_RATIO 1.05
 
 /*
- * Least time in ns that two meters must both cover to be compared; in less time the different ends of their
- * windows matter.
+ * Least time in ns that two meters must both cover to be compared; in less time, the differences between the
+ * ends of their windows matter.
  */
 #define COMPARED_MIN_NS 500000000
 
@@ -26,7 +26,7 @@
 
 /*
  * Mean power in W of the other meter, over its intervals inside the window of `total`; NAN: these intervals
- * are too short.
+ * cover too little time.
  */
 static double mean_power_within(
 	const struct kwhy_metered_total *other, const struct kwhy_metered_total *total)

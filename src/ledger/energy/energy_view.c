@@ -8,10 +8,11 @@
 #include <stdlib.h>
 
 /*
- * A time at which the sums of the power classes' levels are read; each value, times `factor`, is added to
- * the interval's sum. For a counter and between power samples, an interval's sum is the integral of the
- * filtered level: its value at the interval's end minus that at its start. Between two trailing means, it
- * is half the interval's length times the sum of both means.
+ * A time at which the sums of the power classes' levels are read. The value that is read is multiplied by
+ * `factor` and added to the sum of an interval. For a counter, and between power samples, the sum of an
+ * interval is the integral of the filtered level: the integral up to the interval's end minus the integral up
+ * to its start. Between two trailing means, the sum is half the interval's length times the two means added
+ * up.
  */
 struct look {
 	int64_t time_ns;

@@ -184,7 +184,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_posterior_scan(
 
 /*
  * Divides `readings` by the slow drift of the power. `read_w` are the powers as read. Power drifts with
- * temperature, in all classes alike, as a slow random walk. If the drift stayed, residuals would be
+ * temperature, in all classes alike, as a slow random walk. If the drift were not removed, residuals would be
  * correlated over seconds, and the readings would seem more informative than they are.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_posterior_detrend(const struct kwhy_posterior_model *model,

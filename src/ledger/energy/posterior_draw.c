@@ -52,8 +52,8 @@ struct chain {
 	double *momentum, *force; /* [moving] momentum and force of a trajectory, in standard deviations of
 				     the fit; also scratch memory */
 	double *before;		  /* [2 * moving] position and gradient at the start of a trajectory */
-	double step_size, transitions; /* step size in standard deviations, and number of trajectories so far
-					  by which it was tuned */
+	double step_size, transitions; /* step_size: in standard deviations. transitions: number of
+					  trajectories so far by which step_size was tuned */
 };
 
 /*

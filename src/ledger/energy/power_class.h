@@ -17,9 +17,10 @@
  */
 #define KWHY_POWER_CLASS_OWN_MAX 32
 /*
- * The limit for recordings in which kwhy probe repeated kernels. It is higher, because the repeats show the
- * power of each kernel alone. In a recording of ResNet-50 on an H200 with 378 kernels by size, the mean
- * half-width was 38 % with a limit of 64, 16 % with 128 and 10 % with 256; with 256 the ledger takes 15 s.
+ * The same limit for recordings in which kwhy probe repeated kernels. It is higher, because the repeats show
+ * the power of each kernel alone. In a recording of ResNet-50 on an H200 with 378 kernels by size, the mean
+ * half-width of the intervals was 38 % with a limit of 64, 16 % with 128 and 10 % with 256; with 256 the
+ * ledger takes 15 s.
  */
 #define KWHY_POWER_CLASS_PROBED_MAX 256
 

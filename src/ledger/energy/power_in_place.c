@@ -37,16 +37,16 @@
  * above idle under this assumption. On an H200, copies at 2.05 to 2.14 TB/s drew 555 to 790 W. If all powers
  * in this range are equally likely, their standard deviation is 68 W, which is 12 % of 550 W above idle. The
  * kernel's power, which remains after the copies are taken off, gets at most the relative standard deviation
- * COPIES_MAX: the kernel's kind alone, which needs no burst, tells the power with that uncertainty.
+ * COPIES_MAX: the kernel's kind alone, which needs no burst, determines the power with that uncertainty.
  */
 #define POWER_OF_COPIES 0.12
 #define COPIES_MAX 0.4
 
 /*
  * Standard deviation of the power's logarithm if durations do not differ, because temperature and the state
- * of the memory may still differ. On an H200, of 25 operations whose durations differ by less than 2 %
- * (sets D, E and F of docs/results/probe.md), powers in place and in bursts differ by 3.3 % (root mean
- * square), of which the uncertainty of the readings explains 2.7 to 3.1 %.
+ * of the memory may still differ. On an H200, 25 operations have durations that differ by less than 2 % (sets
+ * D, E and F of docs/results/probe.md). Their powers in place and in bursts differ by 3.3 % (root mean
+ * square); the uncertainty of the readings alone would cause 2.7 to 3.1 %.
  */
 #define POWER_ELSE 0.013
 
@@ -180,8 +180,8 @@ static double spread_of(double difference)
 }
 
 /*
- * Time with which a grid is weighted: that of all its launches or, in a recording with kwhy probe, of those
- * of the program.
+ * Time by which a grid is weighted. It is the time of all launches of the grid or, in a recording with kwhy
+ * probe, the time of the program's launches.
  */
 static double kind_ns(const struct search *search, const struct kind *kind)
 {

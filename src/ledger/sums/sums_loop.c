@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 /*
- * Loops: series of steps of a process, from the start of the first step to the end of the last step or of
- * the work launched in them. An evaluation between two epochs belongs to no step. Therefore a new loop
- * begins after a pause in which other work is launched, if the pause is at least PAUSE_PERIODS times as
- * long as the usual time between the starts of steps.
+ * A loop is a series of steps of a process. It lasts from the start of the first step to the end of the last
+ * step or, if that is later, of the work launched in the steps. An evaluation between two epochs belongs to
+ * no step. Therefore a new loop begins after a pause in which other work is launched, if the pause is at
+ * least PAUSE_PERIODS times as long as the usual time between the starts of steps.
  */
 enum { PAUSE_PERIODS = 10 };
 

@@ -37,8 +37,8 @@ static void follow_change(struct kwhy_memory_sum *sum, uint64_t before, uint64_t
 }
 
 /*
- * Sets the memory that a process holds to `bytes`. `changes` counts the bytes that are allocated or freed
- * by this; NULL: they are not counted.
+ * Sets the memory that a process holds to `bytes`. `changes` counts the bytes that the process allocates or
+ * frees with this change; NULL: they are not counted.
  */
 static enum kwhy_status hold(struct held *held, uint32_t number, uint32_t device, uint64_t bytes,
 	uint64_t *peak, struct kwhy_memory_sum *changes, struct kwhy_error *error)

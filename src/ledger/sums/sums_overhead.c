@@ -9,8 +9,9 @@
 #include <string.h>
 
 /*
- * Overhead of the measurement: the times that kwhy's own parts state; the time that the profiler, by its own
- * statement, took from the program's threads; and the part of that time in which a device was idle.
+ * The overhead of the measurement consists of the times that kwhy's own parts state, of the time that the
+ * profiler, by its own statement, took from the program's threads, and of the part of that time in which a
+ * device was idle.
  */
 
 /*

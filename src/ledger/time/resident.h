@@ -14,10 +14,11 @@
 #define KWHY_RESIDENT_FULL ((uint64_t)1 << 32)
 
 /*
- * Writes the share of the device that a kernel's grid fills: its blocks divided by the blocks that the
- * device can hold at the same time, at most KWHY_RESIDENT_FULL. A multiprocessor holds as many blocks as
- * its threads, registers and shared memory allow, as far as the device and the activity state these limits;
- * if they state none, one block. False: the grid or the number of multiprocessors is unknown.
+ * Writes the share of the device that a kernel's grid fills: its blocks divided by the blocks that the device
+ * can hold at the same time, at most KWHY_RESIDENT_FULL. A multiprocessor holds as many blocks as its
+ * threads, registers and shared memory allow, as far as the device and the activity state these limits; if
+ * they state none of these limits, it holds one block. False: the grid or the number of multiprocessors is
+ * unknown.
  */
 bool kwhy_resident_share(const struct kwhy_device *device, const struct kwhy_activities *rows, size_t row,
 	uint64_t *out_share);

@@ -11,7 +11,7 @@
 
 enum { ACCOUNT_ROWS = 8, COLUMNS_MAX = 6 };
 
-/* Adds a cell with a count per unit by which the runs are compared, such as a step; it may be a fraction. */
+/* Adds a cell with a count per unit of the comparison (such as a step), which may be a fraction. */
 static void add_count(struct kwhy_table *table, double count)
 {
 	char text[KWHY_QUANTITY_BYTES];

@@ -162,8 +162,8 @@ static double value_of(const struct quantity *quantity, const struct kwhy_side *
 }
 
 /*
- * The figure of a side. It is unknown if the figure of any run is, since a mean over the other runs is not
- * that of the side.
+ * The figure of a side. It is unknown if the figure of any run is unknown, since a mean over the other runs
+ * is not the figure of the side.
  */
 static struct kwhy_estimate estimate_of(const struct quantity *quantity, const struct kwhy_side_runs *runs)
 {

@@ -8,8 +8,8 @@
 
 /*
  * Comparison of results of `kwhy llm`, with one or several runs on each side. Figures are compared separately
- * for each load. If a side has several runs, its figure is the mean over them, and is unknown if it is
- * unknown in one of them.
+ * for each load. If a side has several runs, its figure is the mean over these runs; it is unknown if one of
+ * the runs does not have it.
  */
 struct kwhy_llm_side {
 	const struct kwhy_read_llm *items; /* borrowed */

@@ -65,8 +65,8 @@ static void add_row(struct kwhy_table *table, const struct kwhy_comparison *comp
 
 /*
  * Words that follow a throughput in steps. They are " over the run" if the steps are stated as work, because
- * the number of steps is then divided by the time of the run. If ranges show the steps, it is divided by the
- * time of their loop.
+ * the number of steps is then divided by the time of the run. If ranges show the steps, the number of steps
+ * is divided by the time of their loop.
  */
 static const char *over_run(const struct kwhy_rate *rate)
 {

@@ -287,8 +287,8 @@ static void add_place(const struct writer *writer, size_t row, struct kwhy_text 
 
 /*
  * Writes an operator, Python function, system call or frame. Kineto states the place of an operator as a call
- * stack, and that of a function in its name. It has no system calls and frames, so these have categories that
- * only kwhy reads.
+ * stack, and that of a function in its name. Kineto has no system calls and frames, so these have categories
+ * that only kwhy reads.
  */
 static void write_operator(struct writer *writer, size_t row)
 {

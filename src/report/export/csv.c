@@ -126,7 +126,7 @@ static void add_machine(const struct kwhy_recording *recording, uint32_t device,
 	kwhy_csv_add_text(out, name ? name : "");
 }
 
-/* The kinds of memory at both ends of a copy; for a memset, that of the memory that it sets. */
+/* The kinds of memory at both ends of a copy; for a memset, the kind of memory that it sets. */
 static void add_memory(const struct kwhy_activities *rows, size_t row, struct kwhy_text *out)
 {
 	const bool is_copy = rows->kind[row] == KWHY_ACTIVITY_COPY;

@@ -186,7 +186,8 @@ static void save(struct writer *writer)
 	}
 	kwhy_text_add(&sql, ") TO ");
 	add_quoted(&sql, writer->path, '\'');
-	/* the path is that of a temporary file of kwhy's; one of DuckDB's would stay if kwhy is interrupted
+	/* the path is that of a temporary file of kwhy; a temporary file of DuckDB would remain if kwhy were
+	 * interrupted
 	 */
 	kwhy_text_add(&sql, " (FORMAT PARQUET, COMPRESSION ZSTD, USE_TMP_FILE false, KV_METADATA {");
 	kwhy_text_add_bytes(&sql, writer->metadata.data, writer->metadata.length);

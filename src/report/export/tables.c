@@ -209,7 +209,7 @@ static int64_t first_account(const struct writer *writer, uint32_t device)
 	return first;
 }
 
-/* The kinds of memory at both ends of a copy; for a memset, that of the memory that it sets. */
+/* The kinds of memory at both ends of a copy; for a memset, the kind of memory that it sets. */
 static void put_ends(struct writer *writer, size_t row)
 {
 	const struct kwhy_activities *rows = &writer->recording->activities;

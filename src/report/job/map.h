@@ -6,8 +6,9 @@
 #include "report/json/writer.h"
 
 /*
- * Writes the member "map": the times of all ranks by category in columns, and which rank is the worst (it
- * made the others wait longest, or else is the least busy) and which has the median busy share. For the page.
+ * Writes the member "map": the times of all ranks by category in columns, which rank is the worst (the one
+ * that made the others wait longest or, if none did, the least busy one), and which rank has the median busy
+ * share. The page shows them.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_job_map(
 	const struct kwhy_job *job, struct kwhy_json *json, struct kwhy_error *error);
