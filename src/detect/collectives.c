@@ -130,8 +130,8 @@ static bool has_straggler(const struct kwhy_detect_context *context, const struc
 }
 
 /*
- * Energy drawn by devices while they wait for the slowest one: for each, its idle power times the time by
- * which it is faster. Waiting devices draw at least idle power.
+ * Energy drawn by devices while they wait for the slowest one: for each device, its idle power times the time
+ * by which it is faster than the slowest one. Waiting devices draw at least idle power.
  */
 static struct kwhy_energy_ci90 waiting_energy(
 	const struct kwhy_detect_context *context, const struct balance *balance, double *out_recorded_nj)

@@ -208,8 +208,8 @@ const char *kwhy_held_words(
 }
 
 /*
- * Of the causes whose bit is not in `reported`, the one with the most time; KWHY_HELD_CAUSE_COUNT: each of
- * them has at most a tenth of all time.
+ * The cause with the most time, among the causes whose bit is not in `reported`; KWHY_HELD_CAUSE_COUNT: each
+ * of these causes has at most a tenth of all time.
  */
 static enum kwhy_held_cause most(const struct kwhy_held *held, unsigned reported)
 {

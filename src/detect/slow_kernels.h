@@ -7,9 +7,9 @@
 
 /*
  * For kernels whose work is unknown: the share of time in which memory or an arithmetic unit was active while
- * they ran, from counters of the device (GPM gauges). `out` has one number for each name of the recording. Of
- * the intervals between readings, those that kernels of this name filled are used. In each, the share of its
- * most active unit is taken; the number is the mean of these shares, weighted by the lengths of the
+ * they ran, from counters of the device (GPM gauges). `out` has one number for each name of the recording.
+ * The intervals between readings that kernels of this name filled are used. For each interval, the share of
+ * the most active unit is taken; the number is the mean of these shares, weighted by the lengths of the
  * intervals. NAN: there are fewer than two such intervals, or no gauges.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_slow_by_counters(const struct kwhy_detect_context *context, double *out);

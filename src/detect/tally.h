@@ -51,8 +51,8 @@ struct kwhy_tally {
 	struct kwhy_energy_source source;
 	struct kwhy_energy_ci90 gap_energy; /* energy of the gaps that were added; if only a part of a gap
 					       is waste, only the energy of that part */
-	int64_t gap_ns, gap_kept_ns; /* gap_ns: length of the gaps and parts in gap_energy; gap_kept_ns: how
-					much of it would remain with the cure */
+	int64_t gap_ns, gap_kept_ns; /* gap_ns: length of the gaps and parts in gap_energy; gap_kept_ns:
+					the part of gap_ns that would remain with the cure */
 
 	/*
 	 * The time of the finding by category: marked activities by their kind, idle time by what the host
@@ -144,8 +144,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struc
 KWHY_MUST_USE enum kwhy_status kwhy_tally_drop(struct kwhy_tally *tally);
 
 /*
- * Formats text for the title or the assumption, in the findings' arena. If it is NULL, kwhy_tally_finish()
- * fails with out of memory.
+ * Formats text for the title or the assumption, in the findings' arena. If the text is NULL,
+ * kwhy_tally_finish() fails with out of memory.
  */
 char *kwhy_tally_words(const struct kwhy_tally *tally, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

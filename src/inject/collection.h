@@ -22,7 +22,7 @@ enum { KWHY_INJECT_COLLECTION_ENDED = 1 << 12 };
 
 /*
  * An interval in which collection was on. Everything that was launched at `since_mono_ns` or later and ran in
- * the interval has been collected; If since_mono_ns is 0, everything that ran in the interval has been
+ * the interval has been collected. If since_mono_ns is 0, everything that ran in the interval has been
  * collected.
  */
 struct kwhy_inject_window {

@@ -47,7 +47,7 @@ struct kwhy_llm_piece {
  */
 struct kwhy_llm_answer {
 	struct kwhy_llm_stream stream;
-	int64_t now_ns; /* time at which the bytes arrived that are parsed now */
+	int64_t now_ns; /* time at which the bytes that are now parsed arrived */
 	struct kwhy_llm_piece *pieces;
 	size_t piece_count, piece_capacity;
 	/*

@@ -238,8 +238,9 @@ bool kwhy_bpe_crosses(const struct kwhy_bpe *bpe, const char *mark)
 }
 
 /*
- * Adds the tokens of a character that is no token itself, after `count` tokens in `out`: the tokens of its
- * bytes or, if one of these is missing, the unknown token. Returns the number of added tokens.
+ * Appends the tokens of a character that is no token itself to the `count` tokens in `out`. They are the
+ * tokens of its bytes or, if one of the bytes has no token, the unknown token. Returns the number of added
+ * tokens.
  */
 static size_t add_bytes(
 	const struct kwhy_bpe *bpe, const char *text, size_t length, uint32_t *out, size_t count)

@@ -159,8 +159,8 @@ static bool factor(const struct fitter *fitter, size_t size, double *lower, doub
 }
 
 /*
- * Chooses the used columns: the free ones, and each other one that is no linear combination of those chosen
- * before.
+ * Chooses the used columns: the free ones and, one after another, each other column that is no linear
+ * combination of the columns chosen so far.
  */
 static void choose_used(struct fitter *fitter)
 {

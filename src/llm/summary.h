@@ -19,8 +19,9 @@ struct kwhy_llm_limits {
 };
 
 /*
- * Results of a run. Times are those of requests that were due in the steady window and were answered in
- * full. Outcomes are those of all requests that were due in it. Tokens are those that arrived in it.
+ * Results of a run. Times are those of requests that were due in the steady window and were answered in full.
+ * Outcomes are those of all requests that were due in the window. Tokens are those that arrived in the
+ * window.
  */
 struct kwhy_llm_summary {
 	double seconds; /* length of the steady window, in seconds */
@@ -46,10 +47,10 @@ struct kwhy_llm_summary {
 	size_t stated;	/* among the requests that were answered in full: number of those for which the server
 			   stated its usage with each piece */
 	/*
-	 * Amounts in the steady window: tokens of answers, tokens of prompts, the part of the latter that
-	 * the server had in its prefix cache, and answers. A request counts with the share of its tokens
-	 * that arrived in the window. Failed requests count only in `tokens`. NAN: a server did not state
-	 * them.
+	 * Amounts in the steady window: tokens of answers, tokens of prompts, the part of the prompts' tokens
+	 * that the server had in its prefix cache, and answers. A request counts with the share of its tokens
+	 * that arrived in the window. Failed requests count only in `tokens`. NAN: the server did not state
+	 * the amount.
 	 */
 	double tokens, prompt_tokens, cached_tokens, answers;
 	/* number of requests that were due in the window, were answered in full and kept all limits */

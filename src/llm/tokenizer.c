@@ -30,8 +30,8 @@ struct kwhy_llm_tokenizer {
 	struct special {
 		char *text;
 		uint32_t number;
-		const char *next; /* its first place in the rest of the text; the text's end: it does not
-				     occur; NULL: not searched yet */
+		const char *next; /* the first place of this token in the rest of the text, or the end of
+				     the text if it does not occur there; NULL: not searched yet */
 	} * specials;
 	size_t special_count;
 	const char *path; /* valid while the file is read */

@@ -64,8 +64,8 @@ struct kwhy_llm_shares {
 	struct kwhy_llm_share *items; /* sorted by interval */
 	size_t count, capacity;
 	/*
-	 * number of requests with a text whose prompt has an unknown number of tokens; it is assumed to be
-	 * the mean of the known ones
+	 * number of requests with a text whose prompt has an unknown number of tokens; this number of tokens
+	 * is assumed to be the mean of the known ones
 	 */
 	size_t unknown_prompts;
 	size_t answered; /* number of requests with a text */

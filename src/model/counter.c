@@ -84,7 +84,7 @@ static bool is_on_course(
 
 /*
  * The first reading after `fall` that is at least as high as reading `before`. Only KWHY_COUNTER_WRONG_MAX
- * readings are searched; 0: none of them is.
+ * readings are searched; 0: none of these is that high.
  */
 static size_t find_return(const struct kwhy_counter_readings *readings, size_t before, size_t fall)
 {

@@ -59,8 +59,9 @@ uint32_t kwhy_host_range_of_call(const struct kwhy_recording *recording, uint32_
 uint32_t kwhy_host_range_over(
 	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns);
 /*
- * The row that gives the source position of `row`: the innermost one of `row` and the rows around it whose
- * file is not a library's. If there is none, the innermost one with a file; KWHY_NONE: no row has a file.
+ * The row that gives the source position of `row`. Of `row` and the rows around it, it is the innermost row
+ * whose file is not a library's or, if there is none, the innermost row with a file. KWHY_NONE: no row has a
+ * file.
  */
 uint32_t kwhy_host_range_source(const struct kwhy_recording *recording, uint32_t row);
 

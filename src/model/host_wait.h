@@ -13,7 +13,7 @@
  * What the host did while a device was idle. At each time of a gap it is the state of the thread that issued
  * the activity after the gap. The class of the thread's outermost call gives the state, where calls of class
  * OTHER are skipped. If it is unknown which thread issued that activity, all threads of the processes that
- * use the device count, and of their states the first in the order below applies.
+ * use the device count; the state of them that comes first in the order below then applies.
  */
 enum kwhy_host_state {
 	KWHY_HOST_LAUNCH, /* inside launch calls */

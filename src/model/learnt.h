@@ -56,10 +56,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recordin
 	struct kwhy_error *error);
 
 /*
- * Collects the powers that the readings of a ledger decided (KWHY_BASIS_DATA). It adds those of grouped
- * accounts whose power above idle has a relative standard uncertainty of at most 20 %, unless they were
- * learnt from another recording. All are from devices with one name, that of the first device with such a
- * power. KWHY_E_INPUT: there are no such powers, or no such device has a name. Free the result by
+ * Collects the powers that the readings of a ledger decided (KWHY_BASIS_DATA). Adds the powers above idle of
+ * grouped accounts if their relative standard uncertainty is at most 20 %, unless they were learnt from
+ * another recording. All are from devices with one name, that of the first device with such a power.
+ * KWHY_E_INPUT: there are no such powers, or no such device has a name. Free the result by
  * kwhy_learnt_powers_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_learnt_powers_collect(const struct kwhy_recording *recording,

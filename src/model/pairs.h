@@ -62,9 +62,9 @@ enum kwhy_pair_clock {
 	KWHY_PAIR_ISOLATED,
 	KWHY_PAIR_BY_HOST,
 	KWHY_PAIR_CALL,	  /* time that the host spends in the calls by which it queues the transfer */
-	KWHY_PAIR_QUEUED, /* mean time of a transfer in a row of transfers, the first of which run while later
-			     ones are still being queued; each uses the next part of the buffers, as in
-			     nccl-tests */
+	KWHY_PAIR_QUEUED, /* mean time of a transfer in a row of transfers; the first transfers run while
+			     later ones are still being queued, and each uses the next part of the buffers,
+			     as in nccl-tests */
 	KWHY_PAIR_CLOCK_COUNT
 };
 
@@ -348,8 +348,8 @@ struct kwhy_pairs {
 };
 
 /*
- * A clock that was compared with another one: that of a GPU (`what` is "GPU") with its host's, or that of a
- * rank's host ("host of rank") with that of rank 0's host.
+ * A clock that was compared with another one: the clock of a GPU with that of its host (`what` is "GPU"), or
+ * the clock of a rank's host with that of rank 0's host (`what` is "host of rank").
  */
 struct kwhy_pair_compared_clock {
 	const char *what;

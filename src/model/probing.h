@@ -32,9 +32,9 @@ struct kwhy_probing {
 
 	/* Sums over the recordings that were added with is_earlier false. */
 	uint64_t bursts, repeats, checked,
-		different; /* bursts: number of bursts that have repeats; repeats: their number; checked:
-			      number of bursts before and after which memory was compared; different: number
-			      of those in which it differed */
+		different; /* bursts: number of bursts that have repeats; repeats: number of these repeats;
+			      checked: number of bursts before and after which memory was compared;
+			      different: number of checked bursts in which memory differed */
 	uint32_t different_name; /* name of the first kernel after whose repeats memory differed; 0: it never
 				    differed */
 	int64_t spent_ns;	 /* host time spent in bursts and attempts */

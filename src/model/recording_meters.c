@@ -278,7 +278,7 @@ static bool can_change(const struct checked *checked, size_t from, size_t to)
 
 /*
  * Marks dips and peaks of trailing means, of at most WRONG_MEANS_MAX readings. At both ends of a dip or peak
- * the readings change faster than a mean can, but the reading after it is one that can follow the reading
+ * the readings change faster than a mean can, but the reading after the dip or peak can follow the reading
  * before it. Returns the number of impossible changes that no dip or peak explains.
  */
 static size_t mark_wrong_means(struct checked *checked)

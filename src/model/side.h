@@ -98,8 +98,8 @@ bool kwhy_side_has_finding(const struct kwhy_side *side, const char *id);
  * Adds up several runs of one program: accounts, work, numbers of steps, times and energies of the runs. A
  * finding is kept if more than half of the runs have one of its kind. Powers, ratios, the loop of the steps
  * and figures for projections stay unknown, as a comparison takes the mean of these figures of the single
- * runs. Strings are borrowed from `runs`. The label is that of the first run with the number of further
- * ones.
+ * runs. Strings are borrowed from `runs`. The label is the label of the first run, followed by the number of
+ * further runs.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_side_sum(
 	struct kwhy_side *side, const struct kwhy_side *runs, size_t count, struct kwhy_error *error);

@@ -52,8 +52,8 @@ static void order_op(struct ordering *ordering, struct kwhy_replay_op *op)
 
 /*
  * The work that work in `replay_stream` must wait for because of a link to the row `from`. It is the work of
- * that row or, if the row is dropped, of the closest earlier row that is not. KWHY_NONE: there is no such
- * work, it is in the same stream, or it has not been issued.
+ * that row or, if the row is dropped, of the closest earlier row that is not dropped. KWHY_NONE: there is no
+ * such work, it is in the same stream, or it has not been issued.
  */
 static uint32_t followed_work(const struct ordering *ordering, uint32_t from, uint32_t replay_stream)
 {

@@ -97,7 +97,7 @@ static uint64_t threads_of(const struct kwhy_replay_grid *grid)
 	return (uint64_t)grid->blocks * grid->threads_per_block;
 }
 
-/* Of the grids in the table, the one with the closest number of threads; used if the table is full. */
+/* The grid in the table with the closest number of threads; used if the table is full. */
 static uint32_t nearest_grid(const struct kwhy_replay_pattern *pattern, const struct kwhy_replay_grid *wanted)
 {
 	uint64_t least = UINT64_MAX;
@@ -142,8 +142,8 @@ static enum kwhy_status find_grid(struct kwhy_replay_pattern *pattern, struct kw
 enum { UNKNOWN_THREADS = 128, THREADS_MAX = 1024 };
 
 /*
- * The grid of a row. If it is unknown, the grid has one block for each multiprocessor, or one block if their
- * number is unknown, too.
+ * The grid of a row. If the row's grid is unknown, the result has one block for each multiprocessor, or one
+ * block if the number of multiprocessors is unknown, too.
  */
 static struct kwhy_replay_grid grid_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {

@@ -75,8 +75,8 @@ struct kwhy_proxies {
 	/* grids that were measured for the previous pattern; their powers are reused */
 	struct kwhy_proxy_grid measured[KWHY_REPLAY_GRIDS_MEASURED];
 	size_t measured_count;
-	uint32_t windows; /* number of windows so far in which power was measured; their names are made from
-			     it */
+	uint32_t windows; /* number of windows so far in which power was measured; the names of the windows
+			     are made from this number */
 	double ticks_per_ns;
 	/*
 	 * whether the steps of the device's clock, whose rate does not change with load, are fine enough for

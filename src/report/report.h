@@ -51,8 +51,8 @@ struct kwhy_text_style {
 	const char *const *sections;
 	size_t section_count;
 	/*
-	 * how to see more, written at the end of the first screen; "": nothing; NULL: the options of kwhy
-	 * report
+	 * how to see more, written at the end of the first screen; "": nothing; NULL: the text names the
+	 * options of kwhy report
 	 */
 	const char *more;
 };

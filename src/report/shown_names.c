@@ -68,7 +68,7 @@ static char *elide(struct kwhy_arena *arena, const char *text, size_t length, si
 }
 
 /*
- * Shortens a name. Of the name of a template it keeps a part of the template's own name, and as many of its
+ * Shortens a name. From the name of a template, it keeps a part of the template's own name and as many
  * arguments as fit.
  */
 static const char *shorten(struct kwhy_arena *arena, const char *name, size_t columns)

@@ -48,8 +48,8 @@ void kwhy_text_context_linef(const struct kwhy_text_context *context, const char
 const char *kwhy_device_label(char out[KWHY_DEVICE_LABEL_BYTES], const struct kwhy_device *device);
 
 /*
- * kwhy_text_context_shown(): number of rows that a section shows of `count`: at most `limit`, unless all
- * are requested. kwhy_text_context_more(): writes a sentence on the rows that are not shown.
+ * kwhy_text_context_shown() returns how many of `count` rows a section shows: at most `limit`, unless all are
+ * requested. kwhy_text_context_more() writes a sentence on the rows that are not shown.
  */
 size_t kwhy_text_context_shown(const struct kwhy_text_context *context, size_t count, size_t limit);
 void kwhy_text_context_more(const struct kwhy_text_context *context, size_t count, size_t shown);

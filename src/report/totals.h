@@ -95,9 +95,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_totals_init(
 void kwhy_totals_done(struct kwhy_totals *totals);
 
 /*
- * kwhy_total_power_w(): mean power of an account, W. kwhy_total_each_j(): energy of one of its activities,
- * J: mean power times mean duration. Total energy divided by the number of activities would be too low,
- * since some of them may lie outside of the metered window. NAN: unknown.
+ * kwhy_total_power_w(): mean power of an account, W. kwhy_total_each_j(): energy of one of its activities, J,
+ * which is mean power times mean duration. The total energy divided by the number of activities would be too
+ * low, since some of them may lie outside of the metered window. NAN: unknown.
  */
 double kwhy_total_power_w(const struct kwhy_total *row);
 double kwhy_total_each_j(const struct kwhy_total *row);
@@ -130,9 +130,9 @@ double kwhy_totals_shown_nj(const struct kwhy_totals *totals);
 bool kwhy_totals_look_equal(double a_nj, double b_nj);
 
 /*
- * Metered energy of kernels, collectives, copies and memsets (busy_nj), and the part of it that is known
- * well (known_nj): that of accounts for which the half-width of the 90 % interval is at most `within_ratio`
- * of their energy.
+ * busy_nj: metered energy of kernels, collectives, copies and memsets. known_nj: the part of busy_nj that is
+ * known well. The energy of an account is known well if the half-width of its 90 % interval is at most
+ * `within_ratio` of the energy.
  */
 struct kwhy_totals_known {
 	int64_t busy_nj, known_nj;
@@ -141,9 +141,9 @@ struct kwhy_totals_known {
 struct kwhy_totals_known kwhy_totals_known_within(const struct kwhy_totals *totals, double within_ratio);
 
 /*
- * Energy in nJ from which costs and emissions are computed: that of the run with its unmetered part or, if
- * that is unknown, all that was metered. NAN: neither is known, as with assumed powers for a run of which
- * only windows were recorded.
+ * Energy in nJ from which costs and emissions are computed. It is the energy of the run, its unmetered part
+ * included, or, if that is unknown, all metered energy. NAN: neither is known, as with assumed powers for a
+ * run of which only windows were recorded.
  */
 double kwhy_totals_paid_nj(const struct kwhy_totals *totals);
 

@@ -89,8 +89,8 @@ static struct loop loop_of(
 }
 
 /*
- * Of the repeated sequences with at most `most` repetitions, the one that leaves the fewest launches when
- * its repetitions are merged.
+ * The repeated sequence that leaves the fewest launches when its repetitions are merged, among the sequences
+ * with at most `most` repetitions.
  */
 static struct loop find_loop(
 	const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count, size_t most)
@@ -165,8 +165,8 @@ void kwhy_whatif_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_
 
 /*
  * Length of a kernel in ns in a step with `times` the work. If at least half of the multiprocessors have a
- * block already, further blocks share the units of a multiprocessor, and the length grows with the number
- * of blocks on it. A part of the length does not grow: that of the shortest recorded kernel, which hardly
+ * block already, further blocks share the units of a multiprocessor, and the length grows with the number of
+ * blocks on it. A part of the length does not grow: the length of the shortest recorded kernel, which hardly
  * does any work. On an H200, products of 128 blocks took 1.9 times as long when they had 256 blocks, and
  * kernels of 3 to 6 us took 1.3 to 1.5 times as long (docs/results/projections.md).
  */
@@ -235,8 +235,8 @@ static uint32_t place_of(const struct kwhy_whatif *whatif, const uint32_t *place
 
 /*
  * Removes the calls of all steps that are merged into others. The whole pause before a call is removed with
- * it, unless the call before the pause is outside of all steps; then only that part of the pause is removed
- * which kwhy_whatif_drop_call() removes.
+ * it, unless the call before the pause is outside of all steps; then only as much of the pause is removed as
+ * kwhy_whatif_drop_call() removes.
  */
 static void drop_steps(struct kwhy_whatif *whatif, const uint32_t *places, size_t thread, uint32_t times)
 {

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 
 /*
- * Captures repeated sequences of launches as CUDA graphs. One call then launches what many calls did, and
- * the work runs at the pace of queued work. Capturing runs no work, so the first of several equal sequences
- * is launched as a graph, too. For the lower bound of the saving it is not, since programs first run a
- * sequence uncaptured to warm up.
+ * Captures repeated sequences of launches as CUDA graphs. One call then launches what many calls did, and the
+ * work runs at the pace of queued work. Capturing runs no work, so the first of several equal sequences is
+ * launched as a graph, too. For the lower bound of the saving, the first sequence is not launched as a graph,
+ * since programs first run a sequence uncaptured to warm up.
  *
  * A step that ranges name becomes one graph if its threads neither wait nor pause inside of it, even if
  * several threads issue its work, as in PyTorch's backward pass. Apart from launching the graph, the host

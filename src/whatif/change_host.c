@@ -281,9 +281,9 @@ static void end_row(struct memory_calls *sum, enum kwhy_call_class class, uint64
 }
 
 /*
- * Whether the thread empties the framework's memory cache repeatedly. Such a cache allocates a block from
- * the driver when it has none that fits; when the program empties it, it frees all its blocks one after the
- * other. A program that never empties the cache makes few calls of either kind.
+ * Whether the thread empties the framework's memory cache repeatedly. Such a cache allocates a block from the
+ * driver when it has none that fits; when the program empties the cache, the cache frees all its blocks one
+ * after the other. A program that never empties the cache makes few calls of either kind.
  */
 static bool empties_cache(const struct kwhy_whatif *whatif, size_t thread)
 {

@@ -19,7 +19,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_delays(
 /*
  * Usual delays in ns. kwhy_whatif_queued_ns(): from the end of `before` to the start of `after`, if that is
  * queued before `before` ends. kwhy_whatif_issue_ns(): from the call to the start of an activity in an idle
- * stream. 0: the recording has none.
+ * stream. 0: the recording has no such delay.
  */
 int64_t kwhy_whatif_queued_ns(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t after);
 int64_t kwhy_whatif_issue_ns(const struct kwhy_whatif_graph *graph, uint32_t row);

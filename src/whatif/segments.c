@@ -75,7 +75,7 @@ static void take(struct kwhy_whatif_segments *segments, uint32_t call, struct kw
 
 /*
  * Whether a new step begins a segment. If segments->steps is set, only the first step of each group of that
- * many steps does. Otherwise a step that a range names always does. A step without a name may be an
+ * many steps begins one. Otherwise every step that a range names begins one. A step without a name may be an
  * iteration of a loop inside a real step, so it begins a segment only if the segment so far is long.
  */
 static bool parts_segment(

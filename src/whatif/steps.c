@@ -69,8 +69,8 @@ static void note_places(const struct kwhy_whatif *whatif, uint32_t stream, struc
 }
 
 /*
- * Of the kernel names whose occurrences at the distance `period` cover most of the stream, the one with the
- * largest `period`; KWHY_NONE: no such name.
+ * The kernel name with the largest `period`, among the names whose occurrences at the distance `period` cover
+ * most of the stream; KWHY_NONE: no such name.
  */
 static uint32_t choose_name(const struct rhythm *rhythms, size_t names, uint32_t length)
 {

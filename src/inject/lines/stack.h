@@ -8,8 +8,8 @@
 
 /*
  * A call stack, innermost frame first, taken on a thread of the program. All of it is a copy, because the
- * memory that it was read from may be gone when it is written. If the stack has more frames than fit, the
- * outermost ones are left out.
+ * memory that it was read from may be gone when the stack is written. If the stack has more frames than fit,
+ * the outermost ones are left out.
  */
 enum { KWHY_STACK_FRAMES = 128, KWHY_STACK_TEXT_BYTES = 15 << 10 };
 

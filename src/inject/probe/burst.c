@@ -305,8 +305,8 @@ static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 
 /*
  * Whether this burst repeats only the copies that restore memory. When kernel and copies alternate, the meter
- * shows the energy of both. To subtract the energy of the copies, the copies are also repeated alone. Their
- * share of the time of all bursts is then as large as their share of the time of bursts with the kernel.
+ * shows the energy of both. To subtract the energy of the copies, the copies are also repeated alone, for as
+ * much time in total as they take in the bursts with the kernel.
  */
 static bool is_turn_of_copies(const struct kwhy_probe_burst *burst)
 {

@@ -54,10 +54,10 @@ bool kwhy_probe_may_begin_in_graph(const char *name)
 /*
  * Whether blocks of a product may wait for blocks of another grid layer. cuBLAS may split a product's inner
  * sum among layers of the grid (grid z), which the kernel's name does not show. The blocks of a layer then
- * wait for a counter in memory until the layers before have added their parts. When sm90_xmma_gemm_f64f64
- * and sm80_xmma_gemm_f32f32 in three layers ran again without a reset of that counter, they waited forever
- * on an H200, driver 580.159.04, 2026-11-29. Layers may also be matrices of a batch, which do not wait, but
- * the grid does not show which they are.
+ * wait for a counter in memory until the layers before have added their parts. When sm90_xmma_gemm_f64f64 and
+ * sm80_xmma_gemm_f32f32 in three layers ran again without a reset of that counter, they waited forever on an
+ * H200, driver 580.159.04, 2026-11-29. Layers may also be matrices of a batch, which do not wait, but the
+ * grid does not show whether its layers are matrices of a batch or parts of a sum.
  */
 static bool may_wait_for_layers(const char *name, const unsigned grid[3])
 {

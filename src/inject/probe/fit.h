@@ -19,11 +19,11 @@ bool kwhy_probe_is_fit(const char *name, const unsigned grid[3]);
 bool kwhy_probe_may_begin_in_graph(const char *name);
 
 /*
- * Whether a kernel may run on memory that its own earlier run has left. True for kernels that may run on
- * any contents, and for those that read indices only from memory that they do not write. False for unknown
- * names, and for scans, sorts and products that are split among blocks. The latter keep counts in memory
- * that an earlier kernel has reset. If they run again without that reset, they may access memory out of
- * bounds or wait forever. Pure.
+ * Whether a kernel may run on memory that its own earlier run has left. True for kernels that may run on any
+ * contents, and for those that read indices only from memory that they do not write. False for unknown names,
+ * and for scans, sorts and products that are split among blocks. Such kernels keep counts in memory that an
+ * earlier kernel has reset. If they run again without that reset, they may access memory out of bounds or
+ * wait forever. Pure.
  */
 bool kwhy_probe_may_rerun(const char *name, const unsigned grid[3]);
 

@@ -7,12 +7,12 @@
 
 /*
  * The kernels of executable graphs and their child graphs. They are read when an executable graph is made,
- * because the graph that it was made from may be gone when it is launched. Later changes that the program
- * makes to the executable graph are applied here, too.
+ * because the original graph may be gone when the executable graph is launched. Later changes that the
+ * program makes to the executable graph are applied here, too.
  *
- * After a launch of a graph, the prober may launch one of the graph's kernels by itself. It then runs on the
- * memory contents that the whole graph left, which may differ from what the kernel read within the graph. So
- * the prober launches only kernels that, judged by name, read no addresses or indices from memory.
+ * After a launch of a graph, the prober may launch one of the graph's kernels by itself. The kernel then runs
+ * on the memory contents that the whole graph left, which may differ from what the kernel read within the
+ * graph. So the prober launches only kernels that, judged by name, read no addresses or indices from memory.
  *
  * Any thread may call these functions. The lock is never held while the driver is called.
  */

@@ -113,8 +113,8 @@ static bool is_saved(const struct kwhy_probe_saved *saved, kwhy_cuda_address add
 }
 
 /*
- * The pointer through which a chunk was written: the one with the highest address below the chunk's end; if
- * there is none, the one with the lowest address in the range.
+ * The pointer through which a chunk was written: the pointer with the highest address below the chunk's end
+ * or, if there is none, the pointer with the lowest address in the range.
  */
 static const struct kwhy_probe_pointer *writer_of(const struct kwhy_probe_reach *reach,
 	const struct kwhy_probe_range *range, kwhy_cuda_address chunk_end)

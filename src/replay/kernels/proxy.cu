@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Proxy kernels, which take a given time and draw more or less power during it. `ticks` is the length of a
- * kernel: with `by_time` in nanoseconds of the device's global timer, whose rate is constant, else in cycles
- * of each multiprocessor's clock, which has finer steps. `busy` is the share of the multiprocessors that
- * work, in units of 1/1024; blocks on the other multiprocessors wait. `sink` is never written; it keeps the
- * compiler from removing the work.
+ * kernel. With `by_time`, it is in nanoseconds of the device's global timer, whose rate is constant.
+ * Otherwise it is in cycles of each multiprocessor's clock, which has finer steps. `busy` is the share of the
+ * multiprocessors that work, in units of 1/1024; blocks on the other multiprocessors wait. `sink` is never
+ * written; it keeps the compiler from removing the work.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;

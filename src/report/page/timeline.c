@@ -88,7 +88,10 @@ static void choose_windows(struct builder *builder)
 	}
 }
 
-/* Hides the tracks of devices that are not shown, and of processes whose streams are all on such devices. */
+/*
+ * Hides the tracks of devices that are not shown, and of processes whose streams are all on devices that are
+ * not shown.
+ */
 static enum kwhy_status hide_tracks(struct builder *builder)
 {
 	const struct kwhy_recording *recording = builder->report->recording;

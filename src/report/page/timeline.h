@@ -5,8 +5,8 @@
 #include "report/report.h"
 
 /*
- * Largest number of activities and calls for which the page shows every one of them. If there are more, it
- * shows bins, and single activities in some windows.
+ * Largest number of activities and calls for which the page shows every one of them. If there are more, the
+ * page shows bins, and single activities in some windows.
  */
 #define KWHY_TIMELINE_EXACT_ROWS 2000000
 

@@ -56,7 +56,8 @@ static json_t *power_series(const struct kwhy_recording *recording, const struct
 
 	for (size_t k = 0; k < series->count; k++) {
 		/*
-		 * the last reading ends the last interval, so its power is that of the interval before it
+		 * the last reading ends the last interval and begins none, so it gets the power of the last
+		 * interval
 		 */
 		size_t tick = k + 1 < series->count ? k : k - 1;
 

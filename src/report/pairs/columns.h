@@ -16,8 +16,8 @@ extern const struct kwhy_columns kwhy_pair_loggp_columns, kwhy_pair_energy_colum
 struct kwhy_pair_energy_row {
 	struct kwhy_pair_energy energy;
 	/*
-	 * Joules per byte. gross: of both GPUs. The others are above idle: of both GPUs (net), of the source,
-	 * and of the target.
+	 * Joules per byte. gross: all energy of both GPUs. net, source, target: energy above idle of both
+	 * GPUs, of the source, and of the target.
 	 */
 	struct kwhy_pair_figure gross, net, source, target;
 };

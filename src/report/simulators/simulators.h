@@ -16,8 +16,8 @@ struct kwhy_simulator {
 	bool takes_collectives; /* whether its input can state times of collectives, which have no link */
 	void (*write)(const struct kwhy_pair_series *series, struct kwhy_text *out);
 	/*
-	 * Computes the time in s of one transfer from `text` as the simulator does; NAN: it does not follow
-	 * from the text.
+	 * Computes the time in s of one transfer from `text` as the simulator does; NAN: the text does not
+	 * determine the time.
 	 */
 	double (*predict_s)(const char *text, const struct kwhy_pair_config *config);
 };

@@ -16,8 +16,8 @@ static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Adds a note. If there is no space for it, it is only counted, so that kwhy_stat_notes_add() knows the
- * space needed.
+ * Adds a note. If there is no space for the note, it is only counted, so that kwhy_stat_notes_add() knows how
+ * much space is needed.
  */
 static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 {

@@ -66,7 +66,7 @@ static double end_of(double end, double value)
 	return isnan(end) ? value : end;
 }
 
-/* Quotient of two values of one run, with its interval; unknown if either value is. */
+/* Quotient of two values of one run, with its interval; it is unknown if either value is unknown. */
 static struct kwhy_stat_sample quotient(struct kwhy_stat_sample above, struct kwhy_stat_sample below)
 {
 	double least = end_of(below.low, below.value);

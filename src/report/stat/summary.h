@@ -24,8 +24,8 @@ struct kwhy_stat_domain_figures {
 	uint64_t runs_needed;
 	size_t unmeasured; /* number of runs that count in means although their energy is unknown */
 	/*
-	 * basis of the energy, and reason why the energy is missing; each is that of the last run that has
-	 * one
+	 * basis of the energy, and reason why the energy is missing; each is taken from the last run that
+	 * states it
 	 */
 	const char *basis, *missing;
 };

@@ -288,9 +288,9 @@ static void write_energy(const struct kwhy_text_context *context)
 }
 
 /*
- * Writes the energy that was drawn while nothing ran between the first and the last work, as a share of the
- * metered energy of the run, to which the advice refers. If this metered energy is not the total stated
- * above, the sentence states it.
+ * Writes the energy that was drawn between the first and the last work while nothing ran. It is a share of
+ * the metered energy of the run; the advice refers to that metered energy, too. If the metered energy is not
+ * the total stated above, the sentence states it.
  */
 static void write_busy_energy(const struct kwhy_text_context *context, const char *subject, const char *busy)
 {

@@ -6,8 +6,8 @@
 #include <math.h>
 
 /*
- * Section on `kwhy probe`: the launches that it repeated, the share of the kernels' energy that became
- * known by this, and the launches that it did not repeat.
+ * Section on `kwhy probe`: the launches that it repeated, the share of the kernels' energy that became known
+ * by the repeats, and the launches that it did not repeat.
  */
 
 enum { REASONS_MAX = 8 };
