@@ -15,7 +15,8 @@ struct kwhy_bench_series {
 	enum kwhy_status (*run)(void *context, size_t number, double *out_s, struct kwhy_error *error);
 	void *context;
 	uint32_t repeat;
-	size_t kept_most;		   /* number of runs, from the first, that the median includes */
+	size_t kept_most;		   /* number of runs that the median includes, counted from the
+					      first run */
 	struct kwhy_device_energy *energy; /* where the energy window is recorded; NULL: there is no window */
 	const char *window;		   /* name of the energy window */
 	double window_s;

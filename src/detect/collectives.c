@@ -118,7 +118,10 @@ static void weigh(const struct kwhy_detect_context *context, struct balance *bal
 	weigh_others(context->recording->device_count, balance);
 }
 
-/* Whether the slowest device is slower than all others by much more than these differ from each other. */
+/*
+ * Whether the slowest device is slower than all others by much more than the other devices differ from each
+ * other.
+ */
 static bool has_straggler(const struct kwhy_detect_context *context, const struct balance *balance)
 {
 	double excess_ns = (double)balance->work_ns[balance->slowest] - balance->others_mean_ns;

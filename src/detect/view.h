@@ -34,8 +34,8 @@ struct kwhy_device_view {
 };
 
 /*
- * Calls [begin, end) of one thread. `device` is the one to which the thread issued work last; it is the same
- * during all of them.
+ * Calls [begin, end) of one thread. `device` is the device to which the thread issued work last; it is the
+ * same during all of these calls.
  */
 struct kwhy_segment {
 	uint32_t device, begin, end;

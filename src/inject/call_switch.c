@@ -53,7 +53,10 @@ static __typeof__(cuptiActivityEnableRuntimeApi) *setter_of(
 						   : calls->cupti->cuptiActivityEnableDriverApi;
 }
 
-/* Enables or disables single calls of a domain: those that matter or, with `matter` false, the others. */
+/*
+ * Enables or disables single calls of a domain: the calls that matter or, with `matter` false, the other
+ * calls.
+ */
 static void switch_each(const struct kwhy_inject_call_switch *calls, int domain, bool matter, bool is_on)
 {
 	__typeof__(cuptiActivityEnableRuntimeApi) *set = setter_of(calls, domain);

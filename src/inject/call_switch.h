@@ -51,7 +51,7 @@ void kwhy_inject_call_switch_begin(struct kwhy_inject_call_switch *calls);
 void kwhy_inject_call_switch_set(struct kwhy_inject_call_switch *calls, bool is_on);
 
 /*
- * Changes from the first way to the second, for a CUPTI that records none of the calls that were enabled
+ * Changes from the first way to the second way, for a CUPTI that records none of the calls that were enabled
  * alone. Call it while no call is enabled.
  */
 void kwhy_inject_call_switch_give_up_alone(struct kwhy_inject_call_switch *calls);

@@ -212,9 +212,9 @@ static enum kwhy_status apportion_clean(
 }
 
 /*
- * If the device has a meter, adds the accounts of time before the first and after the last activity: one
- * for time without a context, and one for the rest, even if the rest is 0, because the meter may show
- * energy there.
+ * If the device has a meter, adds the accounts of time before the first and after the last activity: one for
+ * the part of this time without a context, and one for the other part. The latter is added even if its time
+ * is 0, because the meter may show energy there.
  */
 static enum kwhy_status apportion_outside(struct opening *opening, struct kwhy_error *error)
 {

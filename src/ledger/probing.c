@@ -218,7 +218,10 @@ static struct repeats find_repeats(
 	return repeats;
 }
 
-/* Whether the clock was read in the time of the repeats, and is none of the program's. */
+/*
+ * Whether the clock was read in the time of the repeats, and is none of the clocks at which the program's own
+ * work ran.
+ */
 static bool has_other_clock(const struct repeats *repeats, const struct kwhy_work_clock *clock)
 {
 	const struct kwhy_activities *rows = repeats->rows;

@@ -7,7 +7,7 @@
 
 /*
  * Activities of kwhy probe between the program's own work (ADR 0029). They have origin KWHY_ORIGIN_REPEAT or
- * KWHY_ORIGIN_PROBER and accounts of category probing, and their time does not count as the program's.
+ * KWHY_ORIGIN_PROBER and accounts of category probing, and their time does not count as time of the program.
  */
 
 /* Whether a device has activities of kwhy probe. */
@@ -25,9 +25,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_probing_cut(struct kwhy_covered *covered,
 /*
  * Intervals of kwhy probe in which the device's clock was not that of the program, so that the device's power
  * differs from the power of the kernel between the program's other work. throttled_count: in the last quarter
- * of the interval repeats took more than 3 % longer than in the first, because the clock fell, as it does at
- * the power limit. A step of an H200's clock is 0.8 %. clock_count: other intervals whose clock was read and
- * is none of the program's (work_clock.h).
+ * of the interval, repeats took more than 3 % longer than in the first quarter, because the clock fell, as it
+ * does at the power limit. A step of an H200's clock is 0.8 %. clock_count: other intervals whose clock was
+ * read and is none of the program's (work_clock.h).
  */
 struct kwhy_probing_unlike {
 	struct kwhy_window *windows; /* [throttled_count + clock_count]; the caller frees them */

@@ -26,11 +26,11 @@ struct sum {
 	double certain; /* sum in windows that are not random; it is known exactly and is no part of the
 			   sample */
 	double all;	/* sum in all random windows so far */
-	double squares, products; /* squares: sum, over pairs of consecutive random windows, of the account's
-				     squared change from one to the next; products: the same sum of its change
-				     times the change of all accounts */
-	double last;		  /* sum in the last random window in which the account ran */
-	size_t last_drawn;	  /* number of the random window that `last` belongs to */
+	double squares, products;   /* squares: sum of the account's squared changes from one random window
+				       to the next; products: sum of the account's change times the change of
+				       all accounts, over the same pairs of windows */
+	double last;		    /* sum in the last random window in which the account ran */
+	size_t last_drawn;	    /* number of the random window that `last` belongs to */
 	double time_ns, certain_ns; /* time in random windows, and time in other windows */
 	double now_ns;
 	int64_t last_ns; /* time up to which `now_ns` is complete */

@@ -55,7 +55,7 @@ struct kwhy_llm_answer {
 	 * many of the prompt's tokens the server had in its prefix cache.
 	 */
 	int64_t prompt_tokens, cached_tokens, completion_tokens;
-	/* times at which the first event with choices and the last event arrived; 0: none did */
+	/* times at which the first event with choices and the last event arrived; 0: no such event arrived */
 	int64_t first_event_ns, last_event_ns;
 	bool finished; /* a finish_reason was received, and it is no failure */
 	bool ended;    /* [DONE] was received */
@@ -75,8 +75,8 @@ void kwhy_llm_answer_init(struct kwhy_llm_answer *answer);
 void kwhy_llm_answer_done(struct kwhy_llm_answer *answer);
 
 /*
- * Parses bytes of the answer's body that arrived at now_ns. false: the rest need not be received; the flags
- * above say why.
+ * Parses bytes of the answer's body that arrived at now_ns. false: the rest of the body need not be received;
+ * the flags above say why.
  */
 bool kwhy_llm_answer_feed(struct kwhy_llm_answer *answer, const char *bytes, size_t length, int64_t now_ns);
 

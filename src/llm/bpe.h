@@ -46,7 +46,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bpe_read(
 void kwhy_bpe_done(struct kwhy_bpe *bpe);
 
 /*
- * Whether a token has `mark` after other text. If none does, words can be split before `mark` without a
+ * Whether a token has `mark` after other text. If no token has, words can be split before `mark` without a
  * change of their tokens.
  */
 bool kwhy_bpe_crosses(const struct kwhy_bpe *bpe, const char *mark);

@@ -7,7 +7,8 @@
 /* Energy of one request, in addition to that of the idle server. */
 struct kwhy_llm_request_energy {
 	int64_t prefill_nj; /* energy of the prompt, with its cached tokens and its share of a batch */
-	int64_t decode_nj;  /* energy of the answer's tokens after the first, including their shares of steps
+	int64_t decode_nj;  /* energy of the answer's tokens after the first token, including their shares of
+			       steps
 			     */
 };
 

@@ -39,8 +39,8 @@ void kwhy_llm_pace_init(struct kwhy_llm_pace *pace, const struct kwhy_llm_record
 double kwhy_llm_pace_of_piece(const struct kwhy_llm_pace *pace, size_t piece);
 
 /*
- * Mean time per token in seconds, for tokens after the first piece: the time from the first piece to the
- * last, divided by the number of tokens in the pieces after the first. NAN: there are fewer than two
+ * Mean time per token in seconds, for tokens after the first piece: the time from the first piece to the last
+ * piece, divided by the number of tokens in the pieces after the first piece. NAN: there are fewer than two
  * pieces.
  */
 double kwhy_llm_pace_token_s(const struct kwhy_llm_pace *pace);

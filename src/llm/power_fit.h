@@ -65,8 +65,8 @@ struct kwhy_llm_power_fit {
 	 */
 	struct kwhy_llm_coefficient prefill_j, decode_j;
 	/*
-	 * Coefficients of the fit. If columns depend on each other, one coefficient includes the others,
-	 * which are 0.
+	 * Coefficients of the fit. If columns depend on each other, one coefficient includes the other
+	 * coefficients, which are 0.
 	 */
 	double model_idle_w, model_work_j[KWHY_LLM_WORK_COUNT];
 	double amount[KWHY_LLM_WORK_COUNT]; /* work, joules and seconds of all rows */

@@ -12,8 +12,8 @@ enum kwhy_llm_endpoint { KWHY_LLM_CHAT, KWHY_LLM_COMPLETIONS };
 struct kwhy_llm_question {
 	enum kwhy_llm_endpoint endpoint;
 	const char *model;
-	const struct kwhy_llm_dialog *dialogs; /* used one after another, again from the first after the last;
-						  NULL: prompts are made up */
+	const struct kwhy_llm_dialog *dialogs; /* used one after another, and again from the first dialog
+						  after the last one; NULL: prompts are made up */
 	size_t dialog_count;
 	struct kwhy_llm_length words;	   /* number of words of each made-up message of the user */
 	struct kwhy_llm_length max_tokens; /* limit of an answer's tokens if the dialog states none */
@@ -25,10 +25,10 @@ struct kwhy_llm_question {
 	/* Request the usage with each piece of text (continuous_usage_stats); also an extension. */
 	bool usage_each;
 	bool whole; /* request answers without a stream */
-	/* counts the tokens that the server does not state; NULL: none does */
+	/* counts the tokens that the server does not state; NULL: these tokens are not counted */
 	struct kwhy_llm_tokenizer *tokenizer;
-	const struct kwhy_llm_word_costs
-		*costs; /* lengths of made-up texts are in tokens by this table; NULL: they are in words */
+	const struct kwhy_llm_word_costs *costs; /* table by which the lengths of made-up texts are counted in
+						    tokens; NULL: the lengths are in words */
 };
 
 /* Number of tokens of each word of which prompts are made up. */

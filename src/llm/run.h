@@ -15,7 +15,9 @@ struct kwhy_llm_load {
 	uint32_t concurrency; /* number of concurrent requests; with given times it is their upper limit */
 	/* time in which requests are sent; requests that are pending at its end may complete */
 	int64_t duration_ns;
-	/* time at the start, and the same time at the end, that is not part of the steady window */
+	/*
+	 * length of the time at the start, and of the time at the end, that is not part of the steady window
+	 */
 	int64_t ramp_ns;
 	int64_t stall_ns; /* longest wait for the next byte of an answer */
 };

@@ -52,7 +52,7 @@ struct slot {
 struct shard {
 	struct sender *sender;
 	CURLM *multi;
-	int64_t timer_ns; /* time at which libcurl asked to be called; INT64_MAX: it did not */
+	int64_t timer_ns; /* time at which libcurl asked to be called; INT64_MAX: it did not ask */
 };
 
 /* Slots in the order in which they were added. */

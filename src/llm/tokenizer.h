@@ -17,8 +17,8 @@
 struct kwhy_llm_tokenizer;
 
 /*
- * Reads a file. KWHY_E_INPUT: it is damaged, or needs a feature other than those above. KWHY_E_UNSUPPORTED:
- * libpcre2-8, which splits texts into words, is missing.
+ * Reads a file. KWHY_E_INPUT: it is damaged, or needs a feature that the comment above does not name.
+ * KWHY_E_UNSUPPORTED: libpcre2-8, which splits texts into words, is missing.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_tokenizer_open(
 	const char *path, struct kwhy_llm_tokenizer **out, struct kwhy_error *error);

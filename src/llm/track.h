@@ -11,8 +11,8 @@
  * counters at some moment between `early_ns` and `late_ns`. These bounds follow from the times at which the
  * request was sent and answered: the response may have been made up to KWHY_LLM_TRACK_FRESH_NS earlier, and
  * it reports the age of its readings at that time. Counters never fall. So the sum at a given moment is at
- * least that of the last scrape that is certainly before it, and at most that of the first scrape that is
- * certainly after it. Times are of CLOCK_MONOTONIC. Only one thread may use a track.
+ * least the sum of the last scrape that is certainly before this moment, and at most the sum of the first
+ * scrape that is certainly after it. Times are of CLOCK_MONOTONIC. Only one thread may use a track.
  */
 /* If its readings are older than this, kwhy serve reads its meters again for a request. */
 #define KWHY_LLM_TRACK_FRESH_NS INT64_C(100000000)

@@ -44,7 +44,7 @@ struct kwhy_doctor_report {
 	struct kwhy_doctor_gpu *gpus;
 	struct kwhy_doctor_check *checks;
 	size_t gpu_count, check_count, check_capacity;
-	const char *no_gpu; /* why no GPU was found; NULL: at least one was */
+	const char *no_gpu; /* why no GPU was found; NULL: at least one GPU was found */
 };
 
 /* Number of checks with this verdict. */

@@ -41,7 +41,7 @@ static bool grids_are_equal(struct kwhy_learnt_grid a, struct kwhy_learnt_grid b
 
 /*
  * Finds the grid in which an account spends the majority of its time. A first pass finds the only grid that
- * can have the majority (Boyer and Moore), a second pass checks whether it has.
+ * can have the majority (Boyer and Moore); a second pass checks whether that grid has the majority.
  */
 struct vote {
 	double lead_ns, grid_ns, all_ns;

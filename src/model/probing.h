@@ -26,8 +26,8 @@ struct kwhy_probing_account {
 struct kwhy_probing {
 	struct kwhy_names names;
 	struct kwhy_probing_account *accounts;
-	uint32_t *first_of_name; /* index + 1 of the first account of each name; 0: no account. `next` of an
-				    account is index + 1 of the next account of the same name */
+	uint32_t *first_of_name; /* index + 1 of the first account of each name; 0: no account. The member
+				    `next` of an account is index + 1 of the next account of the same name */
 	size_t count, capacity, name_capacity;
 
 	/* Sums over the recordings that were added with is_earlier false. */

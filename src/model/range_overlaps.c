@@ -19,7 +19,8 @@ struct lists {
 	uint16_t *places; /* [name * KWHY_RANGE_KIND_COUNT + kind] index of the sum with that name and kind */
 	uint32_t *groups; /* [process] another process of the same group (union-find); the representative of a
 			     group has itself */
-	uint32_t *owners; /* [device] a process that has streams on the device; KWHY_NONE: no process has */
+	uint32_t *owners; /* [device] a process that has streams on the device; KWHY_NONE: no process has
+			     any */
 	struct edge *edges;
 	size_t edge_count;
 };

@@ -24,9 +24,9 @@ struct kwhy_response {
 };
 
 /*
- * The response of a meter. NVML's meters respond as measured on one H200 with driver 580.159.04. AMD's have
- * not been measured: the true delay and low-pass may be anything from 0 to about twice the values given. All
- * others are assumed to respond without delay; the uncertainty of their time is that of one update.
+ * The response of a meter. NVML's meters respond as measured on one H200 with driver 580.159.04. AMD's meters
+ * have not been measured: the true delay and low-pass may be anything from 0 to about twice the values given.
+ * All other meters are assumed to respond without delay; the uncertainty of their time is that of one update.
  */
 struct kwhy_response kwhy_response_of(enum kwhy_meter meter);
 

@@ -251,7 +251,7 @@ void kwhy_side_end(struct kwhy_side_sums *sums, int64_t run_nj, int64_t low_nj, 
 	struct kwhy_side *side = sums->side;
 
 	take_run(side, run_nj, low_nj, high_nj);
-	/* the sum is unknown if the energy of any device is */
+	/* the sum is unknown if the energy of any device is unknown */
 	if (sums->energy_missing || !sums->known_count) {
 		side->energy_nj = side->idle_nj = KWHY_UNKNOWN_NJ;
 		side->power_w = NAN;

@@ -199,9 +199,9 @@ struct kwhy_stat_energy kwhy_stat_net(
 
 /*
  * Joules of the sampler's thread during the runs, modelled as the energy of the CPU packages times the
- * thread's share of the busy time of all CPUs. The energy is that above idle if idle was measured. Otherwise
- * it is gross, and the result is too high. NAN: a package's energy or the busy time is unknown, or no energy
- * lies above idle.
+ * thread's share of the busy time of all CPUs. The energy of the packages is their energy above idle if idle
+ * was measured. Otherwise it is their gross energy, and the result is too high. NAN: a package's energy or
+ * the busy time is unknown, or no energy lies above idle.
  */
 double kwhy_stat_cost_j(const struct kwhy_stat *stat);
 

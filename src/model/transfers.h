@@ -157,11 +157,11 @@ struct kwhy_transfer_pinning {
 };
 
 /*
- * The gain of compression at the largest size at which it was measured. L is the rate of the link, E that
- * of expanding, C that of compressing; E and C count uncompressed bytes per second. Compression makes S
+ * The gain of compression at the largest size at which it was measured. L is the rate of the link, E the rate
+ * of expanding, C the rate of compressing; E and C count uncompressed bytes per second. Compression makes S
  * bytes smaller by the factor r. If sending and expanding overlap, S bytes take max(S / (r L), S / E).
- * Compressing takes S / C more, unless the data are already compressed. Compression saves time if r is
- * above 1 and expanding and compressing are faster than the link.
+ * Compressing takes S / C more, unless the data are already compressed. Compression saves time if r is above
+ * 1 and expanding and compressing are faster than the link.
  */
 struct kwhy_transfer_compression {
 	uint64_t bytes; /* 0: not measured */
@@ -202,7 +202,7 @@ struct kwhy_transfers {
 	double context_idle_w;		   /* NAN: not measured */
 	/* why the GPU's energy is unknown; NULL: it is known, or the user did not ask for it */
 	const char *energy_missing;
-	const char *ended_early; /* why the run ended early; NULL: it did not */
+	const char *ended_early; /* why the run ended early; NULL: it did not end early */
 	bool is_lost; /* the run ended early because the device was lost or the run was interrupted */
 	struct kwhy_transfer_point *points;
 	size_t point_count;

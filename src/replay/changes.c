@@ -8,8 +8,8 @@
 
 /*
  * To merge several pieces of work, a change first edits the piece that remains, which gets the time of all
- * pieces, and then drops the others. In the journal of edits each dropped row therefore comes after the row
- * into which it was merged.
+ * pieces, and then drops the other pieces. In the journal of edits each dropped row therefore comes after the
+ * row into which it was merged.
  */
 
 /* State of one change. */

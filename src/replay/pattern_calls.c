@@ -169,7 +169,7 @@ static bool launches_graph(const struct kwhy_replay_builder *builder, uint32_t c
 
 /*
  * Adds the rows that a call issues. If the call launches a graph, all its work goes to the stream of the
- * first.
+ * first row.
  */
 static enum kwhy_status add_rows(
 	struct kwhy_replay_builder *builder, size_t bucket, bool is_graph, struct kwhy_error *error)

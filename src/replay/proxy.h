@@ -111,7 +111,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_proxies_wait_once(
 
 /*
  * A launch of a proxy kernel that takes length_ns and is followed by the next queued kernel after queued_ns.
- * If the shortest kernel of the grid takes longer than length_ns, the launch takes that time.
+ * If the shortest kernel of the grid takes longer than length_ns, the launch takes as long as that kernel.
  */
 struct kwhy_proxy_launch {
 	struct kwhy_gpu_stream *stream;

@@ -10,7 +10,7 @@
 /*
  * `kwhy replay` makes the calls of a recording again on this GPU, with proxy kernels in place of the recorded
  * ones: first as recorded, then with the requested changes. The error of the first replay shows what error to
- * expect of the second.
+ * expect of the second replay.
  */
 struct kwhy_replay_request {
 	enum kwhy_gpu_backend backend;

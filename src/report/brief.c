@@ -27,7 +27,10 @@ struct limits {
 	int digits;	 /* longest number in bytes */
 };
 
-/* the limits in the order in which they are tried; each makes a shorter document than those before */
+/*
+ * the limits in the order in which they are tried; each limit makes a shorter document than the limits before
+ * it
+ */
 static const struct limits limits[] = {
 	{8, 5, 4, 400, 1000, 4},
 	{6, 4, 4, 240, 1000, 4},

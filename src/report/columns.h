@@ -151,7 +151,7 @@ struct kwhy_columns {
 	const struct kwhy_column *items;
 	size_t count;
 	int digits; /* significant digits of numbers in text; 0: 3 digits */
-	/* whether the name in a row is that of a kernel; NULL: no name is */
+	/* whether the name in a row is that of a kernel; NULL: no name is that of a kernel */
 	bool (*is_kernel)(const void *row);
 };
 #define KWHY_COLUMNS(array) .items = (array), .count = sizeof(array) / sizeof(*(array))

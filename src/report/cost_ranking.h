@@ -23,8 +23,8 @@ struct kwhy_ranked_cost {
 	double peak_bytes_per_s;
 	double gross_j_per_byte, net_j_per_byte; /* energy per byte; NAN: unknown */
 	/*
-	 * gross energy per byte, divided by that of the best entry; if energies are unknown, the best
-	 * entry's rate divided by this one's; at least 1
+	 * gross energy per byte, divided by that of the best entry; if energies are unknown, the best entry's
+	 * rate divided by the rate of this entry; at least 1
 	 */
 	double ratio_to_best;
 };

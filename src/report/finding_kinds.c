@@ -130,7 +130,7 @@ static void add_device(struct kwhy_text *out, const struct kwhy_recording *recor
 		kwhy_text_addf(out, "GPU %" PRId32, recording->devices[device].index);
 }
 
-/* Removes the unit of `low` if `high` has the same one: in "560 ms" to "590 ms" the first becomes "560". */
+/* Removes the unit of `low` if `high` has the same unit: in "560 ms" to "590 ms", "560 ms" becomes "560". */
 static const char *without_unit_of(char *low, const char *high)
 {
 	char *unit = strchr(low, ' ');

@@ -33,7 +33,8 @@ struct kwhy_table {
 	const struct kwhy_table_column *columns;
 	size_t column_count, cell_count;
 	struct kwhy_text cells;	  /* text of all cells, each of which ends in NUL */
-	struct kwhy_text kernels; /* [rows] whether the name in the row is that of a kernel; 0: it is not */
+	struct kwhy_text kernels; /* [rows] 1: the name in the row is that of a kernel; 0: it is another
+				     name */
 	size_t rule_row;	  /* index of the row above which a line is drawn; 0: no line */
 	bool failed;
 };

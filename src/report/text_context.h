@@ -56,7 +56,7 @@ void kwhy_text_context_more(const struct kwhy_text_context *context, size_t coun
 
 /*
  * Writes the means over steps: "12 steps of 1.3 ms and 0.4 J each, idle included; on the host 1.1 ms ...".
- * They are computed from the time from the first work of the first step to the last work of the last.
+ * The time is that from the first work of the first step to the last work of the last step.
  */
 void kwhy_text_context_step_mean(const struct kwhy_text_context *context);
 

@@ -32,7 +32,10 @@ struct kwhy_totals {
 	size_t known_count;  /* number of devices whose energy is known */
 	size_t active_count; /* number of devices with activities */
 	bool modelled;	     /* whether energies come from assumed powers and not from a meter */
-	/* energy attributed on the devices whose energy is known; KWHY_UNKNOWN_NJ: no device's is */
+	/*
+	 * energy attributed on the devices whose energy is known; KWHY_UNKNOWN_NJ: the energy of no device is
+	 * known
+	 */
 	int64_t energy_nj;
 	int64_t idle_nj;		    /* part of energy_nj that was drawn while the devices idled */
 	int64_t window_ns, least_window_ns; /* longest and shortest metered window of any device */

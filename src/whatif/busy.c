@@ -14,7 +14,8 @@
  */
 struct shift {
 	const int64_t *start_ns, *end_ns;
-	const uint8_t *dropped; /* [activities] whether each activity is removed; NULL: none is */
+	const uint8_t *dropped; /* [activities] whether each activity is removed; NULL: no activity is
+				   removed */
 	size_t count;
 };
 

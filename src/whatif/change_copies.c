@@ -107,7 +107,7 @@ static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 /*
  * Whether packing saves time. Device and host work concurrently, so a sequence of copies takes the time of
  * the slower one. Large copies take as long when packed, and work that needs the first copy would then wait
- * for the last. Where the cost of a copy is unknown, packing is assumed to save at least the time of the
+ * for the last copy. Where the cost of a copy is unknown, packing is assumed to save at least the time of the
  * calls.
  */
 static bool is_worth_it(const struct pack *pack)

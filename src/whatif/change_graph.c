@@ -34,7 +34,7 @@ enum {
 
 /* What one process issues in one named step. */
 struct step {
-	uint32_t call;	 /* the first call that issues work of the step; KWHY_NONE: none does */
+	uint32_t call;	 /* the first call that issues work of the step; KWHY_NONE: no call does */
 	bool is_divided; /* a thread pauses, waits or allocates in the step, or a part of it does not repeat
 			  */
 	int64_t first_ns, last_ns; /* starts of the first and the last call that issues work of the step */

@@ -35,7 +35,7 @@ static int64_t time_followed(
 						     : graph->end_ns[node->from[link]];
 }
 
-/* The link that decided the start of a node; KWHY_LINK_JOIN: none did. */
+/* The link that decided the start of a node; KWHY_LINK_JOIN: no link did. */
 static size_t link_of_start(const struct kwhy_whatif_graph *graph, uint32_t at)
 {
 	const struct kwhy_whatif_node *node = &graph->nodes[at];
@@ -49,7 +49,7 @@ static size_t link_of_start(const struct kwhy_whatif_graph *graph, uint32_t at)
 	return link;
 }
 
-/* Goes from the start of the node to the node that decided that start. Returns false if none did. */
+/* Goes from the start of the node to the node that decided that start. Returns false if no node did. */
 static bool leave_start(struct walk *walk)
 {
 	const struct kwhy_whatif_graph *graph = walk->graph;

@@ -162,7 +162,7 @@ static enum kwhy_status copy(
 }
 
 /*
- * Finds the offset between the clocks: reads the device's clock between two readings of the host's. Of
+ * Finds the offset between the clocks: reads the device's clock between two readings of the host's clock. Of
  * several attempts, it takes the one with the shortest time between these two readings.
  */
 static enum kwhy_status relate(struct kwhy_loads *loads, struct gpu_clock *out, struct kwhy_error *error)
@@ -195,8 +195,8 @@ static enum kwhy_status relate(struct kwhy_loads *loads, struct gpu_clock *out, 
 }
 
 /*
- * Converts a time of the device's clock to the host's. The offset is interpolated linearly between two
- * measured relations.
+ * Converts a time of the device's clock to a time of the host's clock. The offset is interpolated linearly
+ * between two measured relations.
  */
 static int64_t host_ns(const struct gpu_clock *first, const struct gpu_clock *last, int64_t device_ns)
 {

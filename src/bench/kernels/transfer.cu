@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels of the transfer benchmark. Addresses are those of device memory, or those by which the device
- * reaches host memory. The pattern that is moved is pseudo-random: its 32-bit word i is mix(seed + i).
+ * Kernels of the transfer benchmark. Addresses are addresses of device memory, or addresses by which the
+ * device reaches host memory. The pattern that is moved is pseudo-random: its 32-bit word i is mix(seed + i).
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;

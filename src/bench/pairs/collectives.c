@@ -98,8 +98,8 @@ static uint64_t *flag_at(uint64_t flags, unsigned word)
 }
 
 /*
- * Reports that this GPU has reached a round, and waits until all others have reached it. false: a GPU did not
- * reach it within seconds.
+ * Reports that this GPU has reached a round, and waits until all other GPUs have reached it. false: a GPU did
+ * not reach it within seconds.
  */
 static bool meet(const struct together *all, uint64_t round)
 {
@@ -242,8 +242,8 @@ static enum kwhy_status begin_one(
 }
 
 /*
- * Checks that this rank can access the memory of all others, from which the collectives of the host back end
- * read.
+ * Checks that this rank can access the memory of all other ranks, from which the collectives of the host back
+ * end read.
  */
 static enum kwhy_status check_reach(const struct kwhy_pair_testbed *testbed, struct kwhy_error *error)
 {

@@ -12,7 +12,7 @@
 
 /*
  * The largest size in bytes, at most `bytes`, that the collective can divide into equal parts; 0: `bytes` is
- * too small for any.
+ * too small for any such size.
  */
 uint64_t kwhy_pair_collective_bytes(enum kwhy_pair_engine engine, uint64_t bytes, uint32_t gpu_count);
 

@@ -77,7 +77,7 @@ static bool is_known(const struct kwhy_pairs *pairs, const struct kwhy_pair_conf
 
 /*
  * Whether the energy of a configuration's transfers is to be measured. Each engine is measured with one way
- * of timing only: by the host's clock for STAGED, back to back for the others.
+ * of timing only: by the host's clock for STAGED, back to back for all other engines.
  */
 static bool is_metered(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {

@@ -135,8 +135,8 @@ static enum kwhy_status let_go(
 }
 
 /*
- * Runs one untimed transfer. All ranks queue their parts concurrently: NCCL may connect the ranks during
- * the first transfer, for which each rank waits for the others.
+ * Runs one untimed transfer. All ranks queue their parts concurrently: NCCL may connect the ranks during the
+ * first transfer, and for this each rank waits for the other ranks.
  */
 static enum kwhy_status issue_first(struct kwhy_pair_work *work, struct kwhy_error *error)
 {

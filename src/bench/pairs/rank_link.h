@@ -71,7 +71,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_rank_link_receive(
 
 /*
  * kwhy_rank_link_receive_by() receives a part of a message; all parts share the deadline that
- * kwhy_rank_link_end() returned before the first.
+ * kwhy_rank_link_end() returned before the first part was received.
  */
 int64_t kwhy_rank_link_end(void);
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_receive_by(struct kwhy_rank_link *link, uint32_t from,
@@ -90,7 +90,7 @@ int kwhy_rank_link_await(struct kwhy_rank_link *link, int64_t wait_ns);
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_drop(
 	struct kwhy_rank_link *link, uint32_t rank, bool silent, struct kwhy_error *error);
 
-/* Checks without waiting that no other rank has ended. KWHY_E_LOST: one has. */
+/* Checks without waiting that no other rank has ended. KWHY_E_LOST: another rank has ended. */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_check(struct kwhy_rank_link *link, struct kwhy_error *error);
 
 #endif

@@ -110,8 +110,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_drifts(
 /* Copies what the ranks reported about themselves to `out`. */
 void kwhy_pair_ranks_describe(const struct kwhy_pair_ranks *ranks, struct kwhy_pairs *out);
 /*
- * Nanoseconds to subtract from a rank's Unix time to get rank 0's; 0: the rank is on rank 0's host, which has
- * only one clock.
+ * Nanoseconds to subtract from a rank's Unix time to get rank 0's Unix time; 0: the rank is on rank 0's host,
+ * which has only one clock.
  */
 int64_t kwhy_pair_ranks_unix_offset(const struct kwhy_pair_ranks *ranks, uint32_t rank);
 /*
@@ -157,7 +157,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_buffers(
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_stream(
 	struct kwhy_pair_work *work, uint32_t count, bool returns, double *out_s, struct kwhy_error *error);
-/* These functions do this rank's part of a transfer, in the leading rank and in the others. */
+/* These functions do this rank's part of a transfer, in the leading rank and in the other ranks. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_part_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_part_elapsed(
@@ -166,8 +166,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_part_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);
 
 /*
- * Starts the NCCL communicator of two ranks or, if `one` equals `other`, that of all ranks. The leading
- * rank asks the others to join.
+ * Starts the NCCL communicator of two ranks or, if `one` equals `other`, that of all ranks. The leading rank
+ * asks the other ranks to join.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_nccl(
 	struct kwhy_pair_testbed *testbed, uint32_t one, uint32_t other, struct kwhy_error *error);

@@ -232,8 +232,8 @@ static const char *way_name(unsigned i)
 }
 
 /*
- * Parses the words of a route. WAY is a name, LIMIT a real number and ANCESTOR may be negative; the others
- * are unsigned integers.
+ * Parses the words of a route. WAY is a name, LIMIT a real number and ANCESTOR may be negative; the other
+ * words are unsigned integers.
  */
 static bool parse_route(char *const words[8], struct kwhy_pair_route *out)
 {

@@ -86,7 +86,7 @@ static void close_config(struct sweep *sweep, size_t id)
 
 /*
  * Adds a batch's samples to the configuration. Their times are on the clock of the leading rank's host and
- * are converted to rank 0's.
+ * are converted to the clock of rank 0's host.
  */
 static void keep_samples(
 	struct sweep *sweep, struct kwhy_pair_config *config, const struct kwhy_pair_batch *batch)

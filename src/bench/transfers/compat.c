@@ -94,7 +94,7 @@ static enum kwhy_status queue_copies(struct paired_run *paired_run, struct kwhy_
 	return status;
 }
 
-/* Queues all copies of a sample. Those in the opposite direction begin when the counted ones do. */
+/* Queues all copies of a sample. Copies in the opposite direction begin when the counted copies begin. */
 static enum kwhy_status queue_all(struct paired_run *paired_run, struct kwhy_error *error)
 {
 	struct kwhy_bench_buffers *buffers = paired_run->buffers;

@@ -5,8 +5,8 @@
 #include "gpu/gpu.h"
 
 /*
- * Rates as nvbandwidth 0.8 prints them, measured by its method. A rate is the median of three samples. For
- * a sample, 4 warm-up copies and 16 counted copies of the same buffers are queued before the first begins.
+ * Rates as nvbandwidth 0.8 prints them, measured by its method. A rate is the median of three samples. For a
+ * sample, 4 warm-up copies and 16 counted copies of the same buffers are queued before the first copy begins.
  * The rate is the bytes of the 16 copies divided by the time between the device's events, rounded down to
  * whole microseconds. Rates are in GB/s (10^9 bytes per second). In bidirectional tests the opposite
  * direction copies twice the bytes and is not counted. Copies by kernels ("sm") use a kernel of kwhy.

@@ -33,7 +33,7 @@ static bool to_host(const struct kwhy_bench_work *work)
 	return work->direction == KWHY_TRANSFER_D2H;
 }
 
-/* Prepares the copy of the first piece; the others have fixed offsets from it. */
+/* Prepares the copy of the first piece; the other pieces have fixed offsets from it. */
 static enum kwhy_status prepare_ends(
 	struct kwhy_bench_work *work, enum kwhy_bench_memory memory, struct kwhy_error *error)
 {

@@ -128,7 +128,7 @@ uint64_t kwhy_bench_stride(uint64_t piece_bytes, uint32_t pieces);
 
 /*
  * Fork: makes the work's other streams wait until the first stream has reached this point. Join: makes the
- * first stream wait for the others.
+ * first stream wait for the other streams.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_fork(struct kwhy_bench_work *work, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_bench_join(struct kwhy_bench_work *work, struct kwhy_error *error);

@@ -350,8 +350,8 @@ static void leave_out(struct kwhy_probe_node *node)
 }
 
 /*
- * Stores the kernels of a list in an executable graph. The first of them becomes the graph's kernel number
- * `first`, and the others follow it.
+ * Stores the kernels of a list in an executable graph. The first kernel of the list becomes the graph's
+ * kernel number `first`, and the other kernels follow it.
  */
 static void set_nodes(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
 	kwhy_cuda_graph_exec exec, const struct list *list, size_t first)

@@ -18,7 +18,7 @@
  * this limit, bursts without a pause could delay a program that loads for minutes by several times that time.
  */
 #define START_MAX_NS INT64_C(5000000000)
-/* Time between two reviews of the wanted accounts. Reviews take longer the more accounts there are. */
+/* Time between two reviews of the wanted accounts. A review takes longer if there are more accounts. */
 #define REVIEW_NS INT64_C(5000000)
 #define REVIEW_ACCOUNT_NS INT64_C(50000)
 #define WANTED_RATIO 0.95

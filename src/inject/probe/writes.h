@@ -21,7 +21,8 @@ struct kwhy_probe_writes {
 			 be predicted */
 	size_t count;
 	unsigned launches, hits, misses; /* hits: consecutive launches with the same signature whose writes
-					    were predicted; misses: launches whose writes were not */
+					    were predicted; misses: launches whose writes were not
+					    predicted */
 	uint64_t signature;
 	struct {
 		uint32_t slot;

@@ -25,7 +25,7 @@ struct kwhy_covered {
 	struct kwhy_window *windows, *unrecorded;
 	size_t count, unrecorded_count;
 	struct kwhy_window *probing; /* parts of the unrecorded time in which kwhy probe was at work
-					(probing.h); NULL: it was not */
+					(probing.h); NULL: it was not at work */
 	size_t probing_count;
 	bool is_in_windows; /* only windows of the run were recorded; false: all unrecorded time, if any, is
 			       that of kwhy probe */

@@ -376,8 +376,8 @@ static int64_t last_inside_ns(const struct reach *reach)
 
 /*
  * Adds the intervals before the first interval of the metered total that is kept, and returns the index of
- * the latter. The kept intervals begin after first_edge_ns(). If no reading reaches the start of the
- * recording, all are kept.
+ * that kept interval. The kept intervals begin after first_edge_ns(). If no reading reaches the start of the
+ * recording, all intervals are kept.
  */
 static size_t begin(struct reach *reach)
 {

@@ -64,8 +64,8 @@ static enum kwhy_status choose_power(struct kwhy_metered_total *out_total,
 }
 
 /*
- * Replaces instantaneous readings that are too rare by a meter that reports means, if the latter covers at
- * least half as much time.
+ * Replaces instantaneous readings that are too rare by a meter that reports means, if the meter of means
+ * covers at least half as much time as the instantaneous readings.
  */
 static enum kwhy_status prefer_means(struct kwhy_metered_total *total,
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered, struct kwhy_error *error)
@@ -125,8 +125,8 @@ static double trailing_w(const struct kwhy_metered_total *other)
 }
 
 /*
- * Whether the counter's mean power is near enough to that of the other meter to be believed. A note is
- * added for smaller differences, too.
+ * Whether the counter is believed: its mean power must be close to that of the other meter. Adds a note also
+ * if the difference is too small for disbelief.
  */
 static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)

@@ -42,7 +42,8 @@ struct chain {
 	size_t classes, moving; /* classes: number of power classes; moving: number of parameters without
 				   those of the noise */
 	double *logs;		/* [classes] logarithms of the powers above idle */
-	double *position;	/* [moving] current position: powers above idle in watts, then the others */
+	double *position;	/* [moving] current position: powers above idle in watts, then the other
+				   parameters */
 	double *gradient;	/* [moving] gradient of the quadratic likelihood at the current position */
 	double *line, *curvature_times_line; /* [moving] direction of a line; and the likelihood's curvature
 						times that direction */
@@ -196,7 +197,10 @@ static void move_other(struct chain *chain, enum kwhy_posterior_parameter parame
 	move_alone(chain, slice(chain, density, OTHER_STEP));
 }
 
-/* Draws the logarithm of the power of a full grid, which is normally distributed given the class powers. */
+/*
+ * Draws at random the logarithm of the power of a full grid, which is normally distributed given the class
+ * powers.
+ */
 static void move_unit(struct chain *chain)
 {
 	const struct kwhy_posterior_prior *prior = prior_of(chain);

@@ -395,8 +395,8 @@ static void weigh_information(struct climb *climb, const double *parameters)
 }
 
 /*
- * Stores gradient and curvature of the log likelihood, without the prior, with respect to watts. The
- * columns have derivatives by logarithms of watts, which are converted.
+ * Stores gradient and curvature of the log likelihood, without the prior, with respect to watts.
+ * climb->columns has derivatives with respect to logarithms of watts; the function converts them.
  */
 static void keep_likelihood(struct climb *climb, struct kwhy_posterior_fit *fit)
 {

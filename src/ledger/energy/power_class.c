@@ -25,11 +25,11 @@ enum pool {
 };
 
 /*
- * Prior of the power above idle of each shared class (pool): its mean as a fill (share of the power of a
- * full grid), and the standard deviation of the logarithm. A full grid has fill 1 by definition. The values
- * for full and partial grids and for host copies are explained in docs/attribution.md. A device-to-device
- * copy drew as much as a full FMA grid on the H200 (368 W and 358 W). The others are wide assumptions,
- * which the readings overrule.
+ * Prior of the power above idle of each shared class (pool): its mean as a fill (share of the power of a full
+ * grid), and the standard deviation of the logarithm. A full grid has fill 1 by definition. The values for
+ * full and partial grids and for host copies are explained in docs/attribution.md. A device-to-device copy
+ * drew as much as a full FMA grid on the H200 (368 W and 358 W). The other values are wide assumptions, which
+ * the readings overrule.
  */
 static const struct {
 	double fill, sd; /* NAN: the mean fill of the account's own grids is used */

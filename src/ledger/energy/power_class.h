@@ -13,7 +13,7 @@
 
 /*
  * Largest number of accounts that have a power class of their own: those with the highest expected energy.
- * The others share classes by kind.
+ * The other accounts share classes by kind.
  */
 #define KWHY_POWER_CLASS_OWN_MAX 32
 /*

@@ -74,8 +74,8 @@ __device__ static bool works(u32 busy)
 }
 
 /*
- * Waits for `ticks` ticks. One thread reads the clock and the others sleep at the barrier; if all threads of
- * a block read it, the block would draw as much power as a working one.
+ * Waits for `ticks` ticks. One thread reads the clock, and the other threads sleep at the barrier; if all
+ * threads of a block read the clock, the block would draw as much power as a working one.
  */
 __device__ static void wait(u64 ticks, u32 by_time)
 {

@@ -25,7 +25,7 @@ struct kwhy_figure_change {
 
 /*
  * Write the figures as a table, and as the JSON member "figures". `with_of`: the table has a column for what
- * each figure describes. `of_key`: the JSON key of the same.
+ * each figure describes. `of_key`: the JSON key of what each figure describes.
  */
 void kwhy_compare_changes_text(const struct kwhy_figure_change *changes, size_t count, bool with_of,
 	const struct kwhy_text_context *context);

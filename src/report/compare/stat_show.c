@@ -18,7 +18,7 @@ static void write_changes(
 
 /*
  * Adds the cells of one side. Returns false if some of its runs never reached the value; the next cell then
- * states how many did.
+ * states how many runs did reach it.
  */
 static bool add_reached(struct kwhy_table *table, const struct kwhy_stat_comparison *comparison,
 	const struct kwhy_stat_reached *level, size_t side)

@@ -154,8 +154,8 @@ static void write_process_name(struct writer *writer, int64_t pid, struct kwhy_t
 }
 
 /*
- * In a Chrome trace, each device is a "process" with a number, and so is each process of the program. Writes
- * names for those whose numbers are not unique in the recording.
+ * In a Chrome trace, each device and each process of the program is a "process" with a number. Writes names
+ * for those whose numbers are not unique in the recording.
  */
 static void write_process_names(struct writer *writer)
 {

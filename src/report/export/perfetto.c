@@ -255,7 +255,7 @@ struct slice {
 	uint64_t track;
 	size_t call;	 /* SIZE_MAX: the event is no API call */
 	uint32_t thread; /* thread of calls and ranges; KWHY_NONE: no thread */
-	/* of operators: names of the source file and of the inputs, and the line; 0: unknown */
+	/* set for operators only: names of the source file and of the inputs, and the line; 0: unknown */
 	uint32_t file, line, inputs;
 	bool is_nvtx;
 };

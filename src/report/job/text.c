@@ -85,7 +85,7 @@ static void write_run(const struct screen *screen)
 		kwhy_quantity_time(sum, job->span_ns));
 }
 
-/* Whether the metered energy is clearly more than that of the run. */
+/* Whether the metered energy is clearly more than the energy of the run. */
 static bool has_run_part(const struct kwhy_job *job)
 {
 	return job->measured_nj != INT64_MIN && job->run_nj != INT64_MIN &&

@@ -15,7 +15,7 @@
  */
 struct kwhy_json_report {
 	const struct kwhy_report *report;
-	const struct kwhy_opened *opened; /* devices that are written in full; NULL: all are */
+	const struct kwhy_opened *opened; /* devices that are written in full; NULL: all devices are */
 	const struct kwhy_totals *totals;
 	const struct kwhy_operations *operations; /* [device_count] operations on memory */
 	const struct kwhy_cost_ranking *rankings; /* [device_count] cost rankings */

@@ -71,8 +71,8 @@ static uint64_t least_bytes(const struct kwhy_pairs *pairs, enum kwhy_pair_engin
 }
 
 /*
- * The first clock, in the order of enum kwhy_pair_clock, by which the engine has results. All of the
- * engine's rows are compared by it.
+ * The first clock, in the order of enum kwhy_pair_clock, by which the engine has results. All of the engine's
+ * rows are compared by this clock.
  */
 static enum kwhy_pair_clock clock_of(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
 {

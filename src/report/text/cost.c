@@ -126,7 +126,7 @@ static void write_no_price(const struct kwhy_text_context *context)
 enum { INTERVAL_BYTES = 3 * KWHY_QUANTITY_BYTES + 16 };
 
 /*
- * Removes the unit of `low` if `high` has the same one: in "3.11 kJ" to "3.46 kJ" the first becomes "3.11".
+ * Removes the unit of `low` if `high` has the same unit: in "3.11 kJ" to "3.46 kJ", "3.11 kJ" becomes "3.11".
  */
 static const char *without_unit_of(char *low, const char *high)
 {

@@ -93,8 +93,8 @@ static void write_waits(
 }
 
 /*
- * Whether any range contains idle time of a device. If none does, the section would only repeat the
- * categories of time.
+ * Whether any range contains idle time of a device. If no range contains idle time, the section would only
+ * repeat the categories of time.
  */
 static bool has_ranges(const struct kwhy_device_ledger *device_ledger)
 {
