@@ -21,8 +21,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_kept_path(
 
 /*
  * Finds the folder that has samples.csv: FOLDER itself or, if FOLDER contains a single folder, that folder
- * (bench pairs makes one for each GPU and driver). False: neither has it; `out` is then FOLDER, cut if it is
- * too long.
+ * (bench pairs makes one for each GPU and driver). False: neither folder has it; `out` is then FOLDER, cut if
+ * it is too long.
  */
 bool kwhy_kept_folder_find(const char *folder, char out[KWHY_KEPT_PATH_BYTES]);
 

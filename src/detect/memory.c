@@ -29,8 +29,8 @@ static void follow_frees(struct churn *churn, bool is_free, bool issues, double 
 }
 
 /*
- * Counts a call if it overlaps the device's window, which lasts from the device's first activity to its
- * last.
+ * Counts a call if it overlaps the device's window, which lasts from the device's first activity to its last
+ * activity.
  */
 static void add_memory_call(struct kwhy_tally *tally, struct churn *churn, uint32_t call)
 {

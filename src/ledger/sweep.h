@@ -29,9 +29,9 @@ struct kwhy_sweep_interval {
 	int64_t start_ns, end_ns;
 	const uint32_t *rows; /* running activities in any order; all arrays are valid until the next call */
 	size_t row_count;
-	const uint32_t *started; /* activities that run now and did not in the interval before */
+	const uint32_t *started; /* activities that run now and did not run in the interval before */
 	size_t started_count;
-	const uint32_t *ended; /* activities that ran in the interval before and do not now */
+	const uint32_t *ended; /* activities that ran in the interval before and do not run now */
 	size_t ended_count;
 };
 

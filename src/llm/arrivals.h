@@ -25,7 +25,7 @@ struct kwhy_llm_arrival_plan {
 	uint64_t seed;
 };
 
-/* Produces the times at which requests are due, one after another. next_ns is the next one. */
+/* Produces the times at which requests are due, one after another. next_ns is the next of these times. */
 struct kwhy_llm_arrivals {
 	struct kwhy_llm_arrival_plan plan;
 	struct kwhy_random random;

@@ -10,7 +10,7 @@
  * - stated: the server stated its usage with each piece, which gives the number of tokens in each;
  *
  * - by size: there are at least as many tokens as pieces. Each piece gets one token, and the other tokens
- * are divided among the pieces in proportion to their bytes;
+ *   are divided among the pieces in proportion to their bytes;
  *
  * - evenly: there are fewer tokens than pieces, so the server's count and the pieces contradict each other;
  *

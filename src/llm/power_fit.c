@@ -356,7 +356,7 @@ static double variance_of(const struct fitter *fitter, const double amount[COLUM
 /*
  * The sum of all coefficients, each multiplied by its `amount`, divided by `by`. The sum is unknown if a
  * coefficient with an amount is constrained to 0, except with `absorbed`: the other coefficients then include
- * that one.
+ * that coefficient.
  */
 static struct kwhy_llm_coefficient combine(
 	const struct fitter *fitter, const double amount[COLUMNS], double by, double net_j, bool absorbed)

@@ -10,10 +10,10 @@
  *
  * - Tokens of a prompt are processed before the first piece of text arrives: after the request was sent, and
  *   after the first piece of the request whose prompt was processed before.
- * - The first token of an answer comes from the processing of its prompt. Each further one is generated
- * between the piece before and the piece that brings it.
+ * - The first token of an answer comes from the processing of its prompt. Each further token is generated
+ *   between the piece before and the piece that brings it.
  * - A step of the server generates one token for each request whose answer is under way, so a token is a
- * share of one step: 1 over the number of these requests.
+ *   share of one step: 1 over the number of these requests.
  * - Prompts whose first pieces arrive together were processed as one batch, in which the server reads the
  *   model's weights once.
  * - To generate a token, the server reads its context: all tokens of the prompt and of the answer before it.

@@ -147,7 +147,7 @@ static void mark(struct launches *launches)
 
 /*
  * Counts the launch at `row`, and skips the calls inside it: a driver call inside a runtime call is the same
- * launch. Returns the row after them.
+ * launch. Returns the row after the skipped calls.
  */
 static size_t count_one(struct launches *launches, size_t row, size_t end)
 {

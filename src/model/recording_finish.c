@@ -462,8 +462,8 @@ static void set_window(struct kwhy_recording *recording)
 enum { STAGED_BYTES = 65536 };
 
 /*
- * Whether the call that issued a copy of pageable memory blocked. False if it returned before the copy began.
- * False also if it copied at most STAGED_BYTES to the device, since such a call need not block.
+ * Whether the call that issued a copy of pageable memory blocked. False if the call returned before the copy
+ * began. False also if it copied at most STAGED_BYTES to the device, since such a call need not block.
  */
 static bool blocked(const struct kwhy_recording *recording, size_t row)
 {

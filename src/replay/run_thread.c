@@ -153,8 +153,8 @@ static enum kwhy_status follow_others(
 }
 
 /*
- * Records the events after a piece of work: the event for those that wait for this work, and the event at the
- * stream's end.
+ * Records the events after a piece of work: the event for work and calls that wait for this work, and the
+ * event at the stream's end.
  */
 static enum kwhy_status mark_end(struct kwhy_replay_run *run, uint32_t at, struct kwhy_error *error)
 {

@@ -11,7 +11,8 @@
 struct kwhy_finding_kind {
 	/* of these findings, the one whose waste takes the most time; borrowed */
 	const struct kwhy_finding *worst;
-	size_t device_count; /* number of devices that have it; 0: the finding is not about single devices */
+	size_t device_count; /* number of devices that have the finding; 0: the finding is not about single
+				devices */
 	int64_t least_ns, most_ns; /* least and longest time that the waste takes on a device */
 	/*
 	 * What the cure would save on all devices. Devices run concurrently, so the time is the longest

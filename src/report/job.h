@@ -5,7 +5,8 @@
 #include "digest/job.h"
 #include "report/report.h"
 
-/* The report on a job of many ranks (docs/scale.md). None of its forms has a row for each rank, except CSV.
+/*
+ * The report on a job of many ranks (docs/scale.md). CSV is the only form that has a row for each rank.
  */
 
 /* Text of one screen; with style->verbose, more rows of each table. */

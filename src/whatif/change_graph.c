@@ -82,7 +82,7 @@ static uint64_t hash_of(const struct kwhy_whatif *whatif, const struct kwhy_what
 	return hash;
 }
 
-/* The step of an activity; NULL: it is in none, or steps have no names. */
+/* The step of an activity; NULL: the activity is in no step, or steps have no names. */
 static struct step *step_of_row(const struct capture *capture, uint32_t row)
 {
 	const struct kwhy_whatif *whatif = capture->whatif;

@@ -276,8 +276,9 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 }
 
 /*
- * Cost of a small kernel, which is the profile's where it was measured. If the shortest kernel of a
- * recording is long, the recording has no such cost, and SMALL_KERNEL_NS is used.
+ * Cost of a small kernel. It is the profile's cost, if the profile states one. Without it, the shortest
+ * kernel of the recording is the cost; if this kernel is longer than SMALL_KERNEL_NS, SMALL_KERNEL_NS is the
+ * cost.
  */
 static struct kwhy_whatif_cost small_kernel(const struct kwhy_whatif_costs *costs)
 {

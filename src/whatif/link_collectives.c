@@ -7,8 +7,8 @@
 /*
  * Finds activities of several ranks that are one collective. A collective ends after the last of its ranks
  * has started and the data has been exchanged. The n-th collectives of a name on each device are one
- * collective if they ran at the same time. Each of them then ends after a joint: a node that starts when
- * all of them have started.
+ * collective if they ran at the same time. Each of its activities then ends after a joint: a node that starts
+ * when all these activities have started.
  */
 
 struct collectives {

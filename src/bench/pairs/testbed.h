@@ -25,7 +25,7 @@ struct kwhy_pair_testbed {
 	const struct kwhy_gpu_kernel *puts[KWHY_PAIR_GPUS_MAX];
 	uint64_t flags[KWHY_PAIR_GPUS_MAX]; /* [GPU] device address of its flags, 64-bit words;
 					       KWHY_PAIR_*_WORD are indices of words */
-	uint64_t put_rounds;   /* number of rounds of puts so far; flags hold the number of a round */
+	uint64_t put_rounds;   /* number of rounds of puts so far; each flag holds the number of a round */
 	struct kwhy_nccl nccl; /* the library; its pointer is NULL until it is loaded */
 	/*
 	 * Communicators of pairs: [one][other] is GPU `one`'s handle of the communicator with `other`; NULL:

@@ -42,7 +42,7 @@ void kwhy_probe_memory_remove(struct kwhy_probe_memory *memory, kwhy_cuda_addres
 /* Marks the allocation as shared with another process. */
 void kwhy_probe_memory_share(struct kwhy_probe_memory *memory, kwhy_cuda_address address);
 
-/* Finds the allocation that contains an address. False: no known allocation does. */
+/* Finds the allocation that contains an address. False: no known allocation contains it. */
 bool kwhy_probe_memory_find(
 	struct kwhy_probe_memory *memory, kwhy_cuda_address address, struct kwhy_probe_allocation *out);
 

@@ -19,7 +19,7 @@ static void weigh_taus(double z, double *weights, double *slopes)
 }
 
 /*
- * Weights of cubic interpolation through the four delays around z, in steps from the middle one, and their
+ * Weights of cubic interpolation through the four delays around z, in steps from the middle delay, and their
  * derivatives by z.
  */
 static void weigh_delays(double z, double *weights, double *slopes)

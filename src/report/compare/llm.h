@@ -31,8 +31,10 @@ struct kwhy_llm_comparison {
 	size_t unpaired_count;
 };
 
-/* Compares two sides. KWHY_E_INPUT: no load is in all runs. Call kwhy_compare_llm_done() after a failure,
- * too. */
+/*
+ * Compares two sides. KWHY_E_INPUT: no load is in all runs. Call kwhy_compare_llm_done() after a failure,
+ * too.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_llm(
 	struct kwhy_llm_comparison *out, const struct kwhy_llm_side sides[2], struct kwhy_error *error);
 void kwhy_compare_llm_done(struct kwhy_llm_comparison *comparison);

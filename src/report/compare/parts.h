@@ -70,8 +70,10 @@ void kwhy_compare_conditions_json(struct kwhy_json *json, const struct kwhy_cond
 void kwhy_compare_accounts_text(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context);
 
-/* Writes the unit for which accounts are compared: "a step (run over steps)", "one of tokens" or "the
- * run". */
+/*
+ * Writes the unit for which accounts are compared: "a step (run over steps)", "one of tokens" or "the
+ * run".
+ */
 const char *kwhy_compare_unit_words(char out[80], const struct kwhy_comparison *comparison);
 
 #endif

@@ -311,7 +311,9 @@ static void write_busy_energy(const struct kwhy_text_context *context, const cha
 			totals->run_unrecorded_ns > 0 ? " then" : "");
 }
 
-/* Describes the time of the devices' runs: "300 ms", "2 x 300 ms", or a sum if they differ by more than 1 %.
+/*
+ * Describes the time of the devices' runs: "300 ms", "2 x 300 ms", or the sum of the times if they differ by
+ * more than 1 %.
  */
 static const char *spans_of(const struct kwhy_totals *totals, char out[KWHY_QUANTITY_BYTES + 40])
 {
