@@ -13,7 +13,7 @@
  * Detector of kernels that take much longer than the device's peaks allow. The work that a kernel had to do
  * is found in four ways:
  * - The work of a PyTorch operator follows from the shapes of its inputs, where the trace has them; all
- * kernels that the operator launched do that work together.
+ *   kernels that the operator launched do that work together.
  * - The work of a memset or of a copy on the device follows from its bytes.
  * - The device's counters show how busy memory and arithmetic were.
  * - A kernel with one thread for each value of a copied array is assumed to read and write such an array.
@@ -37,7 +37,7 @@ struct finder {
 	struct kwhy_gpu_peaks peaks;
 	double max_ratio, min_ns;
 	uint32_t *operators; /* [activities of the device] host range of each kernel's operator; KWHY_NONE:
-				its work is unknown */
+				the operator's work is unknown */
 	double *time_ns;     /* [host ranges] total time of the kernels that each operator launched */
 	uint8_t *flags;	     /* [host ranges] bits IS_TENSOR and IS_UNDER_FILLED: the operator launched such a
 				kernel */

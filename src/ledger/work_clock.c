@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* with fewer readings, quantiles say nothing; an assumption */
+/* minimum number of readings from which quantiles are computed; an assumption */
 enum { READINGS_MIN = 5 };
 /*
- * Clocks that differ by less count as the same. This is one and a half steps of 15 MHz at an H200's 1,980
- * MHz.
+ * Largest relative difference at which two clocks count as the same. This is one and a half steps of 15 MHz
+ * at an H200's 1,980 MHz.
  */
 #define SAME_RATIO 0.012
 

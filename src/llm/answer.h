@@ -24,7 +24,7 @@ enum kwhy_llm_outcome {
 
 /*
  * kwhy_llm_outcome_name(): a name such as "refused". kwhy_llm_outcome_words(): a sentence part that explains
- * it.
+ * the outcome.
  */
 const char *kwhy_llm_outcome_name(enum kwhy_llm_outcome outcome);
 const char *kwhy_llm_outcome_words(enum kwhy_llm_outcome outcome);

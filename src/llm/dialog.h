@@ -42,8 +42,8 @@ struct kwhy_llm_dialogs {
  * Reads the content of a file. `path` is named in messages, and its extension decides the form:
  *
  * - .jsonl: one JSON object in each line, with "prompt", "text_input" or "messages" (of the OpenAI API), or
- * with "input_length" as in Mooncake's traces; optional are "output_length" or "max_tokens", "timestamp"
- * (ms) and "hash_ids";
+ *   with "input_length" as in Mooncake's traces; optional are "output_length" or "max_tokens", "timestamp"
+ *   (ms) and "hash_ids";
  *
  * - .json: an array of objects with "conversations", whose elements have "from" and "value" (ShareGPT);
  *

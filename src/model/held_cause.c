@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * Parts of range names that indicate a cause. The innermost range whose name contains one of them decides;
- * if its name contains several, the first row of this table applies. The names are those of PyTorch (torch
- * 1.8 to 2.9), of JAX (0.11) and XLA, of Python functions, and of the C library.
+ * Parts of range names that indicate a cause. The innermost range whose name contains one of these parts
+ * decides; if the name contains several parts, the first row of this table applies. The names are those of
+ * PyTorch (torch 1.8 to 2.9), of JAX (0.11) and XLA, of Python functions, and of the C library.
  */
 static const struct {
 	const char *part; /* part of the range's name */

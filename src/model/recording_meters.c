@@ -264,7 +264,7 @@ static bool is_possible(const struct checked *checked, size_t i)
 	return power_w >= GPU_MIN_W && power_w <= (limit_w > 0 ? LIMIT_RATIO * limit_w : GPU_MAX_W);
 }
 
-/* Whether a trailing mean can change as much as it does between readings `from` and `to`. */
+/* Whether a trailing mean can change by as much as the value changes from reading `from` to reading `to`. */
 static bool can_change(const struct checked *checked, size_t from, size_t to)
 {
 	const struct kwhy_power_series *series = checked->series;

@@ -82,7 +82,7 @@ static void take_parenthesis(struct simpler *simpler)
 	}
 }
 
-/* Writes several spaces as one. Writes none next to brackets and before '&' and '*'. */
+/* Writes several spaces as one. Writes no space next to brackets and before '&' and '*'. */
 static void take_space(struct simpler *simpler)
 {
 	char before = simpler->length ? simpler->out[simpler->length - 1] : ' ';

@@ -56,9 +56,12 @@ struct kwhy_whatif_costs {
 	struct kwhy_whatif_cost graph_launch; /* host time of the call that launches a graph */
 	/* mean number of nodes of the graphs with which graph_launch was measured */
 	double graph_nodes;
-	/* additional host time of that call for each further node */
+	/* additional host time of the call that launches a graph, for each further node */
 	struct kwhy_whatif_cost graph_launch_node;
-	/* additional time from that call to the start of the first kernel, for each node after the 16th */
+	/*
+	 * additional time from the call that launches a graph to the start of the first kernel, for each node
+	 * after the 16th
+	 */
 	struct kwhy_whatif_cost graph_start_node;
 	/* time of an empty kernel of a graph and of the gap after it, ns; 0: unknown */
 	double graph_node_ns;

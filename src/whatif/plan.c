@@ -23,8 +23,8 @@ struct candidate {
 	 */
 	double gain_ratio;
 	/*
-	 * saved share of the run's time or, if larger, of the run's energy, where time and energy are those
-	 * recorded without any change; compared with the requested least saving
+	 * saved share of the run's time or of the run's energy, whichever share is larger. The run's time and
+	 * energy are those without any change. The share is compared with the requested least saving.
 	 */
 	double share_ratio;
 	size_t tried; /* number of changes that were taken when this one was last tried */
@@ -322,8 +322,8 @@ static double share_ratio(const struct kwhy_plan *plan, const struct kwhy_projec
 }
 
 /*
- * Makes a candidate in addition to the taken changes. Its edits remain in the graph, since in most cases
- * the candidate is taken next.
+ * Makes the change of a candidate in addition to the taken changes. Its edits remain in the graph, since in
+ * most cases the candidate is taken next.
  */
 static enum kwhy_status make_candidate(struct planner *planner, struct candidate *candidate)
 {

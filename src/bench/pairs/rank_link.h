@@ -28,7 +28,7 @@ enum { KWHY_RANK_SECRET_MIN = 16 }; /* minimum length of a secret in characters 
  */
 struct kwhy_rank_link {
 	uint32_t rank, size;
-	/* sockets by rank; -1: it is this rank, or one that has ended */
+	/* sockets by rank; -1: the rank is this rank itself, or it has ended */
 	int sockets[KWHY_PAIR_GPUS_MAX];
 	char hosts[KWHY_PAIR_GPUS_MAX][64];
 	int64_t processes[KWHY_PAIR_GPUS_MAX];

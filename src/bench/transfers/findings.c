@@ -260,7 +260,7 @@ static double rate_of(const struct kwhy_transfers *transfers, uint64_t bytes, co
 
 /*
  * Evaluates compressed transfers. Compression alone is measured at small sizes only; the rate at the largest
- * of them is used.
+ * of these sizes is used.
  */
 static void weigh_compression(struct study *study)
 {

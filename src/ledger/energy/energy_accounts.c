@@ -301,7 +301,8 @@ static void write_edges(struct writing *writing)
 						times->unrecorded_ns[writing->members[i]]);
 		}
 		/*
-		 * the meter shows idle time slightly shifted, so the difference may exceed the unmetered time
+		 * The meter shows idle time slightly shifted. outside_ns, a difference of two times, may
+		 * therefore exceed the unmetered time.
 		 */
 		if (c == writing->findings->apportioned->class_count)
 			outside_ns = fmin(outside_ns, rest_ns);

@@ -122,7 +122,7 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 			domain->idle.processes == 1 ? "process" : "processes");
 }
 
-/* Notes that some run reported no count of some work. A reported count of 0 is known. */
+/* Notes that a run reported no count of a kind of work. A reported count of 0 is a known count. */
 static void note_unreported_work(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, size_t w)
 {
 	const struct kwhy_stat_work *work = &stat->work[w];
