@@ -37,7 +37,7 @@ struct finder {
 	struct kwhy_gpu_peaks peaks;
 	double max_ratio, min_ns;
 	uint32_t *operators; /* [activities of the device] host range of each kernel's operator; KWHY_NONE:
-				the operator's work is unknown */
+				no range around the launch states shapes */
 	double *time_ns;     /* [host ranges] total time of the kernels that each operator launched */
 	uint8_t *flags;	     /* [host ranges] bits IS_TENSOR and IS_UNDER_FILLED: the operator launched such a
 				kernel */

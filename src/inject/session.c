@@ -178,8 +178,8 @@ static void on_fork_child(void)
 }
 
 /*
- * Gives a descriptor a high number. It keeps its old number if the process's limit does not allow a high
- * one.
+ * Gives a descriptor a high number. The descriptor keeps its old number if the process's limit does not allow
+ * a high one.
  */
 static int move_high(int file)
 {

@@ -210,9 +210,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph,
 struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint32_t node);
 
 /*
- * Links a node to the node `from`: to its start if that is the call that issues the node, else to its end.
- * Call it right after kwhy_whatif_edit() of the node. Only this function sets links; an edit may remove
- * them.
+ * Links a node to the node `from`: to the start of `from` if `from` is the call that issues the node, else to
+ * the end of `from`. Call this function right after kwhy_whatif_edit() of the node. Only this function sets
+ * links; an edit may remove them.
  */
 void kwhy_whatif_follow(struct kwhy_whatif_graph *graph, uint32_t node, enum kwhy_whatif_link link,
 	uint32_t from, int64_t lag_ns);

@@ -21,8 +21,8 @@ struct kwhy_stack_frame {
 
 struct kwhy_stack {
 	int64_t time_mono_ns;
-	int64_t since_mono_ns; /* time at which the previous CUDA call of the thread began or ended; 0: it
-				  made no call before */
+	int64_t since_mono_ns; /* time at which the previous CUDA call of the thread began or ended; 0: the
+				  thread made no call before */
 	uint32_t thread;       /* the system's id of the thread that called CUDA */
 	uint32_t of_thread;    /* the thread whose stack this is; it differs from `thread` if the thread that
 				  called CUDA has no Python stack */

@@ -252,7 +252,7 @@ static int64_t modelled_copies_ns(const struct kwhy_probe_burst *burst)
 
 /*
  * Estimated time to restore the copied memory: the time measured in the account's last suitable burst. If
- * this launch reaches more or less memory than that one, the measured time is multiplied by the ratio of
+ * this launch reaches more or less memory than that burst, the measured time is multiplied by the ratio of
  * the modelled times, so that the number of repeats fits. 0: nothing is restored between repeats.
  */
 static int64_t copies_ns(const struct kwhy_probe_burst *burst)

@@ -340,8 +340,8 @@ static double highest_sample(const struct kwhy_energy_findings *findings)
 }
 
 /*
- * Mean power of an account at the lower end of its 90 % interval. An account is marked as above a limit
- * only if this power is above it.
+ * Mean power of an account at the lower end of its 90 % interval. An account is marked as above a limit only
+ * if this power is above the limit.
  */
 static double sure_power_w(const struct kwhy_account *account)
 {

@@ -14,7 +14,7 @@
  * leave.
  */
 
-/* If the sum of times exceeds the devices' time by less than this factor, nothing is taken to overlap. */
+/* If the sum of times is at most this many times the devices' time, nothing is taken to overlap. */
 #define OVERLAP_RATIO 1.001
 
 /* A terminal has 24 lines, one of them for the prompt that follows. */
