@@ -70,8 +70,7 @@ struct kwhy_session;
 struct kwhy_results;
 
 /*
- * Set `size` to sizeof(struct kwhy_session_options), else the options are refused. Set all other fields that
- * you do not need to 0.
+ * Set `size` to sizeof(struct kwhy_session_options). Every other field may be 0, which selects its default.
  */
 struct kwhy_session_options {
 	size_t size;
@@ -127,7 +126,7 @@ KWHY_API const char *kwhy_session_absence(const struct kwhy_session *session, si
 
 /*
  * Largest number of different names, of regions and units together, in a session. Ids of names are below
- * it.
+ * this number.
  */
 #define KWHY_NAMES_MAX 4096
 #define KWHY_NO_NAME UINT32_MAX
@@ -164,15 +163,16 @@ KWHY_API int kwhy_session_work(struct kwhy_session *session, const char *unit, d
 
 /*
  * Measures the idle level, above which net energies are counted: waits `seconds` and takes the mean power
- * in that time. Call it while nothing runs. Before the program's first use of the GPU, it measures the idle
- * level without a context, later that with one.
+ * in that time. Call it while nothing runs. A call before the program's first use of the GPU measures the
+ * idle level without a context; a later call measures it with the program's context.
  */
 KWHY_API int kwhy_session_idle(
 	struct kwhy_session *session, double seconds, char *message, size_t message_bytes);
 
 /*
- * Gives times and energies of all regions up to now, open ones included. Waits about 0.2 s until the meters
- * show them. The session continues. Free the results with kwhy_results_free(); they may outlive the session.
+ * Gives times and energies of all regions up to now, including regions that have not ended. Waits about 0.2
+ * s until the meters have readings up to now. The session continues. Free the results with
+ * kwhy_results_free(); they may outlive the session.
  */
 KWHY_API int kwhy_session_results(
 	struct kwhy_session *session, struct kwhy_results **out, char *message, size_t message_bytes);
@@ -184,9 +184,9 @@ struct kwhy_region_info {
 	uint64_t count;	    /* number of times begun */
 	uint64_t open;	    /* number of times begun that have not ended */
 	uint64_t unmatched; /* number of ends without a begin */
-	double total_s;	 /* sum of the lengths of all runs of the region; time in which several runs overlap
-			    counts for each */
-	double wall_s;	 /* time in which at least one run of the region was active */
+	double total_s; /* sum of the lengths of all runs of the region; time in which two runs overlap counts
+			   twice */
+	double wall_s;	/* time in which at least one run of the region was active */
 	uint32_t number; /* id of the name, as returned by kwhy_session_name() */
 };
 

@@ -78,8 +78,8 @@ struct kwhy_transfer;
 #define KWHY_TRANSFER_CHOOSE 0 /* the fastest method for the sizes, by struct kwhy_transfer_limits */
 #define KWHY_TRANSFER_PACKED 1 /* one copy of the slot, and a kernel on the device to scatter or gather */
 #define KWHY_TRANSFER_MAPPED 2 /* a kernel that accesses host memory itself */
-#define KWHY_TRANSFER_BATCH 3  /* one call that copies each piece; as CHOOSE if the driver lacks it */
-#define KWHY_TRANSFER_INLINE 4 /* a kernel with the slot as its argument; as CHOOSE above 4 KiB */
+#define KWHY_TRANSFER_BATCH 3  /* one driver call copies all pieces; as CHOOSE if the driver lacks it */
+#define KWHY_TRANSFER_INLINE 4 /* a kernel gets the slot as its argument; for more than 4 KiB: as CHOOSE */
 
 /*
  * The sizes from which one method is faster than another on this machine; `kwhy bench transfer --header`
@@ -88,10 +88,10 @@ struct kwhy_transfer;
  * as long as the link is busy.
  */
 struct kwhy_transfer_limits {
-	uint64_t put_packed_bytes; /* bytes of a flush from which puts use a copy instead of mapped reads;
-				      default 64 KiB */
-	uint64_t get_packed_bytes; /* bytes of a flush from which gets use a copy instead of mapped writes;
-				      default 64 KiB */
+	uint64_t put_packed_bytes; /* puts use one copy if the flush has at least this many bytes, else mapped
+				      reads; default 64 KiB */
+	uint64_t get_packed_bytes; /* gets use one copy if the flush has at least this many bytes, else mapped
+				      writes; default 64 KiB */
 	uint64_t batch_bytes;  /* mean size of the pieces, in bytes, from which a batch is used; default 128
 				  KiB */
 	uint64_t inline_bytes; /* largest size of the list of pieces and their data, in bytes, for which both
@@ -99,8 +99,8 @@ struct kwhy_transfer_limits {
 };
 
 /*
- * Set `size` to sizeof(struct kwhy_transfer_options), else the options are refused. Set all other fields that
- * you do not need to 0.
+ * Set `size` to sizeof(struct kwhy_transfer_options). Every other field may be 0, which selects its
+ * default.
  */
 struct kwhy_transfer_options {
 	size_t size;
@@ -137,9 +137,9 @@ KWHY_API void kwhy_transfer_close(struct kwhy_transfer *transfer);
 KWHY_API void kwhy_transfer_message(struct kwhy_transfer *transfer, char *message, size_t message_bytes);
 
 /*
- * Copies `bytes` from `from` to device address `to` with the next flush. `from` may be changed as soon as the
- * call returns. A full slot is flushed; a piece larger than a slot is split. Only a flush calls the driver;
- * nothing is allocated.
+ * With the next flush, copies `bytes` bytes from `from` to device address `to`. `from` may be changed as
+ * soon as the call returns. A full slot is flushed; a piece larger than a slot is split. Only a flush calls
+ * the driver; nothing is allocated.
  */
 KWHY_API int kwhy_transfer_put(struct kwhy_transfer *transfer, uint64_t to, const void *from, size_t bytes);
 
@@ -152,9 +152,9 @@ KWHY_API int kwhy_transfer_put_pinned(
 	struct kwhy_transfer *transfer, uint64_t to, const void *from, size_t bytes);
 
 /*
- * Copies `bytes` from device address `from` with the next flush to `to`, which may be any memory. The bytes
- * are there after kwhy_transfer_wait() has returned for that flush, not earlier. Only a flush calls the
- * driver; nothing is allocated.
+ * With the next flush, copies `bytes` bytes from device address `from` to `to`, which may be any host
+ * memory. The bytes are there after kwhy_transfer_wait() has returned for that flush, not earlier. Only a
+ * flush calls the driver; nothing is allocated.
  */
 KWHY_API int kwhy_transfer_get(struct kwhy_transfer *transfer, void *to, uint64_t from, size_t bytes);
 
@@ -173,8 +173,8 @@ struct kwhy_transfer_part {
 /*
  * Put or get many pieces in one call, which costs less than a call for each. `pinned` 1: as
  * kwhy_transfer_put_pinned() and kwhy_transfer_get_pinned(); 0: as kwhy_transfer_put() and
- * kwhy_transfer_get(). *out_taken is the number of pieces taken, also if the call fails in between; out_taken
- * may be NULL.
+ * kwhy_transfer_get(). *out_taken is the number of pieces taken, also if the call fails after some of them;
+ * out_taken may be NULL.
  */
 KWHY_API int kwhy_transfer_put_many(struct kwhy_transfer *transfer, const struct kwhy_transfer_part *parts,
 	size_t count, int pinned, size_t *out_taken);
@@ -267,7 +267,7 @@ struct kwhy_transfer_loader_options {
 			   copy */
 	int32_t format; /* format that floats are converted to; KWHY_TRANSFER_F32: bytes are sent unchanged */
 	float scale;	/* scale of KWHY_TRANSFER_I8 */
-	int32_t on_device; /* 1: floats are sent unconverted, also page-locked ones, and converted on the
+	int32_t on_device; /* 1: all floats, page-locked or not, are sent unchanged and converted on the
 			      device */
 	double copy_s, compute_s; /* expected times for all the data; 0: unknown */
 	uint32_t threads; /* number of threads that copy or convert `from`; 0: 1 thread. `read` is always
@@ -298,8 +298,8 @@ struct kwhy_transfer_chunk {
 };
 
 /*
- * Gives the next chunk, in order, without waiting until it has arrived; later work in its stream waits for
- * that. KWHY_TRANSFER_END: there are no more chunks.
+ * Gives the next chunk, in order. Does not wait until the chunk has arrived; work that is queued later in
+ * the chunk's stream runs after that. KWHY_TRANSFER_END: there are no more chunks.
  */
 KWHY_API int kwhy_transfer_loader_next(struct kwhy_transfer_loader *loader, struct kwhy_transfer_chunk *out);
 /* Waits until the chunk has arrived, for work that is not queued in its stream. */
@@ -311,7 +311,9 @@ KWHY_API int kwhy_transfer_loader_arrived(
  */
 KWHY_API int kwhy_transfer_loader_done(
 	struct kwhy_transfer_loader *loader, const struct kwhy_transfer_chunk *chunk);
-/* Closes the loader, also before its last chunk; waits for chunks in flight. NULL is allowed. */
+/*
+ * Closes the loader, which need not have given its last chunk. Waits for chunks in flight. NULL is allowed.
+ */
 KWHY_API void kwhy_transfer_loader_close(struct kwhy_transfer_loader *loader);
 
 /*

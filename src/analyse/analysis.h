@@ -41,8 +41,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_analysis_graph(
 	struct kwhy_analysis *analysis, struct kwhy_whatif **out, struct kwhy_error *error);
 
 /*
- * Adds what only the page shows: an excerpt of the run to a plan of the analysis, and the modelled power
- * over time to its report.
+ * Adds what only the HTML page shows: to `plan` an excerpt of the run, and to the report of `analysis` the
+ * modelled power over time.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_analysis_add_stretch(
 	struct kwhy_analysis *analysis, struct kwhy_plan *plan, struct kwhy_error *error);

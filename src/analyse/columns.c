@@ -102,7 +102,10 @@ static size_t count_of(const struct kwhy_analysis *analysis, int table)
 						: analysis->recording->calls.count;
 }
 
-/* Whether the value of a row is the one that stands for unknown. Reads its bytes in little-endian order. */
+/*
+ * Whether the value of a row is the one that stands for unknown. Reads the value's bytes in little-endian
+ * order.
+ */
 static bool is_unknown(const struct column *column, const unsigned char *values, size_t row)
 {
 	const size_t width = width_of(column);

@@ -111,8 +111,8 @@ static void add_folder(struct folders *folders, const char *parent, const char *
 }
 
 /*
- * Adds the folder share/ of the installation that contains this code, or the source tree that contains the
- * build.
+ * Adds the folders of profiles in the installation that contains this code. If this code is in a build
+ * folder of a source tree, also adds the profiles of the source tree.
  */
 static void add_near_self(struct folders *out)
 {

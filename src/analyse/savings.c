@@ -42,8 +42,8 @@ static int64_t not_below_0(int64_t value)
 }
 
 /*
- * The upper end of a saving's interval, limited to the upper end of what the finding's waste takes: the
- * variation between runs may exceed that, but a cure cannot save more.
+ * Limits the upper end of a saving's interval to the upper end of the energy that the waste takes, because
+ * a cure cannot save more. The interval may reach further, because it includes the variation between runs.
  */
 static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_saving *saving, int64_t high_nj)
 {

@@ -19,8 +19,10 @@ struct walk {
 	struct kwhy_analysis_window *windows;
 	size_t count;
 	int64_t *edges_ns; /* [2 * count] starts and ends of the windows on the recording's clock */
-	size_t *first;	   /* [device_count + 1] index of the first account of each device, among all */
-	struct sum *sums;  /* [count * (first[device_count] + 1)] nothing ran: the last of each window */
+	size_t *first;	  /* [device_count + 1] index of each device's first account among the accounts of all
+			     devices */
+	struct sum *sums; /* [count * (first[device_count] + 1)] for each window: one sum per account, then
+			     the sum of the time in which nothing ran */
 };
 
 static const struct kwhy_device_ledger *device_at(const struct walk *walk, size_t device)

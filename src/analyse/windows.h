@@ -4,22 +4,26 @@
 
 #include "analyse/analysis.h"
 
-/* What ran in a window of a recorded run, and what all devices with work drew meanwhile. */
+/* The share that one account, or the time in which nothing ran, has in a window of a recorded run. */
 struct kwhy_analysis_part {
-	const char *name;  /* an account's: a kernel, "h2d pageable->device 4-8 KB"; NULL: nothing ran */
+	const char *name;  /* name of the account: a kernel, or a kind of copy such as "h2d pageable->device
+			      4-8 KB"; NULL: nothing ran */
 	uint32_t category; /* enum kwhy_category; KWHY_CATEGORY_IDLE: nothing ran */
-	int64_t time_ns;   /* sum over the devices; where activities ran at once, each has its own time */
+	int64_t time_ns;   /* sum over the devices; time in which two activities ran counts for both */
 	int64_t energy_nj;
 	/*
-	 * Ends of the 90 % interval, in proportion to that of the accounts of this name. KWHY_UNKNOWN_NJ
-	 * where nothing ran.
+	 * Ends of the 90 % interval, which is as wide relative to energy_nj as the interval of the account.
+	 * KWHY_UNKNOWN_NJ if nothing ran.
 	 */
 	int64_t low_nj, high_nj;
 };
 
 struct kwhy_analysis_window {
 	int64_t start_unix_ns, end_unix_ns;
-	/* set by kwhy_analysis_windows(); the parts add up to energy_nj, those with most energy come first */
+	/*
+	 * set by kwhy_analysis_windows(); the parts add up to energy_nj, and the part with the most energy
+	 * comes first
+	 */
 	struct kwhy_analysis_part *parts;
 	size_t part_count;
 	int64_t energy_nj;
@@ -27,9 +31,9 @@ struct kwhy_analysis_window {
 };
 
 /*
- * Divides the energy of windows, which follow each other, among what ran in them. Names are the analysis's.
- * Call kwhy_analysis_windows_done() in any case. KWHY_E_UNSUPPORTED: the recording has no Unix times, no
- * energy, or not all of a window.
+ * Divides the energy of windows among what ran in them. The windows must follow each other in time. The
+ * analysis owns the names. Call kwhy_analysis_windows_done() in any case. KWHY_E_UNSUPPORTED: the recording
+ * has no Unix times, has no energy, or does not cover the whole of a window.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_analysis_windows(const struct kwhy_analysis *analysis,
 	struct kwhy_analysis_window *windows, size_t count, struct kwhy_error *error);

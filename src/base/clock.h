@@ -31,8 +31,9 @@ int64_t kwhy_clock_unix_of_mono(const struct kwhy_clock_relation *relation, int6
 struct kwhy_clock {
 	int64_t (*now_mono_ns)(void *context);
 	/*
-	 * Returns at the time mono_ns, or as soon as wake() has been called since its last return. May also
-	 * return earlier. Only one thread sleeps; any thread may wake it.
+	 * sleep_until() returns at the time mono_ns, or as soon as wake() has been called since the last
+	 * return of sleep_until(). It may also return earlier. Only one thread sleeps; any thread may wake
+	 * it.
 	 */
 	void (*sleep_until)(void *context, int64_t mono_ns);
 	void (*wake)(void *context);

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * The 64-bit hash FNV-1a, for what files keep: unlike those of base/map.h, it is the same in all processes.
- * Anybody can find texts with equal hashes.
+ * The 64-bit hash FNV-1a, for hashes that are stored in files: unlike the hashes of base/map.h, it is the
+ * same in all processes. Anybody can find texts with equal hashes.
  */
 #define KWHY_HASH_START UINT64_C(14695981039346656037)
 
@@ -19,7 +19,7 @@ static inline uint64_t kwhy_hash_bytes(uint64_t hash, const char *bytes, size_t 
 	return hash;
 }
 
-/* Continues a hash with a text; NULL: it stays. */
+/* Continues a hash with a text; NULL: the hash does not change. */
 static inline uint64_t kwhy_hash_text(uint64_t hash, const char *text)
 {
 	for (; text && *text; text++)

@@ -61,6 +61,6 @@ void kwhy_large_heap(void)
 	heap_array_max_bytes = HEAP_ARRAY_MAX_BYTES;
 	mallopt(M_MMAP_THRESHOLD, HEAP_ARRAY_MAX_BYTES);
 	mallopt(M_TOP_PAD, HEAP_STEP_BYTES);
-	/* the first step of the heap is for arrays that are still small */
+	/* allocates once, so that the heap's first huge pages are there for arrays that are still small */
 	free(kwhy_large(malloc(LARGE_BYTES), LARGE_BYTES));
 }

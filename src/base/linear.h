@@ -8,9 +8,9 @@
 /* Small symmetric matrices, row-major [size * size], for fits of at most some dozens of parameters. */
 
 /*
- * Replaces a matrix by its lower Cholesky factor; elements above the diagonal stay. False: the matrix is not
- * positive definite, or the square of a diagonal element of the factor is below `least`; the contents are
- * then lost.
+ * Replaces a matrix by its lower Cholesky factor; elements above the diagonal do not change. False: the
+ * matrix is not positive definite, or the square of a diagonal element of the factor is below `least`; the
+ * contents are then lost.
  */
 bool kwhy_matrix_factor(double *matrix, size_t size, double least);
 

@@ -46,8 +46,9 @@ static uint64_t few_bytes(const char *bytes, size_t length)
 }
 
 /*
- * Hashes bytes in steps of 16 that multiply and fold, as wyhash does, since kernel names are hundreds of
- * bytes long. The last step may read some bytes that the step before it has read.
+ * Hashes bytes in steps of 16 bytes, each a multiplication whose result is folded, as in wyhash, since
+ * kernel names are hundreds of bytes long. The last step may read some bytes that the step before it has
+ * read.
  */
 static uint64_t hash_of(const uint64_t secrets[2], const char *bytes, size_t length)
 {
@@ -77,7 +78,7 @@ static struct wanted string(const struct kwhy_map *map, const void *bytes, size_
 	return (struct wanted){.key = hash, .place = hash, .bytes = given, .size = (uint32_t)length + BYTES};
 }
 
-/* Index of the key's slot, or of the free slot in which the key belongs. The map has a free slot. */
+/* Index of the key's slot, or of the free slot in which the key belongs. The map must have a free slot. */
 static size_t slot_of(const struct kwhy_map *map, const struct wanted *wanted)
 {
 	const size_t mask = map->slot_count - 1;

@@ -9,7 +9,7 @@
 
 /*
  * Compares two items by their numbers. Below 0: item `a` sorts before item `b`; 0: they are equal; above 0:
- * it sorts after.
+ * item `a` sorts after item `b`.
  */
 typedef int kwhy_sort_compare(const void *context, uint32_t a, uint32_t b);
 

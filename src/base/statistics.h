@@ -50,10 +50,10 @@ void kwhy_moments_add(struct kwhy_moments *moments, double value);
 double kwhy_moments_variance(const struct kwhy_moments *moments);
 
 /*
- * Difference of the means of `b` and `a`, without assuming equal variances (Welch). If one side has a single
- * value, that side is given the standard deviation of the other, plus a reading error from its own low and
- * high (NAN: no reading error). If both sides have single values, the interval comes from their low and high
- * only, and is NAN if these are.
+ * Difference of the means of `b` and `a`, without assuming equal variances (Welch). If one side has a
+ * single value, that side is given the standard deviation of the other, plus a reading error from its own
+ * low and high (NAN: no reading error). If both sides have single values, the interval comes from the low
+ * and high of the two only, and is NAN if these are NAN.
  */
 struct kwhy_difference {
 	double change, low, high;

@@ -24,8 +24,8 @@ struct sum {
 struct held_engine {
 	enum kwhy_pair_clock clock;
 	struct sum regimes[REGIMES], pairs[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX];
-	size_t count, unknown; /* numbers of predictions: for transfers that were measured (predicted), and
-				  for others (unknown) */
+	size_t count, unknown; /* count: number of predictions for transfers that were measured; unknown:
+				  number of those for other transfers */
 	bool is_measured;
 };
 

@@ -16,8 +16,8 @@
 enum {
 	TICK_MS = 500,
 	/*
-	 * time in ms before a single view is drawn; every gauge is read in this time, some of them twice,
-	 * as they need
+	 * time in ms before a single view is drawn; in this time every gauge is read as often as its value
+	 * needs, once or twice
 	 */
 	ONCE_MS = 1200,
 	PROCESSES_MIN = 3,

@@ -17,7 +17,10 @@
 
 #define NJ_PER_J 1e9
 
-/* Room for whole names in files and pipes, whose readers search for them. */
+/*
+ * Columns for a name if the text goes to a file or a pipe: names are not cut there, because other programs
+ * search for them.
+ */
 enum { WHOLE_COLUMNS = 4096 };
 
 #define NS_PER_S 1e9

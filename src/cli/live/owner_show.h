@@ -17,13 +17,13 @@ struct kwhy_owner_table {
 	double price_per_kwh; /* NAN: no cost is shown */
 	const char *currency; /* currency of the price; "": it is not named */
 	double g_per_kwh;     /* g of CO2 equivalent per kWh; NAN: no emissions are shown */
-	const struct kwhy_carbon_region
-		*region; /* region whose mean g_per_kwh is; NULL: the user gave g_per_kwh */
+	const struct kwhy_carbon_region *
+		region; /* region whose mean carbon intensity is g_per_kwh; NULL: the user stated g_per_kwh */
 	double pue;
 };
 
 /* Write the owners as text for a terminal, as JSON (schema "kwhy.jobs/1") or as CSV. */
-/* Names are cut to the width of the terminal, or whole if the text is not written to one. */
+/* On a terminal, names are cut to its width; elsewhere they are whole. */
 void kwhy_owners_text(const struct kwhy_owner_table *table, bool on_terminal, struct kwhy_text *out);
 void kwhy_owners_json(const struct kwhy_owner_table *table, struct kwhy_text *out);
 void kwhy_owners_csv(const struct kwhy_owner_table *table, struct kwhy_text *out);

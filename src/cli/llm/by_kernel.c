@@ -101,7 +101,7 @@ static int64_t gaps_of(const struct kwhy_analysis_window *window)
 	return 0;
 }
 
-/* Half of an interval as a share of its value. */
+/* Adds a cell with half the width of the interval, in percent of the energy. */
 static void add_interval(struct kwhy_table *table, const struct kwhy_analysis_part *part)
 {
 	char text[KWHY_QUANTITY_BYTES];

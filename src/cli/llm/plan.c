@@ -18,9 +18,9 @@ enum {
 	TRACE_S_MAX = 366 * 86400
 };
 #define PROMPT_BYTES_MAX ((size_t)1 << 30)
-#define SEARCH_RATIO                                                                                       \
-	1.05 /* a search ends when the lowest rate that fails is at most this multiple of the highest rate \
-		that does not */
+#define SEARCH_RATIO                                                                                        \
+	1.05 /* a search ends when the lowest rate at which the limits were broken is at most this multiple \
+		of the highest rate at which they were kept */
 #define GOOD_SHARE 0.95
 
 static enum kwhy_status check_times(const struct kwhy_llm_options *options, struct kwhy_error *error)
@@ -323,9 +323,9 @@ static enum kwhy_status check_meters(const struct kwhy_llm_options *options, str
 }
 
 /*
- * Loads between which the kinds of work differ most, so that a fit can distinguish their joules: prompts
- * alone, long and short ones (tokens and batches); answers alone, one and many at a time (steps and output
- * tokens), many after long prompts (contexts); and a mixture.
+ * Adds loads whose work differs, so that a fit can find the joules of each kind of work. Long and short
+ * prompts alone differ in tokens and batches. Answers alone, 1 or 16 at a time, differ in steps and output
+ * tokens. Answers to long prompts have longer contexts. The last load is a mixture.
  */
 static enum kwhy_status add_design(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {

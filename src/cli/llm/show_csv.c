@@ -24,7 +24,7 @@ static void add_row(struct kwhy_text *out, const struct kwhy_llm_result *result,
 {
 	const struct kwhy_llm_row *row = &result->rows[index];
 	const struct kwhy_llm_summary *summary = &row->summary;
-	/* the first load is the idle server */
+	/* loads[0] is the idle server */
 	const struct kwhy_llm_load_joules *load = index + 1 < result->joules->count
 		? &result->joules->loads[index + 1]
 		: NULL;

@@ -216,7 +216,7 @@ void kwhy_llm_joules_json(struct kwhy_json *json, const struct kwhy_llm_result *
 void kwhy_llm_row_joules_json(struct kwhy_json *json, const struct kwhy_llm_result *result, size_t row)
 {
 	const struct kwhy_llm_joules *joules = result->joules;
-	/* the first load is the idle server */
+	/* loads[0] is the idle server */
 	const struct kwhy_llm_load_joules *load = row + 1 < joules->count ? &joules->loads[row + 1] : NULL;
 
 	kwhy_json_object(json, "requests_nj");

@@ -31,10 +31,10 @@ struct power_options {
 };
 
 /*
- * Shortest windows, s, without --window: the second in a recording that has too few of the first. The times
- * of the driver's counters are known to about 50 ms, and in that time the power may change by hundreds of
- * watts. If the work changes each second, this alone causes an error of 3 % of the mean power in windows of
- * 1 s.
+ * Shortest windows, in seconds, if --window is not given: WINDOW_S or, if the recording has too few windows
+ * of this length for a fit, SHORT_WINDOW_S. The times of the driver's counters are known to about 50 ms,
+ * and in that time the power may change by hundreds of watts. If the work changes each second, this alone
+ * causes an error of 3 % of the mean power in windows of 1 s.
  */
 #define WINDOW_S 2.0
 #define SHORT_WINDOW_S 1.0
@@ -97,8 +97,8 @@ static enum kwhy_status import_all(struct kwhy_recording *recording, const struc
 }
 
 /*
- * Joins the readings of a recording to windows of *window_s. NAN: to the longest windows of which there are
- * enough for a fit; *window_s is set.
+ * Joins the readings of a recording to windows of *window_s. If *window_s is NAN, chooses the length and
+ * stores it there: the longest of which the recording has enough windows for a fit.
  */
 static enum kwhy_status join(struct kwhy_power_rows *rows, const struct kwhy_recording *recording,
 	const struct kwhy_power_rows_request *given, double *window_s, struct kwhy_error *error)
