@@ -33,8 +33,8 @@ struct plain {
 };
 
 /*
- * Receives the demangled name in pieces. libiberty offers no way to stop it, so a name that is too long is
- * left by longjmp(), which leaks nothing.
+ * Receives the demangled name in pieces. If the name is too long, longjmp() leaves libiberty, which offers
+ * no other way to stop; nothing leaks.
  */
 static void take(const char *piece, size_t length, void *context)
 {

@@ -199,10 +199,10 @@ static enum kwhy_status refuse_idle(
 }
 
 /*
- * Refuses a trace without work of a device, because a report would say that the devices did nothing, although
- * the trace does not show that. Three kinds of traces are accepted if they are complete, because they would
- * contain such work: traces with API calls, traces that state their coverage, and recordings of kwhy. A
- * recording of kwhy with power readings is always accepted.
+ * Refuses a trace without work of a device, because a report would say that the devices did nothing,
+ * although the trace does not show that. Three kinds of traces are accepted if they are complete, because
+ * they would show any work of a device: traces with API calls, traces that state their coverage, and
+ * recordings of kwhy. A recording of kwhy with power readings is always accepted.
  */
 static enum kwhy_status check_work(
 	const struct kwhy_recording *recording, const struct file *file, struct kwhy_error *error)
@@ -290,9 +290,10 @@ static bool is_given_as_power(const struct kwhy_import_options *options, const c
 
 /* Files of a folder that are no traces, for the notes about them. */
 struct other_files {
-	const char *first, *power_log; /* the first of the files that are neither traces nor logs, and the
-					  first log of power readings that is not read */
-	size_t count, power_count;     /* numbers of these files and of these logs */
+	const char *first, *power_log; /* first: the first file that is neither a trace nor a log; power_log:
+					  the first log of power readings that is not read */
+	size_t count, power_count; /* count: number of files that are neither traces nor logs; power_count:
+				      number of logs of power readings that are not read */
 };
 
 static enum kwhy_status note_others(struct kwhy_recording *recording, const struct kwhy_folder *folder,

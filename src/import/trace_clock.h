@@ -13,7 +13,8 @@ struct kwhy_trace_clock {
 	const char *path;
 	bool is_first;		/* no trace with times was read before this one */
 	bool is_unix;		/* the trace's times are Unix times */
-	int64_t origin_unix_ns; /* origin for the recording's clock, if this is its first trace */
+	int64_t origin_unix_ns; /* origin for the recording's clock, used if this trace is the recording's
+				   first */
 };
 
 /*

@@ -239,8 +239,8 @@ static double value_of(const struct joining *joining, size_t source, int64_t sta
 }
 
 /*
- * Reads the gauges that belong to one reading of the device's counters. They cover the time since the
- * reading before.
+ * Reads the gauges that belong to one reading of the device's counters. The gauges cover the time since the
+ * reading before it.
  */
 static void read_gauges(const struct kwhy_power_rows *rows, const struct joining *joining, int64_t start_ns,
 	int64_t end_ns, double gauges[KWHY_POWER_GAUGES_MAX])
@@ -308,8 +308,8 @@ enum { SHIFTS = 10 };
 /*
  * Finds the delay of the power samples at which a fit has the smallest residuals, and shifts the windows by
  * it. The driver's counters may be older than samples that were read at the same time (by 60 to 120 ms on
- * an H200), and no profile states this delay. If there are too few windows for a fit, the delay of the
- * samples in the profile is used.
+ * an H200), and no profile states this difference. If there are too few windows for a fit, the profile's
+ * delay of the power samples is used.
  */
 static void align(struct kwhy_power_rows *rows, const struct joining *joining)
 {

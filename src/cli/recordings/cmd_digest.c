@@ -130,8 +130,10 @@ static bool is_of_another(const char *path, const struct kwhy_digest *digest)
 }
 
 /*
- * The file of a digest whose rank is unknown. Traces are known by what they hold. Only a recording whose
- * digest is to replace that which was made while it grew is known by machine and path.
+ * Names the file of a digest whose rank is unknown. The name usually contains the identity of the trace,
+ * which follows from its content. The content of a growing recording changes, so for the digests of such a
+ * recording (--replace, --running) the name has a hash of the boot id and the path instead, and a later
+ * digest replaces the earlier one.
  */
 static char *name_unranked(const struct digest_options *options, const struct kwhy_digest *digest)
 {
@@ -144,8 +146,8 @@ static char *name_unranked(const struct digest_options *options, const struct kw
 	if (!replaces || !about->boot || !digest->source_count || !digest->source->path) {
 		length = asprintf(&path, "%s/trace-%s.sqlite", options->output, about->identity);
 	} else {
-		real = realpath(
-			digest->source->path, NULL); /* other folders have recordings of this name, too */
+		real = realpath(digest->source->path, NULL); /* the whole path, because recordings in other
+								folders may have the same file name */
 		hash = kwhy_hash_text(
 			kwhy_hash_text(KWHY_HASH_START, about->boot), real ? real : digest->source->path);
 		length = asprintf(&path, "%s/trace-%016" PRIx64 ".sqlite", options->output, hash);
@@ -155,9 +157,9 @@ static char *name_unranked(const struct digest_options *options, const struct kw
 }
 
 /*
- * Path for a digest, which depends on its rank or, for an unused device, on the device's UUID, so that a
- * digest that is made again replaces the one before. If a digest of another trace has this path, the
- * identity is added to the name. NULL: out of memory.
+ * Path for a digest. It contains the digest's rank or, for an unused device, the device's UUID, so that a
+ * digest that is made again replaces the earlier one. If a digest of another trace has this path, the
+ * identity of the trace is added to the name. NULL: out of memory.
  */
 static char *name_file(const struct digest_options *options, const struct kwhy_digest *digest,
 	const struct kwhy_digest_part *part)
@@ -201,7 +203,9 @@ static enum kwhy_status save_part(struct work *work, const struct kwhy_digest_in
 	return status;
 }
 
-/* Makes the digests of a file. `address`: where the file was downloaded from; NULL: it was not. */
+/*
+ * Makes the digests of a file. `address`: where the file was downloaded from; NULL: it was not downloaded.
+ */
 static enum kwhy_status digest_file(
 	struct work *work, const char *path, const char *address, struct kwhy_error *error)
 {

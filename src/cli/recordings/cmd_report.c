@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* largest file of results that is read, bytes */
+/* largest size of a file of results, bytes */
 enum { RESULT_MAX_BYTES = 64 << 20 };
 
 /*

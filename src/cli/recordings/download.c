@@ -17,7 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* CURLOPT_REDIR_PROTOCOLS, which newer headers deprecate for an option that libcurl has from 7.85 on */
+/*
+ * CURLOPT_REDIR_PROTOCOLS. Newer headers mark it as deprecated, but the option that replaces it is missing
+ * before libcurl 7.85.
+ */
 #define OPTION_REDIR_PROTOCOLS ((CURLoption)182)
 
 enum {
@@ -153,10 +156,12 @@ static enum kwhy_status make_request(
 	curl->easy_setopt(*out, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
 	curl->easy_setopt(*out, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl->easy_setopt(*out, CURLOPT_LOW_SPEED_TIME, (long)SILENT_S);
-	curl->easy_setopt(*out, CURLOPT_PATH_AS_IS, is_s3 ? 1L : 0L); /* a key may have /../ in it */
+	curl->easy_setopt(
+		*out, CURLOPT_PATH_AS_IS, is_s3 ? 1L : 0L); /* the key of an object may contain /../ */
 	if (is_s3)
 		return kwhy_s3_sign(curl, *out, s3, error);
-	/* a redirection from https to http would show the file, and what ~/.netrc has for the host, to others
+	/*
+	 * a redirection from https to http would send the file, and the password from ~/.netrc, unencrypted
 	 */
 	curl->easy_setopt(*out, OPTION_REDIR_PROTOCOLS,
 		(long)(strncmp(address, "https:", 6) == 0 ? CURLPROTO_HTTPS
@@ -169,8 +174,8 @@ static enum kwhy_status make_request(
 
 struct sink {
 	FILE *file;
-	int failed; /* errno of what could not be written, which libcurl's further calls replace; 0: nothing
-		     */
+	int failed; /* errno of a failed write, kept because later calls of libcurl change errno; 0: no write
+		       failed */
 };
 
 static size_t write_piece(char *bytes, size_t size, size_t count, void *context)

@@ -84,7 +84,10 @@ static enum kwhy_status add_headers(struct kwhy_curl *curl, struct kwhy_s3 *out,
 	return status;
 }
 
-/* Whether it may be a bucket's name. Another character could make the address one of another server. */
+/*
+ * Whether the text has only characters that a bucket's name may have. Other characters could change which
+ * server the address names.
+ */
 static bool is_bucket(const char *name, size_t length)
 {
 	size_t letters = 0;

@@ -18,9 +18,10 @@ enum {
 };
 
 /*
- * Starts `kwhy digest`. The signals that request an end are blocked in this process, so they are in the
- * child, too: if a scheduler sends them to all processes of a job, a digest that was begun is still
- * finished. After a failure the next digests print no messages, because they would mostly repeat it.
+ * Starts `kwhy digest`. The child inherits the blocked signals of this process, which include those that
+ * request an end: if a scheduler sends such a signal to all processes of a job, a digest that was begun is
+ * still finished. After a digest has failed, later ones print no messages, because most would repeat the
+ * first message.
  */
 static int start(struct kwhy_record_digests *digests, const char *how)
 {

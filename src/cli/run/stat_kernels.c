@@ -104,7 +104,7 @@ static enum kwhy_status take(
 	return status;
 }
 
-/* Evaluates the recording with the powers of the files. */
+/* Evaluates the recording with the powers from the files of --powers. */
 static enum kwhy_status evaluate(const struct kwhy_stat_kernels_request *request, const char *path,
 	struct kwhy_stat *stat, struct kwhy_error *error)
 {

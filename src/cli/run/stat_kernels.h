@@ -17,9 +17,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_kernels_check(
 	const struct kwhy_strings *powers, struct kwhy_error *error);
 
 /*
- * Runs the command once more under kwhy record, and adds the energies of its kernels to stat->recorded, by a
- * ledger that uses the powers of the files. The recording is deleted. *out_exit: exit status of the command.
- * No struct kwhy_signals may be open.
+ * Runs the command once more under kwhy record, and adds the energies of its kernels to stat->recorded, by
+ * a ledger that uses the powers from the files of --powers. The recording is deleted. *out_exit: exit
+ * status of the command. No struct kwhy_signals may be open.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_kernels_record(const struct kwhy_stat_kernels_request *request,
 	struct kwhy_stat *stat, int *out_exit, struct kwhy_error *error);

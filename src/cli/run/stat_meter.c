@@ -396,7 +396,7 @@ void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct
 
 /*
  * Gets the result of a window. In a short run all power samples may be taken while the power still rises,
- * so the peak power is raised to the mean power if it is below it.
+ * so a peak power below the mean power is replaced by the mean power.
  */
 void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, struct kwhy_stat_energy *out)
 {

@@ -15,7 +15,7 @@
  */
 #define CLOCK_FROM 0.4
 /*
- * Largest half-width of the interval of a run's energy, as a share of that energy. With a larger one,
+ * Largest half-width of the interval of a run's energy, as a share of that energy. With a wider interval,
  * settings that differ by a few percent cannot be compared.
  */
 #define METER_HALF_MAX 0.05

@@ -245,8 +245,8 @@ static enum kwhy_status check_inputs(
 }
 
 /*
- * Saves the stamp of a step before the step starts. Samples that a later call finds then belong to the
- * inputs of this stamp; if its own stamp differs, it renames them.
+ * Saves the stamp of a step before the step starts. If a later call finds samples of the step, this stamp
+ * states the inputs of the samples. The later call renames the samples if its own stamp differs.
  */
 static enum kwhy_status begin_step(
 	struct job *job, size_t number, const char stamp[KWHY_STUDY_STAMP_BYTES], struct kwhy_error *error)
@@ -355,7 +355,7 @@ static enum kwhy_status write_page(const struct job *job, struct kwhy_error *err
 
 /*
  * Whether the step reads the output of an earlier step that cannot run, because the user did not state what
- * it needs.
+ * the earlier step needs.
  */
 static bool lacks_step(const struct job *job, size_t number)
 {

@@ -64,7 +64,10 @@ static const struct row_kind {
 	enum row_noun noun;
 	uint8_t activity, copy, src, dst; /* for rows of devices: the kind of activity, and the direction and
 					     the memory kinds of a copy */
-	/* activity: for NOUN_RANGE enum kwhy_range_kind, for NOUN_OPERATOR enum kwhy_host_kind */
+	/*
+	 * in rows of the host, `activity` is an enum kwhy_range_kind (NOUN_RANGE) or an enum kwhy_host_kind
+	 * (NOUN_OPERATOR)
+	 */
 	enum kwhy_call_class class; /* for rows of the host: the kind of call */
 } row_kinds[] = {
 	{"kernel", "unnamed kernel", NOUN_ACTIVITY, KWHY_ACTIVITY_KERNEL, 0, 0, 0, 0},
@@ -99,7 +102,8 @@ struct reader {
 	struct kwhy_csv_clock clock;
 	struct kwhy_tracks tracks;
 	struct kwhy_csv_comments comments;
-	uint32_t source, process, thread; /* source: the file's; process: that of rows that state none */
+	uint32_t source, process, thread; /* source: the source that this file is; process: the process of
+					     rows that state none */
 	const struct row_kind *last_kind;
 	bool process_is_used; /* whether a row used `process` */
 	bool rows_without_device;

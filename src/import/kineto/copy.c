@@ -6,7 +6,7 @@
 /*
  * Directions of copies by their names, such as "Memcpy HtoD (Pageable -> Device)" from CUPTI, "Memcpy HtoD
  * (Host -> Device)" and "CopyHostToDevice" from ROCm, and "Memcpy M2D (MEMORY -> DEVICE)" from Intel's PTI.
- * The first row whose text occurs in the name applies. CUDA arrays ("A") lie on the device.
+ * The first row whose text occurs in the name applies. CUDA arrays ("A") are memory of the device.
  */
 static const struct {
 	const char *text;

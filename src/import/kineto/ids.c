@@ -135,7 +135,7 @@ enum kwhy_status kwhy_kineto_find_stream(struct kwhy_kineto_file *file, const st
 
 /*
  * Takes the number of a process from its first API call, since other events may have another number.
- * TraceFuse raises the numbers, and keeps the old ones.
+ * TraceFuse changes the numbers of processes and keeps the original ones in "pid_raw".
  */
 static void take_pid(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, uint32_t process,
 	const struct kwhy_kineto_place *place)

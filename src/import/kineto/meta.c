@@ -264,7 +264,10 @@ static enum kwhy_status read_distributed(
 	return KWHY_OK;
 }
 
-/* Sum of the numbers that follow `words` wherever it occurs in a message of Kineto's log. */
+/*
+ * Sum of the numbers that directly follow the text `words`, over all places of a message of Kineto's log
+ * where it occurs.
+ */
 static uint64_t logged(const char *text, size_t length, const char *words)
 {
 	size_t skip = strlen(words);

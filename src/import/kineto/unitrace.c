@@ -54,8 +54,8 @@ static uint64_t bytes_of(const char *name)
 }
 
 /*
- * Commands of Level Zero and OpenCL. The first row whose name begins the event's name decides; events without
- * a row are kernels.
+ * Commands of Level Zero and OpenCL. A row applies to events whose names begin with the row's name; the
+ * first such row decides. Events without a row are kernels.
  */
 static const struct {
 	const char *name;

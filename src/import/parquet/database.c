@@ -17,7 +17,7 @@ enum { COLUMNS_MAX = 256 };
 /* A column that is copied. */
 struct column {
 	const char *from, *to; /* its names in the Parquet file and in the database */
-	int type;	       /* of DuckDB */
+	int type;	       /* type of the values, as a number of DuckDB's C interface */
 };
 
 struct copier {
@@ -41,8 +41,10 @@ static void add_quoted(struct kwhy_text *sql, const char *text, char quote)
 	kwhy_text_add_bytes(sql, &quote, 1);
 }
 
-/* Adds a path as an SQL text; characters that would be a pattern are written so that they stand for
- * themselves. */
+/*
+ * Adds a path as an SQL text. Each character that DuckDB would read as a pattern is put in brackets, so
+ * that it stands for itself.
+ */
 static void add_path(struct kwhy_text *sql, const char *path)
 {
 	kwhy_text_add(sql, "'");
@@ -118,7 +120,10 @@ enum kwhy_status kwhy_parquet_database_finish(struct kwhy_parquet_database *made
 	return KWHY_OK;
 }
 
-/* Runs "SELECT WHAT FROM read_parquet('FILE') TAIL", or what the part has in place of read_parquet(). */
+/*
+ * Runs "SELECT WHAT FROM read_parquet('FILE') TAIL". If the part states other SQL around the file's path,
+ * that is used in place of read_parquet().
+ */
 static enum kwhy_status query(const struct copier *copier, const char *what, const char *tail,
 	struct kwhy_duckdb_result *out, struct kwhy_error *error)
 {

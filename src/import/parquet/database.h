@@ -15,7 +15,7 @@ struct kwhy_parquet_database {
 	struct kwhy_duckdb duckdb;
 	struct sqlite3 *db;
 	const char *shown; /* path that the user gave, for messages */
-	/* of the database; folder "": there is none */
+	/* folder and file of the database; folder "": there is no database */
 	char folder[KWHY_TEMPORARY_BYTES], path[KWHY_TEMPORARY_BYTES + 16];
 };
 
@@ -31,12 +31,14 @@ void kwhy_parquet_database_close(struct kwhy_parquet_database *made);
 /* Rows of a Parquet file that become a table. */
 struct kwhy_parquet_part {
 	const char *file;	    /* path of the Parquet file */
-	const char *before, *after; /* SQL around the quoted path, from FROM on; NULL: the file's rows */
+	const char *before, *after; /* SQL between FROM and the quoted path, and after the path; NULL:
+				       read_parquet() with all rows of the file */
 	const char *table;	    /* name of the new table */
-	const char *condition;	    /* SQL of the rows to take; NULL: all */
+	const char *condition;	    /* SQL condition of the rows to take; NULL: all rows */
 	const char *key;	    /* integer column that becomes the primary key; NULL: none */
-	const char *const *columns; /* [column_count] columns to take where the file has them; NULL: all */
-	const char *const *names;   /* [column_count] their names in the new table; NULL: the same */
+	const char *const
+		*columns; /* [column_count] columns to take, if the file has them; NULL: all columns */
+	const char *const *names; /* [column_count] their names in the new table; NULL: the same */
 	size_t column_count;
 };
 KWHY_MUST_USE enum kwhy_status kwhy_parquet_database_add(

@@ -22,11 +22,14 @@ static const char magic[] = "PAR1";
 enum {
 	COLUMNS_MAX = KWHY_SQLITE_COLUMNS_MAX,
 	MAGIC_BYTES = sizeof(magic) - 1,
-	FOOTER_BYTES = 1 << 16 /* of the end of the file, in which the metadata come last */
+	FOOTER_BYTES = 1
+		<< 16 /* number of bytes that are read at the end of the file, where the metadata are */
 };
 
-/* Copies the file's metadata as the table meta; keys of other programs stay away, as their values may be no
- * text. */
+/*
+ * Copies the file's metadata as the table meta. Keys of other programs are not copied, because their values
+ * may be no text.
+ */
 static enum kwhy_status add_meta(
 	struct kwhy_parquet_database *made, const char *path, struct kwhy_error *error)
 {
@@ -89,8 +92,8 @@ static enum kwhy_status read_parquet(struct kwhy_recording *recording, const cha
 }
 
 /*
- * Whether the end of a Parquet file, which holds its metadata, states the schema of the export. So files of
- * other programs, and those that are cut, are recognised without DuckDB.
+ * Whether the end of a Parquet file, which holds its metadata, states the schema of the export. DuckDB is
+ * thus not needed to refuse files of other programs and truncated files.
  */
 static bool states_schema(const char *path)
 {

@@ -203,7 +203,8 @@ struct kwhy_perfetto_file {
 	struct kwhy_perfetto_extra extras[KWHY_PERFETTO_EXTRAS];
 	int64_t unix_less_trace_ns; /* Unix time minus the trace's clock; 0: no snapshot states both clocks */
 	uint32_t process, unknown_category;
-	size_t first_activity, slice_events, stages; /* events and stages: counted by the first pass */
+	size_t first_activity, slice_events,
+		stages; /* slice_events and stages are counted in the first pass */
 	struct kwhy_perfetto_counts counts;
 };
 

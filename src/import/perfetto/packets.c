@@ -366,8 +366,8 @@ static enum kwhy_status add_defaults(
 }
 
 /*
- * Converts the packet's time to the trace's clock. False: the relation of the packet's clock to it is
- * unknown.
+ * Converts the packet's time to the trace's clock. False: the relation of the packet's clock to the trace's
+ * clock is unknown.
  */
 static bool convert_time(struct kwhy_perfetto_file *file, struct kwhy_perfetto_packet *packet)
 {

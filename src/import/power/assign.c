@@ -23,7 +23,10 @@ struct assignment {
 	struct kwhy_power_log *log;
 	struct kwhy_recording *recording;
 	struct kwhy_power_intake intake;
-	/* [key_count] the recording's device of each key of the log; KWHY_NONE: it has no such device. */
+	/*
+	 * [key_count] the recording's device for each key of the log; KWHY_NONE: the recording has no such
+	 * device
+	 */
 	uint32_t *devices;
 	uint64_t elsewhere;
 	bool by_number;

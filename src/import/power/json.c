@@ -207,7 +207,10 @@ static enum kwhy_status walk_members(
 	return status;
 }
 
-/* Notes an answer of Prometheus that has no series, because nothing matched the query or it was refused. */
+/*
+ * Notes an answer of Prometheus that has no series, because nothing matched the query or Prometheus refused
+ * the query.
+ */
 static void note_answer(struct walk *walk, const json_t *object)
 {
 	const char *status = json_string_value(json_object_get(object, "status"));

@@ -89,8 +89,8 @@ static bool overlaps(const struct kwhy_power_entry *entry, const struct kwhy_pow
 }
 
 /*
- * Makes readings of a counter from the rows of that run of the log that overlaps `work`. The energy in each
- * row is measured from the run's start.
+ * Makes readings of a counter from the rows of the run that overlaps `work`. The energy in each row is
+ * measured from the run's start.
  */
 static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy_power_window *work,
 	struct unrolled *out, struct kwhy_error *error)
@@ -108,7 +108,10 @@ static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy
 				kwhy_names_get(&log->names, log->entries[i].run));
 		first = first ? first : &log->entries[i];
 	}
-	/* if no run overlaps the work, the last row stays, so that the later error can state both times */
+	/*
+	 * if no run overlaps the work, the run of the last row is used, so that the later error can state
+	 * both times
+	 */
 	if (!first)
 		first = &log->entries[log->entry_count - 1];
 	for (size_t i = 0; i < log->entry_count; i++) {

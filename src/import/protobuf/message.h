@@ -34,7 +34,7 @@ bool kwhy_protobuf_long_varint(struct kwhy_protobuf_message *message, uint64_t *
 
 /*
  * Reads a variable-length integer and moves past it. False: it is truncated or longer than 10 bytes. Most
- * have one byte or two; Perfetto writes lengths as four.
+ * integers have one byte or two; Perfetto writes lengths in four bytes.
  */
 static inline bool kwhy_protobuf_varint(struct kwhy_protobuf_message *message, uint64_t *out)
 {

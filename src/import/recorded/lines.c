@@ -38,8 +38,8 @@ static bool is_library(const char *path)
 }
 
 /*
- * Adds a frame of a stack. A file has the calling frame before the frames that it called. If the caller is
- * missing, as in a damaged file, the frame gets none.
+ * Adds a frame of a stack. In a file, each frame comes after the frame that called it. If the calling frame
+ * is missing, as in a damaged file, the caller is unknown.
  */
 static enum kwhy_status add_frame(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_frame *frame, struct kwhy_error *error)

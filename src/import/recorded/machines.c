@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * In ns: on one machine, Unix time minus monotonic time may differ by at most this between writers, beyond
- * the errors of their clock readings, because Unix time may be set during a run.
+ * Unix time may be set during a run. So Unix time minus monotonic time may differ between two writers on
+ * one machine, by at most this many ns more than the errors of their clock readings.
  */
 #define SET_BY_NS 1e9
 

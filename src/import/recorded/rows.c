@@ -38,7 +38,7 @@ static bool place(struct kwhy_recorded *recorded, uint32_t writer, int64_t start
 	return out->start_ns != KWHY_UNKNOWN_TIME && out->end_ns >= out->start_ns;
 }
 
-/* Whether a row is kept. Rows outside of the part of the run that the launcher records are not. */
+/* Whether a row is kept. Rows outside of the part of the run that the launcher records are not kept. */
 static bool is_wanted(const struct kwhy_recorded *recorded, const struct kwhy_activity *row)
 {
 	return recorded->run_start_ns > recorded->run_end_ns ||

@@ -12,8 +12,8 @@
  */
 #define AT_ONCE_NS 100000
 /*
- * In ns: if a selection ends at most this long before its process, it ended because the process did, not
- * because of a time limit.
+ * In ns: if a selection ends at most this long before its process, the selection ended because of the
+ * process's end, not because of a time limit.
  */
 #define ENDS_WITH_NS 10000000
 

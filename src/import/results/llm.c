@@ -14,9 +14,9 @@ enum { NAME_BYTES = 160 };
 #define TO_95 (1.959964 / 1.644854)
 
 /*
- * Where a figure is in the file: its member in the object `object` of a load, or in that of the result for
- * all loads together. `object` NULL: the member is in the load or result itself. `widening` is the factor
- * that makes the figure's interval one of 95 %.
+ * Where a figure is in the file: in the member `member` of the object `object`. The object is in a load or,
+ * for all loads together, in the result. `object` NULL: the member is in the load or the result itself.
+ * `widening` is the factor that makes the figure's interval one of 95 %.
  */
 struct source {
 	const char *name, *unit, *object, *member;
@@ -141,8 +141,8 @@ static void add_sources(struct reading *reading, const json_t *object, const cha
 }
 
 /*
- * Name of a load, the same for equal loads of different results. A number follows the name if an earlier load
- * of the result has it.
+ * Name of a load, the same for equal loads of different results. A number follows the name if an earlier
+ * load of the result has the same name.
  */
 static const char *name_of(struct reading *reading, const json_t *load)
 {
@@ -178,8 +178,8 @@ static void read_load(struct reading *reading, const json_t *load)
 }
 
 /*
- * Adds the figures of the best load: the one with the most good answers per second among those that keep the
- * limits. If limits were given and no load keeps them, its goodput is 0.
+ * Adds the figures of the best load: the one with the most good answers per second among those that keep
+ * the limits. If limits were given and no load keeps them, the goodput of "the best load" is 0.
  */
 static void read_best(struct reading *reading, const json_t *root)
 {

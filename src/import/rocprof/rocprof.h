@@ -51,7 +51,7 @@ struct kwhy_rocprof_kernel {
 };
 
 struct kwhy_rocprof_copy {
-	struct kwhy_rocprof_work work; /* the agent in it is not used */
+	struct kwhy_rocprof_work work; /* its member `agent` is not used */
 	int64_t source, destination;   /* the agents between which bytes are copied */
 	int64_t bytes;
 	struct kwhy_span direction; /* "MEMORY_COPY_HOST_TO_DEVICE"; used if one of the agents is unknown */

@@ -33,16 +33,18 @@ enum kwhy_export_type { KWHY_COLUMN_INTEGER, KWHY_COLUMN_REAL, KWHY_COLUMN_TEXT 
 struct kwhy_export_column {
 	const char *name;
 	enum kwhy_export_type type;
-	const char *constraint; /* of SQLite, with a leading space; NULL: none */
-	const char
-		*in_parquet; /* name in Parquet, where all tables share columns of one type; NULL: the same */
+	const char *constraint; /* constraint in SQLite's definition of the column, with a leading space;
+				   NULL: none */
+	const char *in_parquet; /* name in Parquet, where tables share columns and a column has one type;
+				   NULL: `name` */
 };
 
 struct kwhy_export_table {
 	const char *name;
 	const struct kwhy_export_column *columns;
 	size_t count;
-	const char *tail; /* of SQLite's statement that creates the table, with a leading space; NULL: none */
+	const char *
+		tail; /* end of SQLite's statement that creates the table, with a leading space; NULL: none */
 };
 
 extern const struct kwhy_export_table kwhy_export_tables[KWHY_TABLE_COUNT];

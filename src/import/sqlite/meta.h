@@ -7,7 +7,7 @@
 
 enum {
 	KWHY_SQLITE_META_BYTES = 64
-}; /* of a value of the table meta, with the NUL; longer ones are left out */
+}; /* bytes for a value of the table meta, with the NUL; longer values are left out */
 
 /* Gets the value of a key of the table meta of kwhy's exports; empty: there is no such key. */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_meta(

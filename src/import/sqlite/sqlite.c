@@ -41,7 +41,7 @@ struct walk {
 	struct kwhy_sqlite_rows rows;
 	kwhy_sqlite_take take;
 	void *context;
-	enum kwhy_status status; /* of the last take() */
+	enum kwhy_status status; /* status of the last call of take() */
 	struct kwhy_error *error;
 };
 

@@ -45,8 +45,8 @@ enum kwhy_xplane_stat {
 };
 
 /*
- * An entry of a plane's table of keys. A value of an event refers to an entry for its key, and may refer to
- * one for its text.
+ * An entry of a plane's table of keys. A value of an event refers to one entry for its key, and may refer
+ * to another one for its text.
  */
 struct kwhy_xplane_text {
 	const char *text; /* in the recording's arena */
@@ -66,7 +66,7 @@ struct kwhy_xplane_plane {
 	uint32_t device; /* the device in the recording, for a GPU's plane; KWHY_NONE: not added yet, or the
 			    plane is not a GPU's */
 	struct kwhy_device facts;
-	size_t first_line, line_count; /* its lines in file->lines */
+	size_t first_line, line_count; /* the plane's lines in file->lines */
 	struct kwhy_track_map names;   /* from event ids of the plane to names of the recording */
 	struct kwhy_track_map texts;   /* from key ids of the plane to indices in file->texts */
 };

@@ -25,8 +25,8 @@ enum { ZONES_MAX = 64, PARTS_MAX = 16, DOMAINS_MAX = 2 * ZONES_MAX, TRIES = 3 };
 #define WRAP_MAX_UJ (INT64_C(1) << 48)
 #define PERIOD_NS INT64_C(100000000)
 #define TOOK_MAX_NS INT64_C(2000000)
-#define UPDATE_NS                                                                                            \
-	INT64_C(1000000) /* Intel's developer manual on RAPL: about 1 ms; the same in Linux's amd_energy.rst \
+#define UPDATE_NS                                                                                          \
+	INT64_C(1000000) /* time between updates: about 1 ms, by Intel's manual and Linux's amd_energy.rst \
 			  */
 
 struct domain {

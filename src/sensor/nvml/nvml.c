@@ -119,8 +119,9 @@ static enum kwhy_status add_meters(struct kwhy_nvml_unit *unit, struct kwhy_erro
 }
 
 /*
- * Adds the MIG instances of a GPU that is divided into them. They get no meters, because power is measured
- * for the whole GPU only, but how busy their multiprocessors are, by which its energy is divided.
+ * Adds the MIG instances of a GPU that is divided into them. Instances get no power meters, because power
+ * is measured only for the whole GPU. They get a gauge of how busy their multiprocessors are, by which the
+ * GPU's energy is divided among the instances.
  */
 static enum kwhy_status add_instances(
 	struct state *state, const struct kwhy_nvml_unit *parent, int32_t index, struct kwhy_error *error)
@@ -202,7 +203,7 @@ static enum kwhy_status open_nvml(struct kwhy_sensors *sensors, const struct kwh
 	*out_state = state; /* the caller closes the back end, even if a later step fails */
 	status = add_gpus(state, sensors, request, error);
 	for (struct kwhy_nvml_unit *unit = state->units; unit; unit = unit->next)
-		unit->request = NULL; /* it is the caller's, and may be gone when the meters are read */
+		unit->request = NULL; /* the caller may free the request before the meters are read */
 	return status;
 }
 

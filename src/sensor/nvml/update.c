@@ -114,9 +114,9 @@ static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 }
 
 /*
- * Computes the period from the grid's first and last update. If the usual period is compatible with it and
- * more precise, the usual one is used, so that the next catch may come much later. If that has failed once,
- * the usual period is not used again.
+ * Computes the period from the grid's first and last update. If the usual period is compatible with the
+ * computed one and more precise, the usual period is used, so that the next catch may come much later. If
+ * the usual period has once proved wrong, it is not used again.
  */
 static void learn_period(struct kwhy_nvml_update *update)
 {
@@ -201,8 +201,8 @@ static void give_up(struct kwhy_nvml_update *update, int64_t end_ns)
 }
 
 /*
- * Finds the last update of the grid that certainly precedes a read, and reports it. false: it is not certain,
- * because another update may have happened during the read.
+ * Finds the last update of the grid that certainly precedes a read, and reports it. False: no update is
+ * certain to be the last one, because another may have happened during the read.
  */
 static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
 {
@@ -233,8 +233,8 @@ static bool read_late(
 		update->reads++;
 	update->next_ns = end_ns + GAP_NS;
 	if (changed && !update->period_ns)
-		update->unsure_ns = 0; /* this update was missed, so up to the next caught one two periods
-					  would be taken for one */
+		update->unsure_ns = 0; /* this update was missed, so the time from the last caught update to
+					  the next one would be two periods but be taken for one */
 	return update->period_ns && place(update, begin_ns, end_ns, out_edge_ns);
 }
 
