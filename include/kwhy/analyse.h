@@ -96,7 +96,7 @@ struct kwhy_analysis_options {
 	const char *assumed_power;    /* watts to assume where there is no meter: "150", or
 					 "compute=76.2,h2d=56.5,..." */
 	const struct kwhy_analysis_work
-		*work; /* amounts of work, which replace those of the recording in the same units */
+		*work; /* amounts of work; they replace the recording's amounts in the same units */
 	size_t work_count;
 	const char *const *thresholds; /* thresholds of findings, "ID.NAME=VALUE" each */
 	size_t threshold_count;
@@ -157,8 +157,8 @@ struct kwhy_device_info {
 	int32_t rank;	  /* -1: unknown */
 	int32_t is_modelled;
 	int64_t span_ns, busy_ns,
-		idle_ns; /* span_ns: from the first start to the last end on this device; busy_ns: time in it
-			    in which something ran; idle_ns: time in it in which nothing ran */
+		idle_ns; /* span_ns: from the first start to the last end on this device; busy_ns: time of the
+			    span in which something ran; idle_ns: time of the span in which nothing ran */
 	int64_t energy_nj, low_nj, high_nj; /* energy of this device from its first start to its last end */
 	int64_t metered_nj; /* sum of the gross energies of its accounts, including metered energy before and
 			       after the run */
@@ -204,7 +204,7 @@ struct kwhy_column_info {
 	size_t count;	      /* number of values */
 	const void *values;   /* [count]; NULL: there are none */
 	const uint8_t *known; /* one bit for each value, from the lowest bit of the first byte on; 1: the
-				 value is known; NULL: all are */
+				 value is known; NULL: all values are known */
 	uint64_t unknown_count;
 	size_t word_count; /* number of texts that the values are indices of; 0: the values are plain numbers
 			    */
@@ -233,7 +233,8 @@ struct kwhy_finding_info {
 	const char *id;	   /* "small-copies" */
 	const char *title; /* the waste in one line, with its numbers */
 	const char *cure;
-	const char *change;	/* name for kwhy_analysis_project(); NULL: no such change */
+	const char
+		*change; /* name of the change for kwhy_analysis_project(); NULL: no change cures the waste */
 	const char *assumption; /* what the saving assumes */
 	int32_t device;		/* -1: the waste is on the host or across devices */
 	int32_t bound;		/* what the saving means: KWHY_ANALYSE_EXPECTED, _UPPER or _LOWER */
@@ -301,8 +302,9 @@ struct kwhy_analysis_change {
 KWHY_API int kwhy_analysis_project(struct kwhy_analysis *analysis, const struct kwhy_analysis_change *changes,
 	size_t change_count, struct kwhy_plan **out, char *message, size_t message_bytes);
 /*
- * Plans changes: adds the change that saves most, then the one that saves most after it, until none saves
- * min_gain_percent. `numerics` 1: also considers changes that alter the program's numerical results.
+ * Plans changes: adds the change that saves most, then the change that saves most in addition, and so on,
+ * until no change saves at least min_gain_percent. `numerics` 1: also considers changes that alter the
+ * program's numerical results.
  */
 KWHY_API int kwhy_analysis_plan(struct kwhy_analysis *analysis, int numerics, struct kwhy_plan **out,
 	char *message, size_t message_bytes);

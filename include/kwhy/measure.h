@@ -79,8 +79,8 @@ struct kwhy_session_options {
 	const char *replay_path; /* power CSV that is replayed in real time in place of the machine's meters;
 				    NULL: the meters are read */
 	const char *meter_path;	 /* power CSV of a wall meter, read while it grows; NULL: no wall meter */
-	double enough_ratio;	 /* `enough` is 1 if half of the interval's width is at most this share of the
-				    energy; 0: the default, 0.1 */
+	double enough_ratio; /* `enough` in struct kwhy_region_energy is 1 if half of the interval's width is
+				at most this share of the energy; 0: the default, 0.1 */
 	int32_t without_gpus, without_host;
 	/*
 	 * Seconds between readings of energy counters. 0: the default, which may be as long as 20 s for
@@ -143,9 +143,9 @@ KWHY_API uint32_t kwhy_session_name(struct kwhy_session *session, const char *na
 
 /*
  * Begin and end a region. A call takes about 50 ns, without system call, lock or allocation, except for a
- * thread's first call, which allocates its buffer. Regions may nest, overlap and recur, also across threads;
- * a region may end on another thread than it began on. While several threads are in the same region, its
- * energy counts once.
+ * thread's first call, which allocates the thread's buffer. Regions may nest, overlap and recur, also
+ * across threads; a region may end on another thread than it began on. While several threads are in the
+ * same region, the region's energy counts once.
  */
 KWHY_API void kwhy_region_begin(struct kwhy_session *session, uint32_t region);
 KWHY_API void kwhy_region_end(struct kwhy_session *session, uint32_t region);

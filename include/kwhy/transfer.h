@@ -116,7 +116,8 @@ struct kwhy_transfer_options {
 	int32_t refuse_full; /* 1: calls return KWHY_TRANSFER_FULL instead of waiting for a slot */
 	int32_t disjoint; /* 1: the caller guarantees that the puts of a flush do not overlap, and the engine
 			     does not check */
-	int32_t numa; /* 0: a ring of slots on each NUMA node, at most 8; N: a single ring, on node N - 1 */
+	int32_t numa;	  /* 0: one ring of slots on each NUMA node, but at most 8 rings; N: a single ring, on
+			     node N - 1 */
 	struct kwhy_transfer_limits limits;
 };
 
@@ -298,8 +299,8 @@ struct kwhy_transfer_chunk {
 };
 
 /*
- * Gives the next chunk, in order. Does not wait until the chunk has arrived; work that is queued later in
- * the chunk's stream runs after that. KWHY_TRANSFER_END: there are no more chunks.
+ * Gives the next chunk, in order. The call does not wait until the chunk has arrived, but work that is
+ * queued later in the chunk's stream runs only after that. KWHY_TRANSFER_END: there are no more chunks.
  */
 KWHY_API int kwhy_transfer_loader_next(struct kwhy_transfer_loader *loader, struct kwhy_transfer_chunk *out);
 /* Waits until the chunk has arrived, for work that is not queued in its stream. */

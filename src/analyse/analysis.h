@@ -24,7 +24,7 @@ struct kwhy_analysis {
 	struct kwhy_findings *findings;
 	struct kwhy_whatif *whatif; /* NULL: no saving or plan has needed the dependency graph yet */
 	double min_gain_ratio;
-	struct kwhy_probing probing; /* report.probing points to it if kwhy probe was at work in the run */
+	struct kwhy_probing probing; /* report.probing points to it if kwhy probe made the recording */
 	struct kwhy_known known[KWHY_ANALYSIS_TABLES][KWHY_ANALYSIS_COLUMNS_MAX];
 	struct kwhy_report report; /* report on the objects above, without plan and modelled power */
 };

@@ -7,7 +7,7 @@
 
 #define COUNTED(list) list, sizeof(list) / sizeof((list)[0])
 
-/* What the integers of a column are indices of. */
+/* What the values of a column are: plain numbers, or indices of names, of kinds of activities, ... */
 enum meaning { NUMBERS, NAMES, KINDS, COPY_KINDS, MEMORY_KINDS, CLASSES, ORIGINS };
 
 struct column {

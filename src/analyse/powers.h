@@ -12,9 +12,9 @@ struct kwhy_powers_files {
 };
 
 /*
- * Reads files of learnt powers, and recordings from whose ledgers powers are learnt. Those ledgers are made
- * with the same profile and seed. Refuses powers of devices that `recording` does not have. `recording`
- * must be finished.
+ * Reads files of learnt powers, and recordings from whose ledgers powers are learnt. These ledgers are made
+ * with the profile and the seed of `options`. Refuses powers of devices that `recording` does not have.
+ * `recording` must be finished.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_powers_files_read(struct kwhy_powers_files *files,
 	const struct kwhy_analysis_options *options, const struct kwhy_recording *recording,

@@ -88,7 +88,7 @@ static bool is_source_tree(const char *folder)
 
 /*
  * Finds the path of the program or shared library that contains this code. For the program itself the
- * dynamic linker's list of objects has no name; its path is then that of /proc/self/exe.
+ * dynamic linker's list of objects has no name; the program's path is then that of /proc/self/exe.
  */
 static bool find_self(char out[PATH_MAX])
 {

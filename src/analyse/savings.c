@@ -92,7 +92,10 @@ struct made {
 	const struct kwhy_whatif_change *change;
 };
 
-/* Projects the saving of one finding by the change that cures it. Sets made->change unless it was refused. */
+/*
+ * Projects the saving of one finding by the change that cures it. Sets made->change unless the change was
+ * refused.
+ */
 static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings *findings,
 	struct kwhy_finding *finding, struct made *made, struct kwhy_error *error)
 {

@@ -25,7 +25,7 @@ bool kwhy_savings_are_projected(const struct kwhy_recording *recording, const st
  * Sets the saving of each finding that a change cures to the saving of a plan with that change alone. A
  * finding whose change cannot be made keeps the bound of its detector. Findings that save too little are
  * removed. If one change cures several findings, the saving of the change is counted at the finding that
- * costs most, and the other findings refer to it. Sorts the findings.
+ * costs most, and the other findings refer to that finding. Sorts the findings.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_savings_project(
 	struct kwhy_whatif *whatif, struct kwhy_findings *findings, struct kwhy_error *error);

@@ -85,7 +85,7 @@ static enum kwhy_status set_edges(struct walk *walk, struct kwhy_error *error)
 
 /* --- Sums --- */
 
-/* The power of a running activity relative to those of others that run at the same time. */
+/* The power of a running activity relative to the powers of other activities that run at the same time. */
 static double weight_of(const struct walk *walk, uint32_t device, uint32_t row)
 {
 	const struct kwhy_device_ledger *ledger = device_at(walk, device);

@@ -11,7 +11,7 @@ static size_t grown(size_t capacity, size_t need, size_t item_bytes)
 {
 	size_t next = capacity ? capacity : FIRST_ITEMS;
 
-	if (need / 2 > next) /* more than the next item: the caller knows how many will come */
+	if (need / 2 > next) /* more than one step of growth: the caller knows the final number of items */
 		return need;
 	while (next < need)
 		next += next > SLOW_GROWTH_BYTES / item_bytes ? next / 4 : next;

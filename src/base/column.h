@@ -8,8 +8,8 @@
 
 /*
  * Grows an array to a capacity of at least `need` items. The capacity doubles up to 64 MiB and grows by a
- * quarter beyond; if `need` is more than twice the capacity, it becomes `need`. Large blocks move by
- * remapping pages, so unused capacity uses no memory. On failure the array is unchanged. `what` is the
+ * quarter beyond; if `need` is more than twice the capacity, the new capacity is `need`. Large blocks move
+ * by remapping pages, so unused capacity uses no memory. On failure the array is unchanged. `what` is the
  * array's name in the error.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_column_reserve(void **data, size_t *capacity, size_t need,

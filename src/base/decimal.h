@@ -26,7 +26,7 @@ bool kwhy_decimal_within(struct kwhy_span text, int64_t low, int64_t high, int64
 /*
  * Reads digits up to the first other character, and returns where it stopped. *value must hold the value of
  * the digits before; it wraps after 19 digits. As long as eight digits follow, they are read at once:
- * neighbouring digits are combined to pairs, then pairs to groups of four, then these to eight.
+ * neighbouring digits are combined to pairs, pairs to groups of four, and groups of four to eight digits.
  */
 static inline size_t kwhy_decimal_digits(const char *text, size_t at, size_t length, uint64_t *value)
 {

@@ -261,7 +261,10 @@ bool kwhy_file_is_same(const char *a, const char *b)
 	return !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
-/* Reads a file to its end. 0: all was read; 1: it has more than limit_bytes; -1: errno has the reason. */
+/*
+ * Reads a file to its end. 0: all was read; 1: the file has more than limit_bytes; -1: errno has the
+ * reason.
+ */
 static int read_all(FILE *file, size_t limit_bytes, struct kwhy_text *out)
 {
 	char buffer[1 << 14];

@@ -33,7 +33,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_file_make(
 void kwhy_file_remove_unfinished(void);
 
 /*
- * Whether two paths name one file or folder, with links followed. Also false if one of them does not exist.
+ * Whether two paths name one file or folder, with links followed. Also false if one of the paths does not
+ * exist.
  */
 bool kwhy_file_is_same(const char *a, const char *b);
 
@@ -41,7 +42,7 @@ bool kwhy_file_is_same(const char *a, const char *b);
 struct dirent;
 int kwhy_file_is_shown(const struct dirent *entry);
 
-/* Appends the file's bytes to `out`. KWHY_E_INPUT: it has more than `limit_bytes`. */
+/* Appends the file's bytes to `out`. KWHY_E_INPUT: the file has more than `limit_bytes`. */
 KWHY_MUST_USE enum kwhy_status kwhy_file_read(
 	const char *path, size_t limit_bytes, struct kwhy_text *out, struct kwhy_error *error);
 

@@ -82,7 +82,7 @@ static bool enter(int from, const char *path, struct kwhy_output *out)
 	return out->folder >= 0;
 }
 
-/* Looks up the file in its folder; false: errno says why that is unknown. */
+/* Looks up whether the file exists, and its attributes; false: this is unknown, and errno says why. */
 static bool look(struct kwhy_output *output)
 {
 	output->is_in_proc = is_proc(output->folder);

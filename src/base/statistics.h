@@ -30,13 +30,13 @@ struct kwhy_estimate {
 void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *out);
 
 /*
- * Ratio of two sums, that of `above` divided by that of `below`, from the pairs that have both values; for
- * example joules per unit of runs that did different amounts of work. `mean` is the ratio of sums. Its
- * interval is computed for the logarithm of the ratio by the delta method, so its ends are above 0, and
- * exchanging `above` and `below` gives the reciprocals. `deviation` is the standard deviation of `above`
- * from the values that the ratio predicts, divided by the mean of `below`; least and most are ratios of
- * single pairs. All figures are NAN if the sum of `below` is not above 0, and only the interval is NAN if
- * the sum of `above` is not.
+ * Ratio of two sums: the sum of `above` divided by the sum of `below`, over the pairs in which both values
+ * are known. An example is joules per unit of work, for runs that did different amounts of it. `mean` is
+ * the ratio of sums. Its interval is computed for the logarithm of the ratio by the delta method, so its
+ * ends are above 0, and exchanging `above` and `below` gives the reciprocals. `deviation` is the standard
+ * deviation of `above` from the values that the ratio predicts, divided by the mean of `below`; least and
+ * most are ratios of single pairs. All figures are NAN if the sum of `below` is not above 0, and only the
+ * interval is NAN if the sum of `above` is not.
  */
 void kwhy_ratio_of(const double *above, const double *below, size_t count, struct kwhy_estimate *out);
 

@@ -15,8 +15,8 @@ enum kwhy_status {
 };
 
 /*
- * A message of one sentence and at most three lines: what failed, on what, why, and the cure. The caller owns
- * it and passes it as the last parameter of every function that can fail. Never NULL.
+ * A message of one sentence and at most three lines: what failed, on what, why, and the cure. The caller
+ * owns it and passes it as the last parameter of every function that can fail. The pointer is never NULL.
  */
 struct kwhy_error {
 	enum kwhy_status status;

@@ -164,8 +164,8 @@ static bool is_control(unsigned char c)
 
 /*
  * Whether a well-formed sequence commands a terminal, breaks a line or reorders text: the C1 controls, the
- * line and paragraph separators, and Unicode's marks of direction (UAX 9). A name with them could show
- * another text than it holds.
+ * line and paragraph separators, and Unicode's marks of direction (UAX 9). A name with such characters
+ * could show other text than it contains.
  */
 static bool is_command(const unsigned char *s, size_t length)
 {

@@ -10,8 +10,8 @@
 enum { KWHY_INSTALLATION_CHECKS = 2 };
 
 /*
- * Adds these checks to a report. Its request must have reserved capacity for them (`further` in struct
- * kwhy_doctor_request).
+ * Adds these checks to a report. The request of the report must have reserved capacity for the checks
+ * (`further` in struct kwhy_doctor_request).
  */
 KWHY_MUST_USE enum kwhy_status kwhy_installation_check(
 	struct kwhy_doctor_report *report, struct kwhy_error *error);

@@ -6,9 +6,9 @@
 #include "sensor/sensor.h"
 
 /*
- * A thread that runs the tasks of all sensors at absolute deadlines. While it runs, it allocates nothing and
- * takes no lock. Readings go to the channels. Missed deadlines are counted; the runs of the task that they
- * would have started are left out.
+ * A thread that runs the tasks of all sensors at absolute deadlines. While it runs, it allocates nothing
+ * and takes no lock. Readings go to the channels. Missed deadlines are counted; a task does not run for a
+ * missed deadline.
  */
 struct kwhy_sampler;
 

@@ -73,7 +73,7 @@ struct kwhy_source_channel {
 enum { KWHY_SENSOR_PROCESSES = 256 };
 struct kwhy_sensor_process {
 	int64_t pid;
-	int64_t memory_bytes; /* memory that it uses; -1: not reported, as in containers */
+	int64_t memory_bytes; /* memory that the process uses; -1: not reported, as in containers */
 };
 
 /*
@@ -214,8 +214,8 @@ struct kwhy_sensor_backend {
 		void *state, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
 	/*
 	 * Lists how much each process used a device since after_unix_us, without processes that did not use
-	 * it. False: the driver does not report it, as for MIG instances. Only one thread at a time may call
-	 * it. NULL: the back end cannot list it.
+	 * it. False: the driver does not report it, as for MIG instances. Only one thread at a time may
+	 * call it. NULL: the back end cannot list uses.
 	 */
 	bool (*uses)(void *state, uint32_t device, int64_t after_unix_us,
 		struct kwhy_sensor_use out[KWHY_SENSOR_PROCESSES], size_t *out_count);
@@ -270,7 +270,7 @@ int64_t kwhy_sensors_now_ns(const struct kwhy_sensors *sensors);
 
 /*
  * Back ends call this while they open, for every device that exists. True: the request has no list of
- * devices, or its list contains this number.
+ * devices, or the list contains this number.
  */
 bool kwhy_sensors_wants_device(
 	struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request, int32_t index);

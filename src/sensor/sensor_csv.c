@@ -17,7 +17,7 @@ struct place {
 	uint64_t lost_reported;
 	struct kwhy_reading last;
 	bool begun;
-	int64_t wrapped; /* what must be added to the counter's readings, because it has wrapped */
+	int64_t wrapped; /* what must be added to the counter's readings, because the counter has wrapped */
 };
 
 struct kwhy_sensor_csv {

@@ -28,7 +28,7 @@ struct kwhy_visible_unit {
 
 /*
  * Marks in `seen`, by number, the GPUs that request->visible shows; all of `seen` must be false before.
- * False: the list has numbers, and these may not be the driver's, so no GPU is marked.
+ * False: the list has numbers, and these may differ from the driver's numbers, so no GPU is marked.
  */
 bool kwhy_visible_find(const struct kwhy_sensor_request *request, const struct kwhy_visible_unit *units,
 	size_t unit_count, bool seen[KWHY_SENSOR_INDEX_MAX + 1]);

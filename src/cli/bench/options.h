@@ -111,7 +111,7 @@ void kwhy_bench_tell(void *context, const char *what);
 
 /*
  * Checks that `path` is a machine profile, so that the user need not wait minutes for the error.
- * KWHY_E_INPUT: it is no profile. NULL: no profile is needed.
+ * KWHY_E_INPUT: it is no profile. `path` NULL: no profile is needed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_profile_check(const char *path, struct kwhy_error *error);
 

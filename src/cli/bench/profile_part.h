@@ -6,8 +6,8 @@
 #include "base/text.h"
 
 /*
- * Puts the JSON object `part` into the machine profile at `path` under the key `name`; other members stay.
- * KWHY_E_INPUT: the file is no machine profile. KWHY_E_USAGE: the profile is of another device than
+ * Puts the JSON object `part` into the machine profile at `path` under the key `name`; other members do not
+ * change. KWHY_E_INPUT: the file is no machine profile. KWHY_E_USAGE: the profile is of another device than
  * `device`. If `device` is NULL, the devices are not compared.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_profile_part_put(const char *path, const char *device, const char *name,

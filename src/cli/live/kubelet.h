@@ -6,8 +6,8 @@
 
 /*
  * Asks the kubelet of this machine which containers have which devices: the call List of
- * v1.PodResourcesLister, by gRPC over the kubelet's socket. libcurl does it; it is loaded at run time, and
- * only if the socket exists. Only one thread at a time may use it.
+ * v1.PodResourcesLister, by gRPC over the kubelet's socket. The call is made by libcurl, which is loaded at
+ * run time, and only if the socket exists. Only one thread at a time may use it.
  */
 struct kwhy_kubelet;
 

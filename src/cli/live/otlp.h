@@ -44,8 +44,8 @@ void kwhy_otlp_send(struct kwhy_otlp *otlp, const struct kwhy_otlp_figures *figu
 
 /*
  * Continues the request in flight. *out_message receives a message for the user, when requests begin to
- * fail and when they succeed again; NULL: there is none. Returns the milliseconds after which it should be
- * called again.
+ * fail and when they succeed again; NULL: there is none. Returns the milliseconds after which this function
+ * should be called again.
  */
 int kwhy_otlp_tick(struct kwhy_otlp *otlp, int64_t now_mono_ns, const char **out_message);
 

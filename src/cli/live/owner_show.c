@@ -31,7 +31,7 @@ static double joules(kwhy_wide_nj energy_nj)
 	return (double)energy_nj / NJ_PER_J;
 }
 
-/* Energy to pay for, in kWh: that of devices and host, multiplied by the PUE. */
+/* Energy to pay for, in kWh: the energy of devices and host, multiplied by the PUE. */
 static double kwh_of(const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item)
 {
 	return joules(item->energy_nj + item->host_nj) / KWHY_JOULES_PER_KWH * table->pue;
@@ -89,7 +89,10 @@ static void energy_cell(struct kwhy_table *to, const struct kwhy_owner_summary *
 	kwhy_table_cell(to, kwhy_quantity_si(number, joules(item->energy_nj), "J", 4));
 }
 
-/* Both ends of the interval, which may lie differently far from the energy: "2.04 to 7.58 kJ". */
+/*
+ * Adds a cell with both ends of the interval, because their distances from the energy may differ: "2.04 to
+ * 7.58 kJ".
+ */
 static void interval_cell(struct kwhy_table *to, const struct kwhy_owner_summary *item)
 {
 	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES + 4];

@@ -119,8 +119,8 @@ static enum kwhy_status tick(void *context, struct kwhy_error *error)
 }
 
 /*
- * Measures the energy of a load. If it is known, keeps the load's requests, so that it can be divided among
- * them.
+ * Measures the energy of a load. If the energy is known, keeps the load's requests, so that the energy can
+ * be divided among them.
  */
 static enum kwhy_status meter_load(
 	struct job *job, struct kwhy_llm_row *row, struct kwhy_llm_run *run, struct kwhy_error *error)

@@ -95,7 +95,7 @@ static enum kwhy_status add_reading(
 	return KWHY_OK;
 }
 
-/* Energy from start_ns to until_ns in J; NAN: unknown. start_ns is the start of the present window. */
+/* Energy from start_ns to until_ns in J; NAN: unknown. start_ns is the start of the current window. */
 typedef double energy_until(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t until_ns);
 
 static double local_until(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t until_ns)

@@ -58,9 +58,9 @@ void kwhy_llm_meter_close(struct kwhy_llm_meter *meter);
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_tick(void *meter, struct kwhy_error *error);
 
 /*
- * Waits until the meters have readings for the whole window, gets its energy, and adds its readings to
- * `series`. The windows of a series must follow each other without a gap. Each window must be later than
- * the one before, and have ended at most a minute ago.
+ * Waits until the meters have readings for the whole window, gets the window's energy, and adds the
+ * window's readings to `series`. The windows of a series must follow each other without a gap. Each window
+ * must be later than the one before, and have ended at most a minute ago.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_window(struct kwhy_llm_meter *meter, int64_t start_ns,
 	int64_t end_ns, struct kwhy_llm_series *series, struct kwhy_llm_energy *out,

@@ -29,8 +29,8 @@ struct kwhy_llm_result {
 	const struct kwhy_llm_row *rows;
 	size_t row_count;
 	struct kwhy_llm_energy idle;
-	const struct kwhy_llm_joules *joules; /* energies of single requests; the first load is the idle
-						 server, the others are the rows */
+	const struct kwhy_llm_joules
+		*joules; /* energies of single requests; loads[0] is the idle server, loads[1 + i] is row i */
 	const char *ended; /* the reason why the remaining loads were not run; NULL: all were run */
 	const char *slo;   /* the limits of good answers as the user gave them; NULL: none */
 	const struct kwhy_llm_row

@@ -17,8 +17,8 @@ void kwhy_llm_row_joules_json(struct kwhy_json *json, const struct kwhy_llm_resu
 
 /*
  * Writes a CSV with one line for each interval between two readings of the meters (about a second), also
- * for those in which the server is idle: the interval's joules in parts, and the work of the requests in
- * it.
+ * for intervals in which the server is idle: the interval's joules in parts, and the work of the requests
+ * in it.
  */
 void kwhy_llm_windows_csv(const struct kwhy_llm_result *result, struct kwhy_text *out);
 

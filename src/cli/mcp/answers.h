@@ -8,8 +8,8 @@
 
 /*
  * These functions make the answers of the tools, as JSON. Times are in seconds, energies in joules; null
- * means unknown. A list has at most `limit` rows; the member "left_out" of its object states how many further
- * rows there are. NULL: out of memory. The caller owns the objects.
+ * means unknown. A list has at most `limit` rows; the member "left_out" of the object around the list
+ * states how many further rows there are. NULL: out of memory. The caller owns the objects.
  */
 struct kwhy_mcp_question {
 	const char *id;		     /* only findings with this id; NULL: all */

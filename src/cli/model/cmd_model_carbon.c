@@ -71,8 +71,8 @@ static enum kwhy_status list_places(const struct kwhy_model_options *model, stru
 }
 
 /*
- * Miles that a car drives for the same emissions: those of a year or, if no year is requested, those of one
- * run. With two runs, the miles for the emissions saved.
+ * Miles that a car drives until it has emitted as much as the runs of a year or, if no number of runs per
+ * day is given, as one run. If there are two runs, the car's emissions equal the saving of the second run.
  */
 static double miles_of(const struct kwhy_runs *runs, double g_per_mile)
 {

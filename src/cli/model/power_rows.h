@@ -13,11 +13,11 @@
  * gauges.
  *
  * The power of an active unit is proportional to f V^2 (f: clock, V: voltage), and the voltage is not
- * reported. At the lowest voltage the power is proportional to f; where V is proportional to f, it is
- * proportional to f^3. The model uses f^2: if the clock of the multiprocessors is known, their activity is
- * multiplied by the square of the clock in GHz^2, and the model has a base term that is multiplied by this
- * square, too. Leakage grows with the temperature, but the temperature itself depends on the power, so the
- * model has no term for it (docs/models.md).
+ * reported. At the lowest voltage the power is proportional to f; where V is proportional to f, the power
+ * is proportional to f^3. The model uses f^2: if the clock of the multiprocessors is known, their activity
+ * is multiplied by the square of the clock in GHz^2, and the model has a base term that is multiplied by
+ * this square, too. Leakage grows with the temperature, but the temperature itself depends on the power, so
+ * the model has no term for it (docs/models.md).
  */
 struct kwhy_power_gauge {
 	const char *name; /* name of the gauge and of its CSV column: "gpm_sm_active_permille" */

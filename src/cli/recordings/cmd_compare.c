@@ -76,8 +76,8 @@ static enum kwhy_status take_side(const struct source *source, const struct run 
 }
 
 /*
- * Refuses a recording of kwhy probe. The host waited while kernels were repeated, so its times are not those
- * of the program.
+ * Refuses a recording of kwhy probe. The host waited while kernels were repeated, so the times in the
+ * recording are not those of the program.
  */
 static enum kwhy_status refuse_probed(
 	const struct kwhy_ledger *ledger, const char *path, struct kwhy_error *error)

@@ -10,8 +10,8 @@
 
 #define STAT_LIMIT_BYTES ((size_t)1000000000)
 /*
- * Width in columns to which names are shortened in a summary. A browser shows it, so it is wider than a
- * terminal.
+ * Width in columns to which names are shortened in a summary. A browser shows the summary, so names may be
+ * longer than on a terminal.
  */
 enum { SUMMARY_COLUMNS = 160 };
 

@@ -21,8 +21,8 @@
 #include <sys/random.h>
 
 /*
- * Interval at which energy counters are read, ns. Precision in long windows would allow a longer one, but
- * the ledger ends at the last update of a counter.
+ * Interval at which energy counters are read, ns. Precision in long windows would allow a longer interval,
+ * but the ledger ends at the last update of a counter.
  */
 #define COUNTER_PERIOD_NS 2000000000
 /*

@@ -54,8 +54,8 @@ struct kwhy_record_options {
 void kwhy_record_options_init(struct kwhy_record_options *options);
 
 /*
- * Reads a number of bytes, which may end in K, M or G. If the text is NULL, it is 0. KWHY_E_USAGE: it is no
- * such number; the error names the option.
+ * Reads a number of bytes, which may end in K, M or G. If the text is NULL, the number is 0. KWHY_E_USAGE:
+ * the text is no such number; the error names the option.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_read_bytes(
 	const char *option, const char *text, uint64_t *out, struct kwhy_error *error);

@@ -28,7 +28,10 @@ static uint64_t size_of(const char *folder)
 	return bytes;
 }
 
-/* Latest power reading, mW, of the first of a device's power meters that has one; -1: none has. */
+/*
+ * Latest power reading of a device, mW, from the first of its power meters that has a reading; -1: no power
+ * meter has one.
+ */
 static int64_t power_mw(const struct kwhy_sensors *sensors, uint32_t device)
 {
 	struct kwhy_reading reading;

@@ -274,7 +274,10 @@ static int64_t own_cpu_ns(void)
 	return (int64_t)used.tv_sec * SECOND_NS + used.tv_nsec;
 }
 
-/* Reads what recording has cost in this process so far. The cost of the sampler counts from its start. */
+/*
+ * Reads what recording has cost in this process so far. The cost of the sampler counts from the sampler's
+ * start.
+ */
 static void read_costs(const struct kwhy_record_runner *runner, struct costs *out)
 {
 	*out = (struct costs){.own_ns = own_cpu_ns(),

@@ -35,7 +35,8 @@ struct kwhy_record_runner {
 	const char *const *counts;
 	size_t count_count;
 	/*
-	 * whether readings come from a file and not from meters, so that their times are not those of the run
+	 * whether readings come from a file and not from meters, so that the times of the readings are not
+	 * those of the run
 	 */
 	bool replayed;
 	bool progress;			/* whether a progress line is shown */

@@ -258,8 +258,8 @@ static bool has_readings(const struct kwhy_stat_meter *meter, size_t source)
 }
 
 /*
- * Whether the meters of an item have given their first readings. A live device with both a counter and a
- * power meter is ready when both have given some; from a file, readings of one of them are enough.
+ * Whether the meters of an item have given their first readings. A live device with a counter and a power
+ * meter is ready when both have given readings. For a device in a file, readings of one meter are enough.
  */
 static bool is_ready(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {

@@ -67,7 +67,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_drain(struct kwhy_stat_meter *met
 
 /*
  * Functions that measure a window: kwhy_stat_meter_begin() begins it. Then these steps are repeated:
- * kwhy_stat_meter_open_curves() opens the power curves up to the present, they are read, and
+ * kwhy_stat_meter_open_curves() opens the power curves up to the present, the caller reads the curves, and
  * kwhy_stat_meter_sum() sums the energy. Before the last repetition, call kwhy_stat_meter_await_end(), so
  * that readings cover the end.
  */

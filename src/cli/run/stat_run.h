@@ -23,8 +23,8 @@ struct kwhy_stat_runner {
 
 /*
  * Runs the command once and adds the run to the stat, with its energy, work, metrics and intervals. Returns
- * when meter readings cover its end. KWHY_E_INPUT: the command could not be started, and *out_exit states
- * why.
+ * when meter readings cover the end of the run. KWHY_E_INPUT: the command could not be started, and
+ * *out_exit states why.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_run(
 	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error);

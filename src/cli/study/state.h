@@ -19,7 +19,7 @@ struct kwhy_study_result {
 	char stamp[KWHY_STUDY_STAMP_BYTES];
 	double seconds; /* run time of the step, s */
 	int64_t ended_unix_s;
-	bool lacks_input;    /* whether the step's inputs hold too little for it; not stored */
+	bool lacks_input;    /* whether the inputs hold too little for the step; not stored */
 	const char *missing; /* why the step has no result; NULL: it has one, or has not been tried yet */
 };
 

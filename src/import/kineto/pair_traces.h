@@ -5,11 +5,12 @@
 #include "model/pairs.h"
 
 /*
- * Reads transfers between GPUs from a folder of traces of another program: files rank_N.pt.trace.json (plain,
- * .gz, .zst) of torch.profiler, with a range named p2p_cfg%04d_s%dd%d_sz%d_r%d around each transfer. The time
- * of a transfer is that of the kernels launched in its range, on the side where that time is shorter, because
- * the side that starts first waits for the other. If no trace has such kernels, the time of a transfer is the
- * length of its range by the host's clock.
+ * Reads transfers between GPUs from a folder of traces of another program: files rank_N.pt.trace.json
+ * (plain, .gz, .zst) of torch.profiler, with a range named p2p_cfg%04d_s%dd%d_sz%d_r%d around each
+ * transfer. Sender and receiver both record kernels that are launched in their range. The time of a
+ * transfer is the shorter time of the two sides' kernels, because the side that starts first waits for the
+ * other. If no trace has such kernels, the time of a transfer is the length of its range by the host's
+ * clock.
  */
 
 /* Whether the folder holds a trace of rank 0 with a name of this form. */

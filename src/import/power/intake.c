@@ -29,8 +29,8 @@ static struct kwhy_power_level *level_of(
 }
 
 /*
- * Adds a reading. A meter of the host belongs to the recording's machine; if there are several machines, its
- * machine is unknown.
+ * Adds a reading. A meter of the host belongs to the recording's machine; if there are several machines,
+ * the meter's machine is unknown.
  */
 enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *intake,
 	const struct kwhy_power_intake_row *reading, struct kwhy_error *error)

@@ -9,7 +9,8 @@
 
 /*
  * Reads the member "kernel_kinds" of a machine profile, the powers of kernels of each kind, into the
- * profile's arena. KWHY_E_INPUT: the message names the member that is wrong. `path` is the profile's.
+ * profile's arena. KWHY_E_INPUT: the message names the member that is wrong. `path` is the path of the
+ * profile.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_profile_kinds(
 	const char *path, const json_t *part, struct kwhy_profile *profile, struct kwhy_error *error);

@@ -8,9 +8,9 @@
 #include <jansson.h>
 
 /*
- * Reads the peaks of a machine profile from its member "operations" (schema kwhy.ops/1): the fastest measured
- * operation of each precision and of memory. KWHY_E_INPUT: the message names the operation that is wrong.
- * `path` is the profile's.
+ * Reads the peaks of a machine profile from its member "operations" (schema kwhy.ops/1): the fastest
+ * measured operation of each precision and of memory. KWHY_E_INPUT: the message names the operation that is
+ * wrong. `path` is the path of the profile.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_profile_operations(
 	const char *path, const json_t *part, struct kwhy_profile *profile, struct kwhy_error *error);

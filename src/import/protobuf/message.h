@@ -25,7 +25,7 @@ enum kwhy_protobuf_wire {
 struct kwhy_protobuf_field {
 	uint32_t number;
 	enum kwhy_protobuf_wire wire;
-	uint64_t value;			    /* value of a number; of BYTES, their length */
+	uint64_t value;			    /* value of a number, or length of BYTES */
 	struct kwhy_protobuf_message bytes; /* content of a field of BYTES: a text, bytes or a message */
 };
 

@@ -20,11 +20,12 @@
  */
 #define KWHY_RECORDED_FLUSH_NS 200000000
 /*
- * Longest time in ns from a program's last use of a device to its end. Interpreters take long to shut down.
+ * Longest time in ns between a program's last use of a device and the end of the program. Interpreters take
+ * long to shut down.
  */
 #define KWHY_RECORDED_JUST_BEFORE_NS 1000000000
 
-/* The part of a run that a writer was asked to record, as its last record states. */
+/* The part of a run that a writer was asked to record, as the writer's last record states. */
 struct kwhy_recorded_selection {
 	bool is_stated;
 	uint32_t choice; /* enum kwhy_choice */

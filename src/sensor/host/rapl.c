@@ -13,8 +13,9 @@
 /*
  * The counters of RAPL (running average power limit) of Intel's and AMD's CPUs, from Linux's powercap tree.
  * The zone intel-rapl:P is a package, and intel-rapl:P:S is a part of it. Of the parts only the memory is
- * read, because its energy is not included in that of its package. Two kinds of zones are not read: "psys",
- * which includes the packages, and intel-rapl-mmio, which shows the same counters a second time.
+ * read, because the energy of the memory is not included in that of the package. Two kinds of zones are not
+ * read: "psys", which includes the packages, and intel-rapl-mmio, which shows the same counters a second
+ * time.
  */
 
 enum { ZONES_MAX = 64, PARTS_MAX = 16, DOMAINS_MAX = 2 * ZONES_MAX, TRIES = 3 };
@@ -31,7 +32,7 @@ enum { ZONES_MAX = 64, PARTS_MAX = 16, DOMAINS_MAX = 2 * ZONES_MAX, TRIES = 3 };
 
 struct domain {
 	int fd;		 /* descriptor of the attribute energy_uj, or of a perf event */
-	double scale_uj; /* microjoules per count, for a perf event; 0: it is an attribute */
+	double scale_uj; /* microjoules per count, for a perf event; 0: `fd` is an attribute */
 	uint32_t source;
 };
 

@@ -10,8 +10,9 @@
 #include <time.h>
 
 /*
- * AMD's GPUs through ROCm SMI: the energy accumulator of the firmware, the socket's power, and gauges. It
- * follows the vendor's documentation and was tested with a fake library only, because we had no such card.
+ * AMD's GPUs through ROCm SMI: the energy accumulator of the firmware, the socket's power, and gauges. This
+ * file follows the vendor's documentation and was tested with a fake library only, because we had no such
+ * card.
  */
 
 enum { CARDS_MAX = 64, DEVICES_MAX = 64, VENDOR_AMD = 0x1002 };
