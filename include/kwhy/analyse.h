@@ -243,7 +243,7 @@ struct kwhy_finding_info {
 	uint64_t count;	      /* number of occurrences */
 	int64_t time_ns;      /* time that the waste takes in the recorded run */
 	int64_t energy_nj, low_nj, high_nj; /* energy that the waste takes in the recorded run */
-	int64_t saved_ns; /* time that the cure would save; the fields in the next line are the energy that it
+	int64_t saved_ns; /* time that the cure would save; saved_nj and its interval: energy that the cure
 			     would save */
 	int64_t saved_nj, saved_low_nj, saved_high_nj;
 	size_t evidence_count;

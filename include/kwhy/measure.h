@@ -225,7 +225,7 @@ struct kwhy_region_work_done {
 /* Region 0 is "(session)": all time since kwhy_session_open(). */
 #define KWHY_ALL_GPUS SIZE_MAX
 KWHY_API size_t kwhy_results_region_count(const struct kwhy_results *results);
-/* SIZE_MAX: no such region */
+/* Returns the index of the region with this name; SIZE_MAX: there is no such region. */
 KWHY_API size_t kwhy_results_region_find(const struct kwhy_results *results, const char *name);
 KWHY_API int kwhy_results_region(
 	const struct kwhy_results *results, size_t region, struct kwhy_region_info *out);

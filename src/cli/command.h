@@ -30,7 +30,7 @@ struct kwhy_command {
 	const char *operands; /* operands as the help shows them; "": the command takes none */
 	const char *summary;  /* what the command does, in one line */
 	const char *details;  /* the help's lines after the options; NULL: there are none */
-	/* all words from the first operand on are the command line of another program */
+	/* the first operand and all words after it are the command line of another program */
 	bool operand_is_command;
 	const struct kwhy_option *options;
 	size_t options_bytes;

@@ -286,7 +286,7 @@ void kwhy_owners_text(const struct kwhy_owner_table *table, bool on_terminal, st
 	write_notes(table, kwhy_output_columns(), out);
 }
 
-/* Whether the host has a meter. If not, the host's energy of the owners is unknown. */
+/* Whether the host has a meter. If not, each owner's share of the host's energy is unknown. */
 static bool has_host(const struct kwhy_stored *stored)
 {
 	for (size_t i = 0; i < stored->count; i++)

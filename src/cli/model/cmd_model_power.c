@@ -97,8 +97,8 @@ static enum kwhy_status import_all(struct kwhy_recording *recording, const struc
 }
 
 /*
- * Joins the readings of a recording to windows of *window_s. If *window_s is NAN, chooses the length and
- * stores it there: the longest of which the recording has enough windows for a fit.
+ * Joins the readings of a recording to windows of *window_s. If *window_s is NAN, it becomes WINDOW_S or,
+ * if the recording has too few windows of that length for a fit, SHORT_WINDOW_S.
  */
 static enum kwhy_status join(struct kwhy_power_rows *rows, const struct kwhy_recording *recording,
 	const struct kwhy_power_rows_request *given, double *window_s, struct kwhy_error *error)

@@ -37,7 +37,9 @@ static const char *read_digits(struct decimal *decimal, const char *at, const ch
 	return at;
 }
 
-/* Reads an exponent of at most a million; with a larger one the value is 0 or too large in any case. */
+/*
+ * Reads an exponent of at most a million; with a larger exponent the value is 0 or too large in any case.
+ */
 static const char *read_exponent(struct decimal *decimal, const char *at, const char *end)
 {
 	const char *first;

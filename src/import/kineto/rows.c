@@ -72,7 +72,7 @@ static int64_t number_below(
 	return value;
 }
 
-/* The correlation id of an event; KWHY_NONE: unknown. Ids start at 1, so 0 is unknown, too. */
+/* The correlation id of an event; KWHY_NONE: unknown. Ids start at 1, so 0 means unknown, too. */
 static uint32_t correlation_of(const struct kwhy_kineto_event *event)
 {
 	int64_t id = number_below(event, FIELD(CORRELATION), KWHY_NONE, 0);
@@ -238,8 +238,8 @@ static uint16_t peer_of(const struct kwhy_kineto_event *event)
 }
 
 /*
- * Sets direction and memory kinds of a copy by its name. If the previous copy had the same name, its result
- * is reused.
+ * Sets direction and memory kinds of a copy by its name. If the previous copy had the same name, the result
+ * for that copy is reused.
  */
 static void read_copy(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_activity *row)
@@ -368,8 +368,8 @@ static enum kwhy_status add_range(
 }
 
 /*
- * Reads a host range. An operator without usable times is skipped and is no error, because the activities of
- * devices are complete without it.
+ * Reads a host range. An operator without usable times is skipped and is no error, because the activities
+ * of devices are complete without operators.
  */
 static enum kwhy_status read_host_range(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	struct kwhy_host_range *row, bool *out_usable, struct kwhy_error *error)

@@ -57,8 +57,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_window_open(struct kwhy_kineto_window
 void kwhy_kineto_window_close(struct kwhy_kineto_window *window);
 
 /*
- * Skips `used` bytes of the text and finds the tokens of the bytes after them. If `used` is 0, it enlarges
- * the window. A window without tokens holds only white space; if kwhy_kineto_window_whole() is true then,
+ * Skips `used` bytes of the text and finds the tokens of the bytes after them. If `used` is 0, the window
+ * is enlarged. A window without tokens holds only white space; if kwhy_kineto_window_whole() is true then,
  * the file has ended.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_window_next(

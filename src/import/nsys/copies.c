@@ -111,7 +111,7 @@ static enum kwhy_status copy_name(struct kwhy_nsys *nsys, size_t kind, size_t sr
 	return kwhy_names_intern(&nsys->recording->names, name, (size_t)length, out_name, error);
 }
 
-/* Sets the other device of a peer copy, which is the one that is not the row's device. */
+/* Sets the other device of a peer copy: of source and destination, the one that is not the row's device. */
 static void set_peer(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, uint32_t process,
 	struct kwhy_activity *copy)
 {

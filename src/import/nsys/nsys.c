@@ -112,8 +112,8 @@ static enum kwhy_status read_tables(struct kwhy_nsys *nsys, struct kwhy_error *e
 }
 
 /*
- * Chooses the rank. If a later trace states no rank, it gets the next free rank, because its devices are not
- * those of the first trace.
+ * Chooses the rank. If a later trace states no rank, the trace gets the next free rank, because its devices
+ * are not those of the first trace.
  */
 static void choose_rank(struct kwhy_nsys *nsys)
 {

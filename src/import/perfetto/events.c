@@ -204,7 +204,10 @@ enum kwhy_status kwhy_perfetto_event_add(
 					: end(file, track, event.slice.start_ns, error);
 }
 
-/* Sets the name of a GPU's render stage: the name that the stage states, or that of its kind. */
+/*
+ * Sets the name of a GPU's render stage: the name that the stage states or, if it states none, the name of
+ * its kind.
+ */
 static enum kwhy_status name_stage(struct kwhy_perfetto_file *file, uint64_t sequence,
 	const struct kwhy_protobuf_field *field, uint32_t *name, struct kwhy_error *error)
 {

@@ -344,8 +344,8 @@ uint64_t kwhy_perfetto_default_track(struct kwhy_perfetto_file *file, uint64_t s
 }
 
 /*
- * Keeps the default clock and track that a packet states. They apply to the packets of its sequence that
- * state none.
+ * Keeps the default clock and track that a packet states. The defaults apply to those packets of the same
+ * sequence that state none.
  */
 static enum kwhy_status add_defaults(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error)

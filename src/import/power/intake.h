@@ -43,8 +43,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *i
 	const struct kwhy_power_intake_row *reading, struct kwhy_error *error);
 
 /*
- * Checks the file after its last reading; it must have at least one. Refuses wrong units, times of another
- * run, and a copy of an earlier file. Leaves out dead meters and adds notes on them.
+ * Checks the file after its last reading; the file must have at least one reading. Refuses wrong units,
+ * times of another run, and a copy of an earlier file. Leaves out dead meters and adds notes on them.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_intake_close(
 	struct kwhy_power_intake *intake, struct kwhy_error *error);

@@ -22,8 +22,8 @@ void kwhy_power_level_add(struct kwhy_power_level *level, int64_t time_ns, int64
 bool kwhy_power_level_is_dead(const struct kwhy_power_level *level, enum kwhy_meter meter);
 
 /*
- * The highest reading of a power meter, or the mean power that a counter shows, in mW, if it is below what
- * every GPU draws; otherwise NAN.
+ * The highest reading of a power meter, or the mean power of a counter, in mW. NAN: this power is not below
+ * what every GPU draws.
  */
 double kwhy_power_level_too_low_mw(const struct kwhy_power_level *level, enum kwhy_meter meter);
 

@@ -240,7 +240,7 @@ static enum kwhy_status push(
 	return status;
 }
 
-/* Adds the readings of a row. If one is no amount, *out_wrong is set to its text. */
+/* Adds the readings of a row. If the text of a reading is no amount, *out_wrong is set to this text. */
 static enum kwhy_status add_values(struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	struct kwhy_power_entry entry, const struct kwhy_power_value *value, struct kwhy_span *out_wrong,
 	struct kwhy_error *error)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP_SHARE = 100 }; /* windows are refused if the gaps between them are more than 1/100 of the time */
+enum { GAP_SHARE = 100 }; /* windows are refused if gaps take more than 1/100 of the total time */
 
 static int64_t start_of(const struct kwhy_power_entry *entry)
 {

@@ -189,8 +189,8 @@ static void take_burst_out(const struct kwhy_recorded_burst *burst, uint32_t tid
 
 /*
  * Whether a call that began during a burst was made by the prober: it is on the burst's thread and is not
- * the program's own launch. The two are distinguished by time, because they may have the same correlation
- * id.
+ * the program's own launch. Calls of the prober and the program's launch are distinguished by time, because
+ * they may have the same correlation id.
  */
 static bool is_probers(const struct kwhy_recorded_burst *burst, uint32_t tid, int64_t start_ns)
 {

@@ -154,7 +154,7 @@ static enum kwhy_status apply_process(struct kwhy_recorded *recorded, uint32_t i
 	return KWHY_OK;
 }
 
-/* Finds the recording's device with this UUID; its index may differ between processes. */
+/* Finds the recording's device with this UUID; the index of a device may differ between processes. */
 static uint32_t device_of_uuid(const struct kwhy_recording *recording, const char *uuid)
 {
 	for (uint32_t i = 0; uuid && i < recording->device_count; i++)
@@ -170,7 +170,7 @@ static enum kwhy_status map_device(struct kwhy_recorded *recorded, uint32_t writ
 		&recorded->devices, (struct kwhy_track_key){writer, index, 0}, device, error);
 }
 
-/* Copies to `known` those properties of the device that it lacks and `row` has. */
+/* Copies to `known` those properties of the device that `known` lacks and `row` has. */
 static void complete_device(struct kwhy_device *known, const struct kwhy_device *row)
 {
 	if (known->rank == KWHY_NONE)

@@ -37,8 +37,8 @@ static bool agree(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock 
 }
 
 /*
- * If a writer states no boot, because an older version of kwhy wrote the file, it gets the boot of another
- * writer with the same host name.
+ * If a writer states no boot, because an older version of kwhy wrote the file, the writer gets the boot of
+ * another writer with the same host name.
  */
 static enum kwhy_status complete_starts(
 	struct kwhy_recorded *recorded, struct kwhy_track_map *starts, struct kwhy_error *error)

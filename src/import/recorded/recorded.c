@@ -45,7 +45,10 @@ static void count_damage(struct kwhy_recorded *recorded, const struct kwhy_block
 	recorded->is_cut |= block->is_cut;
 }
 
-/* Accepts a truncated file, because its writer was killed. Other damage is accepted only with --partial. */
+/*
+ * Accepts a truncated file, because its writer may have been killed. Other damage is accepted only with
+ * --partial.
+ */
 static enum kwhy_status take_damage(struct kwhy_recorded *recorded, const char *path,
 	const struct kwhy_block *block, struct kwhy_error *error)
 {

@@ -84,9 +84,9 @@ struct kwhy_recorded_writer {
 	struct kwhy_wire_clock clock; /* the pair of readings of the writer's two clocks that are closest in
 					 time; width_ns -1: there is none */
 	uint32_t host, boot;	      /* name of the machine, and name of its boot; 0: not stated */
-	uint32_t machine;	      /* index in the recording */
+	uint32_t machine;	      /* index of the writer's machine in the recording */
 	uint32_t rank;		      /* KWHY_NONE: unknown */
-	uint32_t process;	      /* index in the recording */
+	uint32_t process;	      /* index of the writer's process in the recording */
 	struct kwhy_recorded_selection selection;
 	struct kwhy_wire_cost costs[KWHY_WIRE_COST_KIND_COUNT];
 	int64_t ended_ns; /* time of the writer's END record; valid if has_ended */
@@ -108,15 +108,15 @@ struct kwhy_recorded {
 	struct kwhy_recorded_writer *writers;
 	struct kwhy_recorded_fact *facts;
 	size_t writer_count, writer_capacity, fact_count, fact_capacity;
-	struct kwhy_track_map writer_of; /* map from a writer's id to its index in `writers` */
-	struct kwhy_track_map names; /* map from a writer and the number that it gave a name, to the name in
-					the recording */
+	struct kwhy_track_map writer_of; /* from a writer's id to its index in `writers` */
 	struct kwhy_track_map
-		devices; /* map from a writer and its index of a device, to the device in the recording */
+		names; /* from (writer, the writer's number of a name) to the name in the recording */
 	struct kwhy_track_map
-		frames; /* map from a writer and its number of a frame, to the index in call_frames */
+		devices; /* from (writer, the writer's index of a device) to the device in the recording */
 	struct kwhy_track_map
-		sources; /* map from a writer and its id of a source, to the index in `meters` */
+		frames; /* from (writer, the writer's number of a frame) to the index in call_frames */
+	struct kwhy_track_map
+		sources; /* from (writer, the writer's id of a source) to the index in `meters` */
 	struct kwhy_recorded_meter *meters;
 	struct kwhy_recorded_window *windows; /* intervals in which writers' activities are known */
 	struct kwhy_recorded_memory *memory;
@@ -131,7 +131,8 @@ struct kwhy_recorded {
 	 */
 	uint8_t *kinds;
 	size_t kind_count, earlier_processes,
-		earlier_probed; /* earlier_...: numbers of rows from traces that were read before this one */
+		earlier_probed; /* earlier_processes, earlier_probed: numbers of processes, and of bursts and
+				   unprobed launches, of traces that were read before this one */
 	/* Earliest Unix time at which a writer read both its clocks; INT64_MAX: unknown. */
 	int64_t first_unix_ns;
 	uint64_t damaged_bytes, damages, unknown_names, rows;
@@ -148,7 +149,8 @@ struct kwhy_recorded_meter {
 	enum kwhy_gauge gauge; /* KWHY_GAUGE_COUNT: the source is a meter, or a gauge that this version does
 				  not know */
 	/*
-	 * Its meter is KWHY_METER_COUNT if the source is a gauge, or a meter that this version does not know.
+	 * source.meter is KWHY_METER_COUNT if the source is a gauge, or a meter that this version does not
+	 * know.
 	 */
 	struct kwhy_power_source source;
 };

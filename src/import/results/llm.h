@@ -40,8 +40,8 @@ struct kwhy_read_llm {
 	struct kwhy_arena arena;
 	const char *label; /* name of the file */
 	const char *url, *model;
-	const char *asked; /* what the requests were: prompts, lengths, endpoint; loads are comparable if this
-			      is equal */
+	const char *asked; /* what the requests were: prompts, lengths, endpoint; two results are comparable
+			      if this text is equal */
 	const char *slo;   /* limits that a good answer keeps; "": none were given */
 	struct kwhy_read_llm_figure *figures;
 	size_t figure_count;

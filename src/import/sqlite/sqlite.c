@@ -517,8 +517,8 @@ static const double exact_limit = 9007199254740992.0;
 
 /*
  * A field as an sqlite3_value, which gives both its type and its content, whereas SQLite's column functions
- * need one call for each. A column's value may be read like any other value because the connection has no
- * mutexes (SQLITE_OPEN_NOMUTEX).
+ * need one call for the type and one for the content. A column's value may be read like any other value
+ * because the connection has no mutexes (SQLITE_OPEN_NOMUTEX).
  */
 static sqlite3_value *value_of(const struct kwhy_sqlite_rows *rows, size_t column)
 {

@@ -23,8 +23,8 @@ enum { CARDS_MAX = 64, DEVICES_MAX = 64, VENDOR_AMD = 0x1002 };
 #define COUNTER_UPDATE_NS INT64_C(1000000) /* the driver asks the firmware at most once a millisecond */
 
 /*
- * A count of the accumulator is 2^-16 J (15.259 uJ), as the driver's gpu_metrics state. The library rounds
- * this to 15.3 uJ, which is 0.27 % too much, so the library's figure is replaced.
+ * A count of the accumulator is 2^-16 J (15.259 uJ), by the driver's documentation of gpu_metrics. The
+ * library rounds this to 15.3 uJ, which is 0.27 % too much, so the library's figure is replaced.
  */
 #define RESOLUTION_UJ (1e6 / 65536)
 #define RESOLUTION_REPORTED_UJ 15.3
