@@ -112,7 +112,7 @@ struct kwhy_analysis_options {
 	int32_t partial;     /* 1: read the intact parts of damaged files and count the skipped ones */
 	/*
 	 * Called before each step of an analysis with the step's name and file, such as "reading" and
-	 * "run.kwhy", on the calling thread. `path` may be NULL. NULL: not called.
+	 * "run.kwhy", on the calling thread. `path` may be NULL. `progress` NULL: nothing is called.
 	 */
 	void (*progress)(void *context, const char *step, const char *path);
 	void *progress_context;
@@ -139,7 +139,7 @@ KWHY_API int kwhy_analysis_open(const char *const *paths, size_t path_count,
 /* Frees an analysis with all that it has lent. NULL is allowed. */
 KWHY_API void kwhy_analysis_close(struct kwhy_analysis *analysis);
 
-/* The whole run, from its first start to its last end on any device. */
+/* The whole run, from the first start to the last end of work on any device. */
 struct kwhy_run_info {
 	size_t size; /* size of this struct, set by the caller */
 	int64_t time_ns;

@@ -111,8 +111,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_command_unknown(
 	char *const *words, size_t count, struct kwhy_error *error);
 
 /*
- * kwhy_command_group_text() writes a line for each command of a group. kwhy_command_overview_text() writes a
- * line for each command of one word and each group.
+ * kwhy_command_group_text() writes a line for each command of a group. kwhy_command_overview_text() writes
+ * one line for each group and for each command of one word.
  */
 void kwhy_command_group_text(const char *group, struct kwhy_text *out);
 void kwhy_command_overview_text(struct kwhy_text *out);

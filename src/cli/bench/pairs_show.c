@@ -72,8 +72,8 @@ static enum kwhy_status render(const struct kwhy_pairs *pairs, const struct kwhy
 }
 
 /*
- * Writes the inputs of simulators and the comparison with predictions. Their summaries are added to a
- * report in text form only.
+ * Writes the inputs of simulators and the comparison with predictions. The summaries of both are added to
+ * the report if its form is text.
  */
 static enum kwhy_status add_simulators(const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show,
 	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)

@@ -12,7 +12,7 @@
 
 /*
  * Units per joule: `count` divided by `joules`. The lower bound of the result comes from the upper bound of
- * the joules, and the upper from the lower.
+ * the joules, and its upper bound from the lower bound of the joules.
  */
 struct kwhy_joules kwhy_workload_for_a_joule(double count, const struct kwhy_joules *joules);
 

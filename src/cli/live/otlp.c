@@ -21,9 +21,9 @@ struct kwhy_otlp {
 	struct curl_slist *headers;
 	char *url;
 	struct kwhy_text body, answer;
-	int64_t interval_ns,
-		due_ns;	 /* time between two requests, and time of the next one on CLOCK_MONOTONIC */
-	bool has_failed; /* the last request failed, and a message said so */
+	int64_t interval_ns, due_ns; /* interval_ns: time between two requests; due_ns: time of the next
+					request, CLOCK_MONOTONIC */
+	bool has_failed;	     /* the last request failed, and a message said so */
 	char message[MESSAGE_BYTES];
 };
 

@@ -323,9 +323,10 @@ static enum kwhy_status check_meters(const struct kwhy_llm_options *options, str
 }
 
 /*
- * Adds loads whose work differs, so that a fit can find the joules of each kind of work. Long and short
- * prompts alone differ in tokens and batches. Answers alone, 1 or 16 at a time, differ in steps and output
- * tokens. Answers to long prompts have longer contexts. The last load is a mixture.
+ * Adds loads whose work differs, so that a fit can find the joules of each kind of work. Loads of prompts
+ * without answers, long or short, differ in tokens and batches. Loads of answers with short prompts, 1 or
+ * 16 at a time, differ in steps and output tokens. Answers to long prompts have longer contexts. The last
+ * load is a mixture.
  */
 static enum kwhy_status add_design(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {

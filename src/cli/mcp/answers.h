@@ -13,8 +13,8 @@
  */
 struct kwhy_mcp_question {
 	const char *id;		     /* only findings with this id; NULL: all */
-	const char *category, *name; /* only accounts of this category, and only those whose name contains
-					this text; NULL: all */
+	const char *category, *name; /* category: only accounts of this category; name: only accounts whose
+					name contains this text; NULL: all */
 	json_int_t device;	     /* only accounts of this device; -1: all */
 	size_t limit;
 };

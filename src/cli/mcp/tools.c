@@ -223,8 +223,8 @@ static enum kwhy_status finish(const struct call *call, json_t *object)
 }
 
 /*
- * Converts a result code of a function of kwhy/analyse.h, which has written its message to the call's
- * error, to a status.
+ * Converts to a status the result code of a function of kwhy/analyse.h. The function has written its
+ * message to the call's error.
  */
 static enum kwhy_status status_of(const struct call *call, int code)
 {

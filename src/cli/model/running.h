@@ -63,8 +63,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_runs_answer(
 	struct kwhy_runs *runs, double per_kwh, double per_hour, struct kwhy_error *error);
 
 /*
- * Writes the answers. Amounts are money in `currency` ("" if unknown, in text only). If `currency` is NULL,
- * they are grams of CO2e.
+ * Writes the answers. Amounts are money in `currency`, which may be "" (unknown) in text. If `currency` is
+ * NULL, they are grams of CO2e.
  */
 void kwhy_runs_write(
 	const struct kwhy_runs *runs, const char *currency, const char *amount, struct kwhy_model_page *page);

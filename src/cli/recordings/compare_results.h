@@ -41,7 +41,7 @@ struct kwhy_compare_renderer {
 		const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
 	enum kwhy_status (*json)(const void *comparison, const struct kwhy_conditions *conditions,
 		struct kwhy_text *out, struct kwhy_error *error);
-	/* renders the comparison as HTML; NULL: it has no page */
+	/* renders the comparison as HTML; NULL: the comparison has no page */
 	enum kwhy_status (*page)(const void *comparison, const struct kwhy_conditions *conditions,
 		struct kwhy_text *out, struct kwhy_error *error);
 };

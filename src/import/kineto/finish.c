@@ -100,8 +100,8 @@ static enum kwhy_status set_source(struct kwhy_kineto_file *file, struct kwhy_er
 }
 
 /*
- * Refuses a file that has no work of a device but events that were not understood, because these may be that
- * work.
+ * Refuses a file that has no work of a device but events that were not understood, because these events may
+ * be work of a device.
  */
 static enum kwhy_status check_work(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {

@@ -24,8 +24,8 @@ struct kwhy_kineto_window {
 	size_t capacity;
 	size_t begin,
 		end;  /* bytes [begin, end) of the buffer have been read from the file but not used yet */
-	size_t reach; /* largest number of bytes in which tokens are searched */
-	size_t cut;   /* number of bytes in which tokens have been found */
+	size_t reach; /* tokens are searched in at most this many bytes */
+	size_t cut;   /* tokens have been found in this many bytes */
 	char saved;   /* the byte that was at `cut` before a NUL was written there */
 
 	uint64_t offset; /* offset of `begin` in the file, bytes */

@@ -105,7 +105,7 @@ static enum kwhy_status add_overhead(struct kwhy_nsys *nsys, struct kwhy_error *
 static const struct kwhy_sqlite_column diagnostic_columns[] = {{"text", NULL}};
 static const struct kwhy_sqlite_table diagnostic_table = {"DIAGNOSTIC_EVENT", diagnostic_columns, 1};
 
-/* Whether a message of the profiler says that it lost events. */
+/* Whether a message of the profiler says that the profiler lost events. */
 static bool tells_of_loss(const char *text, size_t length)
 {
 	static const char *const words[] = {"dropped", "were lost", "lost events", "Not all CUDA events",

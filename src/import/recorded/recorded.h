@@ -160,7 +160,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_writer_of(
 	struct kwhy_recorded *recorded, uint64_t id, uint32_t *out, struct kwhy_error *error);
 
 /*
- * Converts the number that a writer gave a name to the name in the recording. 0: the file does not define
+ * Finds the recording's name for a number by which a writer refers to a name. 0: the file does not define
  * the number; such cases are counted.
  */
 uint32_t kwhy_recorded_name(struct kwhy_recorded *recorded, uint32_t writer, uint32_t number);

@@ -8,8 +8,9 @@
 double kwhy_json_real_of(const json_t *object, const char *key);
 const char *kwhy_json_text_of(const json_t *object, const char *key); /* borrowed */
 /*
- * The domain of a stat.json that is compared: the total; if there is none, the first device; without devices,
- * the first domain of the host; and at last that of a wall meter. NULL: there is no domain.
+ * The domain of a stat.json that is compared: the total; if there is none, the first device; without
+ * devices, the first domain of the host; and if there is none either, the domain of a wall meter. NULL:
+ * there is no domain.
  */
 const json_t *kwhy_json_main_domain(const json_t *domains); /* borrowed */
 

@@ -217,8 +217,8 @@ static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end
 }
 
 /*
- * Handles a read that came too long after the one before it. If the value changed, the update was missed. If
- * it did not change, there was no update, and the attempt goes on.
+ * Handles a read that came too long after the one before it. If the value changed now or earlier in this
+ * attempt, a new attempt begins. Otherwise this attempt goes on, until CATCH_LENGTH_NS have passed.
  */
 static bool read_late(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
