@@ -11,7 +11,8 @@
 
 /*
  * A growing text. It remembers that memory ran out, so callers add to it without checks, then call
- * kwhy_text_check() once at the end. `data` is NUL-terminated once something was added; NULL: nothing was.
+ * kwhy_text_check() once at the end. `data` is NUL-terminated once something was added; NULL: nothing was
+ * added.
  */
 struct kwhy_text {
 	char *data;

@@ -70,7 +70,9 @@ static int wait_for(pid_t child)
 /* Shows the text in the pager. False: the pager could not be run, and nothing was shown. */
 static bool page(const char *pager, const struct kwhy_text *text)
 {
-	/* Ctrl-C is for the pager, and the user may leave it before the end of the text */
+	/*
+	 * Ctrl-C (SIGINT) is for the pager, and writing causes SIGPIPE if the user leaves the pager early
+	 */
 	static const int ignored[3] = {SIGPIPE, SIGINT, SIGQUIT};
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 	struct sigaction before[3];

@@ -37,8 +37,8 @@ json_t *kwhy_mcp_text(const char *text)
 }
 
 /*
- * Adds a row to a list of fewer than `limit` rows; otherwise releases the row and counts it in *left_out.
- * False: out of memory; the row is released.
+ * Adds a row to a list if the list has fewer than `limit` rows; otherwise releases the row and counts it in
+ * *left_out. False: out of memory; the row is released.
  */
 static bool add_row(json_t *list, json_t *row, size_t limit, json_int_t *left_out)
 {

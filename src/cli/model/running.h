@@ -39,8 +39,8 @@ struct kwhy_runs {
 	struct kwhy_read_run runs[KWHY_RUNS_MAX];
 	struct kwhy_read_work
 		/*
-		 * work of each run, by which the run's answers are divided; if it is unknown, its count is
-		 * NAN
+		 * work of each run, by which the run's answers are divided; if the work is unknown, its
+		 * count is NAN
 		 */
 		work[KWHY_RUNS_MAX];
 	struct kwhy_running answers[KWHY_RUNS_MAX];

@@ -16,8 +16,8 @@ struct kwhy_job_report {
 };
 
 /*
- * Whether the operands are digests: they are "-", a list on standard input, or the first operand is a
- * digest, a folder with digests, or a pattern that matches digests.
+ * Whether the operands are digests: the operand is "-" (a list of paths on standard input), or the first
+ * operand is a digest, a folder with digests, or a pattern that matches digests.
  */
 bool kwhy_job_report_is_of(const struct kwhy_operands *operands);
 /* Writes the report on all digests that the operands name. */

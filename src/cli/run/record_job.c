@@ -208,8 +208,8 @@ static enum kwhy_status make_folders(struct job *job, struct kwhy_error *error)
 }
 
 /*
- * Chooses the names of the recording's files. If each rank has its own kwhy process, each gets a folder of
- * its own.
+ * Chooses the names of the recording's files. If each rank has its own kwhy process, each process gets a
+ * folder of its own.
  */
 static enum kwhy_status name_things(
 	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
