@@ -29,7 +29,7 @@ struct reading {
 	uint32_t source; /* index into the file's series */
 };
 
-/* A series of readings in the file, those of one meter of one device. One source replays it. */
+/* The readings of one meter of one device in the file. One source replays a series. */
 struct series {
 	struct kwhy_power_row row; /* first row of the series */
 	size_t count;

@@ -110,8 +110,8 @@ static int64_t next_on_grid(struct kwhy_sampler *sampler, int64_t due_ns, int64_
 }
 
 /*
- * Runs a task and returns the time at which it wants to be run next. *out_after_ns: the time at which it
- * ended.
+ * Runs a task and returns the time at which the task wants to be run next; 0: one period later.
+ * *out_after_ns: the time at which the task ended.
  */
 static int64_t run_task(struct kwhy_sampler *sampler, size_t i, int64_t *out_after_ns)
 {

@@ -153,9 +153,10 @@ void kwhy_sensor_request_see(struct kwhy_sensor_request *request);
 struct kwhy_sensors;
 
 /*
- * The function of a task. It reads sources and pushes the readings into their channels. It never allocates,
- * and it waits only for calls of the vendor's library. It returns the time of its next call; 0: one period
- * later; INT64_MAX: never. It may be called earlier than it asked. Only the sampler's thread calls it.
+ * The function of a task. The function reads sources and pushes the readings into the channels of those
+ * sources. It never allocates, and it waits only for calls of the vendor's library. It returns the time of
+ * its next call; 0: one period after the deadline of this call; INT64_MAX: never. The next call may be
+ * earlier than the returned time. Only the sampler's thread calls it.
  */
 typedef int64_t kwhy_sensor_read(void *state, uint32_t task_argument, int64_t now_mono_ns);
 
@@ -200,8 +201,8 @@ struct kwhy_sensor_backend {
 	const char *name;
 	/*
 	 * Adds the devices, sources and tasks that are available. If the machine has no meter of this kind,
-	 * it adds an absence and returns KWHY_OK. It fails only if the request cannot be met (unknown device,
-	 * unreadable replay file) or if memory is short.
+	 * the function adds an absence and returns KWHY_OK. The function fails only if the request cannot
+	 * be met (unknown device, unreadable replay file) or if memory is short.
 	 */
 	enum kwhy_status (*open)(struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request,
 		void **out_state, struct kwhy_error *error);

@@ -112,8 +112,8 @@ struct kwhy_kineto_file {
 	uint32_t source, process;
 	struct kwhy_row_counts first; /* the recording's rows beyond these numbers come from this file */
 	/*
-	 * The name of the last copy, and the activity that was read from it; it is reused because many
-	 * copies in a row have one name.
+	 * The name of the last copy, and the activity that was read from this name. The activity is reused
+	 * because many copies in a row have one name.
 	 */
 	uint32_t copy_name;
 	struct kwhy_activity copy;

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * The folder has the tables of the SQLite export. They pass through a temporary database, which the reader of
- * the SQLite export reads.
+ * The folder has the tables of the SQLite export. The tables pass through a temporary database, which the
+ * reader of the SQLite export reads.
  */
 
 static const char ending[] = ".parquet";

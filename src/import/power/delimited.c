@@ -146,8 +146,8 @@ static void try_head(struct reader *reader, struct kwhy_line line)
 }
 
 /*
- * Whether the row is a repeated or another header; if so, it becomes the header. It is one if a column of
- * readings contains the name of a reading.
+ * Whether the row is a repeated or another header; if so, it becomes the header. The row is a header if its
+ * field in the first column of readings begins with a letter and if any field is the name of a reading.
  */
 static bool take_repeated_head(struct reader *reader)
 {

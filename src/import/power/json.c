@@ -83,7 +83,8 @@ static struct kwhy_span scalar(const json_t *value, char buffer[NUMBER_BYTES])
 }
 
 /*
- * Time and GPU that apply to an object: those that it states, and those that the objects around it state.
+ * Time and GPU that apply to an object: those that the object states, and those that the objects around it
+ * state.
  */
 struct scope {
 	struct kwhy_power_row_text row;

@@ -165,8 +165,8 @@ static enum kwhy_status find_key(struct kwhy_power_log *log, const struct kwhy_p
 }
 
 /*
- * Joins the texts of two columns, date and time of day, to one: "20261129 08:41:39". Without a date it is
- * the time alone.
+ * Joins the texts of two columns, date and time of day, to one: "20261129 08:41:39". Without a date the
+ * result is the time alone.
  */
 static struct kwhy_span time_text(const struct kwhy_power_row_text *row, char *joined, size_t size)
 {

@@ -11,7 +11,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_csv_read(struct kwhy_recording *record
 
 /*
  * These functions read logs of other tools into `log`; each reads one syntax. Rows that cannot be used are
- * counted in `log`. They fail if the file cannot be read to its end, or if it has no usable row.
+ * counted in `log`. The functions fail if the file cannot be read to its end, or if the file has no usable
+ * row.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_delimited_read(
 	struct kwhy_power_log *log, bool partial, struct kwhy_error *error);

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Beginning of the names of kernels that `kwhy probe` itself launches (inject/probe). These comments call
- * its injected library the prober.
+ * Beginning of the names of kernels that `kwhy probe` itself launches (inject/probe). The comments of this
+ * file call the injected library of `kwhy probe` the prober.
  */
 #define OWN_KERNELS "kwhy_probe_"
 

@@ -56,8 +56,8 @@ static void count_missing(struct ring *ring, int64_t time_mono_ns)
 }
 
 /*
- * Takes one sample. The driver may return the newest sample of the previous read again; it is then skipped. A
- * sample that is older than that one, or lies in the future, is invalid.
+ * Takes one sample. The driver may return the newest sample of the previous read again; that sample is then
+ * skipped. A sample that is older than the newest taken sample, or lies in the future, is invalid.
  */
 static void take(struct ring *ring, const struct kwhy_nvml_sample *sample, unsigned type, int64_t now_ns)
 {
