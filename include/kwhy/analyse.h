@@ -217,7 +217,8 @@ struct kwhy_column_info {
 KWHY_API int kwhy_analysis_column(
 	struct kwhy_analysis *analysis, int table, size_t column, struct kwhy_column_info *out);
 /*
- * Returns the text that a value of a column is the index of, such as a kernel's name; NULL: there is none.
+ * Returns the text with the index `word` in a column, such as a kernel's name; NULL: the column has no such
+ * text.
  */
 KWHY_API const char *kwhy_analysis_word(
 	const struct kwhy_analysis *analysis, int table, size_t column, size_t word);

@@ -21,7 +21,7 @@ struct kwhy_pairs_lock {
 /*
  * Locks the graphics clock of each NVIDIA GPU that CUDA_VISIBLE_DEVICES shows. Call it before this process
  * has a second thread, because it forks, and before it has a context on a GPU, because it refuses a GPU on
- * which any process has one. End with kwhy_pairs_lock_end(), also after a failure.
+ * which any process has a context. End with kwhy_pairs_lock_end(), also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_lock_begin(
 	struct kwhy_pairs_lock *lock, unsigned mhz, struct kwhy_error *error);

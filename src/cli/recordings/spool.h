@@ -9,7 +9,8 @@
 /*
  * Makes pipes among traces readable several times. A pipe that is an open file of this process (/dev/stdin,
  * or /dev/fd/63 for <(command) in a shell) is copied to a temporary file without a name in TMPDIR; from
- * then on the pipe's descriptor refers to this file. KWHY_E_INPUT: a pipe has a name of its own.
+ * then on the pipe's descriptor refers to this file. KWHY_E_INPUT: a trace is a pipe that is not an open
+ * file of this process, such as a named pipe.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_spool_pipes(char *const *paths, size_t count, struct kwhy_error *error);
 

@@ -13,7 +13,7 @@
 
 enum {
 	NICENESS = 10, /* niceness of the child processes, so that the command gets the processors first */
-	PAUSES = 20 /* shortest pause between two digests, as a multiple of the processor time of the last one
+	PAUSES = 20 /* shortest pause after a digest, as a multiple of the processor time that the digest used
 		     */
 };
 

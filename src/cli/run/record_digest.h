@@ -25,8 +25,8 @@ struct kwhy_record_digests {
 
 /*
  * Starts a digest if the period has passed, and also after the first request to end (`asked`). Call it
- * about once a second while the command runs. Between two digests there is a pause of at least 20 times the
- * processor time of the first, so that digests of a long recording use at most 5 % of a processor.
+ * about once a second while the command runs. After each digest there is a pause of at least 20 times the
+ * processor time that the digest used, so that digests of a long recording use at most 5 % of a processor.
  */
 void kwhy_record_digests_tick(struct kwhy_record_digests *digests, bool asked);
 

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads events whose category does not determine their kind; the names of their process and thread do. */
+/*
+ * Reads events whose category does not determine their kind. The names of the event's process and thread
+ * determine it.
+ */
 
 /* Short form of the constants of enum kwhy_kineto_field. */
 #define FIELD(name) KWHY_KINETO_FIELD_##name

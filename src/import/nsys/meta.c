@@ -36,7 +36,8 @@ enum { LAUNCHER_COUNT = sizeof(launchers) / sizeof(launchers[0]) };
 
 struct meta {
 	struct kwhy_nsys *nsys;
-	int64_t ranks[LAUNCHER_COUNT], sizes[LAUNCHER_COUNT]; /* by launcher; -1: not stated */
+	int64_t ranks[LAUNCHER_COUNT], sizes[LAUNCHER_COUNT]; /* index: that of the launcher in `launchers`;
+								 -1: the launcher states no number */
 	char schema[VALUE_BYTES], product[VALUE_BYTES], version[VALUE_BYTES];
 };
 

@@ -165,7 +165,10 @@ static bool take_repeated_head(struct reader *reader)
 	return dialect != NULL;
 }
 
-/* Splits a line. Returns why it is no row; NULL: it is a row, or has no fields, like a line of units. */
+/*
+ * Splits a line. Returns the reason why the line is not a row; NULL: the line is a row, or it has no
+ * fields, like a line of units.
+ */
 static const char *split_row(struct reader *reader, const struct kwhy_line *line)
 {
 	const char *words = split(reader, line);

@@ -71,7 +71,7 @@ struct kwhy_recorded_burst {
 /* A frame of a call stack. Its caller comes before it in the list. */
 struct kwhy_recorded_frame {
 	uint64_t offset;	   /* native frame: offset in its module, bytes; 0: a Python frame */
-	uint32_t caller;	   /* index of the frame that called it; KWHY_NONE: unknown */
+	uint32_t caller;	   /* index of the caller's frame; KWHY_NONE: unknown */
 	uint32_t file, name, line; /* file and name: names of the recording; 0: unknown */
 	bool is_library; /* the frame belongs to an interpreter, framework or driver and not to the program */
 	bool is_resolved; /* the symbol of this native frame has been looked up */
@@ -131,8 +131,9 @@ struct kwhy_recorded {
 	 */
 	uint8_t *kinds;
 	size_t kind_count, earlier_processes,
-		earlier_probed; /* earlier_processes, earlier_probed: numbers of processes, and of bursts and
-				   unprobed launches, of traces that were read before this one */
+		earlier_probed; /* earlier_processes: number of processes in the traces that were read before
+				   this one; earlier_probed: number of bursts and unprobed launches in those
+				   traces */
 	/* Earliest Unix time at which a writer read both its clocks; INT64_MAX: unknown. */
 	int64_t first_unix_ns;
 	uint64_t damaged_bytes, damages, unknown_names, rows;

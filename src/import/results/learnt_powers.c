@@ -75,7 +75,7 @@ static enum kwhy_status read_watts(
 	return KWHY_OK;
 }
 
-/* Reads a count; it is unknown if it is absent or null. */
+/* Reads a count. If the value is absent or null, *out remains unchanged. */
 static enum kwhy_status read_count(
 	const struct reader *reader, size_t number, const json_t *value, uint32_t *out, const char *words)
 {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The SQL function that kwhy_sqlite_each() has SQLite call for each row. */
+/* Name of the SQL function that SQLite calls for each row in kwhy_sqlite_each(). */
 #define EACH_FUNCTION "kwhy_each"
 
 enum {
