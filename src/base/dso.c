@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The loader's last error message, which this also clears; "" without an error. */
+/* Returns the loader's last error message and clears it; "": there was no error. */
 static const char *loader_words(void)
 {
 	const char *words = dlerror();

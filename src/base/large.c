@@ -24,7 +24,7 @@ static uintptr_t end_of(uintptr_t array, size_t bytes)
 {
 	uintptr_t heap_end = (uintptr_t)sbrk(0);
 
-	return array < heap_end ? heap_end : array + bytes; /* memory mapped by mmap() lies above the heap */
+	return array < heap_end ? heap_end : array + bytes; /* arrays above the heap were mapped by mmap() */
 }
 
 void *kwhy_large(void *array, size_t bytes)

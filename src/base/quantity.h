@@ -27,8 +27,8 @@ const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count); 
 const char *kwhy_quantity_number(char out[KWHY_QUANTITY_BYTES], double value);
 /* Writes an amount of money or grams with 3 digits and never a prefix: "0.000451". */
 const char *kwhy_quantity_plain(char out[KWHY_QUANTITY_BYTES], double value);
-const char *kwhy_quantity_amount(
-	char out[KWHY_QUANTITY_BYTES], double amount); /* 1,500 if whole, else as kwhy_quantity_number() */
+const char *kwhy_quantity_amount(char out[KWHY_QUANTITY_BYTES],
+	double amount); /* a whole amount as "1,500", others as kwhy_quantity_number() */
 const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio); /* 15.8 % */
 /*
  * Writes the relative distances of an interval's ends from its value: "±1.20 %", or "-42 +73 %" if they

@@ -224,7 +224,7 @@ enum kwhy_range_kind kwhy_range_kind_of(const char *name, enum kwhy_range_kind o
 {
 	static const char *const words[] = {"ProfilerStep", "step"};
 
-	if (!strchr("PpSs", *name)) /* nearly all names */
+	if (!strchr("PpSs", *name)) /* true for nearly all names */
 		return otherwise;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		size_t length = strlen(words[i]);

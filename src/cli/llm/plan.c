@@ -384,8 +384,8 @@ static enum kwhy_status add_trace(struct kwhy_llm_plan *plan, struct kwhy_error 
 		plan->dialogs.items[i].at_s = last_s = at_s;
 	}
 	if (!status)
-		status = add_load(
-			plan, 1, AT_ONCE_MAX, error); /* a rate makes it a load with given arrivals */
+		status = add_load(plan, 1, AT_ONCE_MAX,
+			error); /* the rate of 1 only makes this a load with given arrivals */
 	if (status)
 		return status;
 	row->load.arrivals.rate_per_s = NAN; /* the requests of a log have no fixed rate */

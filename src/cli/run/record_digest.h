@@ -10,7 +10,7 @@
 
 /*
  * Makes digests of a recording that still grows. Each digest is made by a child process, `kwhy digest`,
- * which reads the recording from its start and replaces the digest before. Only one thread may use it.
+ * which reads the recording from its start and replaces the previous digest. Only one thread may use it.
  * Initialise it with recording, output and period. `recording` NULL: no digests are made, and the functions
  * do nothing.
  */

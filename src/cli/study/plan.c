@@ -245,7 +245,7 @@ enum kwhy_status kwhy_study_command_make(const struct kwhy_study_request *reques
 	add_word(&maker, NULL);
 	if (maker.failed)
 		return kwhy_fail_memory(error, "the commands of the study");
-	out->word_count--; /* the NULL at the end does not count */
+	out->word_count--; /* word_count does not include the NULL at the end */
 	return KWHY_OK;
 }
 

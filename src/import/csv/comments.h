@@ -13,8 +13,8 @@
 struct kwhy_csv_comments {
 	struct kwhy_csv_clock *clock;
 	struct kwhy_tracks *tracks;
-	struct kwhy_coverage
-		*coverage; /* coverage that the file states; the device in it is set at the end of the file */
+	struct kwhy_coverage *coverage; /* coverage that the file states; at the end of the file it is added
+					   for each device of the file */
 	size_t coverage_count, coverage_capacity;
 	uint32_t *ranks;    /* [KWHY_CSV_DEVICES_MAX] stated rank by device index; KWHY_NONE: not stated */
 	int32_t last_index; /* index of the device that was looked up last; initially 0 */

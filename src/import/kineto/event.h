@@ -55,7 +55,7 @@ enum kwhy_kineto_kind {
 	X(SHARED, "shared memory")                                                                         \
 	X(GRAPH_NODE, "graph node id")                                                                     \
 	X(PROCESS, "process")                                                                              \
-	X(COPY_KIND, "kind") /* direction of a copy in traces of ROCm: "DtoD"; "nvtx" */                   \
+	X(COPY_KIND, "kind") /* of a copy, in traces of ROCm: its direction, "DtoD"; of a range: "nvtx" */ \
 	X(FROM_DEVICE, "fromDevice")                                                                       \
 	X(TO_DEVICE, "toDevice")                                                                           \
 	X(DEVICE_ID, "Device Id")                                                                          \

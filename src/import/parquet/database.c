@@ -16,7 +16,7 @@ enum { COLUMNS_MAX = 256 };
 
 /* A column that is copied. */
 struct column {
-	const char *from, *to; /* its names in the Parquet file and in the database */
+	const char *from, *to; /* the column's names in the Parquet file and in the database */
 	int type;	       /* type of the values, as a number of DuckDB's C interface */
 };
 

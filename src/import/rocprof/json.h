@@ -16,7 +16,7 @@ enum kwhy_rocprof_level {
 	KWHY_ROCPROF_AGENTS,
 	KWHY_ROCPROF_STRINGS,
 	KWHY_ROCPROF_MARKERS, /* texts of markers (roctx) */
-	KWHY_ROCPROF_KINDS,   /* names of functions, by kind */
+	KWHY_ROCPROF_KINDS,   /* for each kind of records, the names of its functions */
 	KWHY_ROCPROF_SYMBOLS, /* symbols of kernels */
 	KWHY_ROCPROF_RECORDS,
 	KWHY_ROCPROF_KERNELS,

@@ -74,8 +74,9 @@ struct kwhy_rocprof {
 	const struct kwhy_import_options *options;
 	struct kwhy_tracks tracks;
 	struct kwhy_collectives *collectives;
-	struct kwhy_track_map kinds; /* by kernel name: whether it is a collective */
-	struct kwhy_map mangled;     /* from mangled text to name in the recording */
+	struct kwhy_track_map
+		kinds; /* from the name of a kernel to KWHY_ACTIVITY_KERNEL or KWHY_ACTIVITY_COLLECTIVE */
+	struct kwhy_map mangled;   /* from mangled text to name in the recording */
 	uint32_t rank, world_size; /* rank of the current process, KWHY_NONE: not stated; number of ranks, 0:
 				      not stated */
 	bool rank_by_order;

@@ -44,7 +44,7 @@ struct gpm {
 	bool has_newer;
 	int64_t period_ns;  /* time between two samples */
 	unsigned row_count; /* number of `rows` that are read: of a MIG instance only the first one */
-	/* index of the source of each metric; KWHY_NVML_NO_SOURCE: the GPU does not support it */
+	/* index of the source of each metric; KWHY_NVML_NO_SOURCE: the GPU does not support the metric */
 	uint32_t sources[ROW_COUNT];
 	struct kwhy_nvml_gpm_metrics metrics;
 };
