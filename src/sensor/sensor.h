@@ -36,7 +36,7 @@ struct kwhy_sensor_device {
 	const char *name, *uuid, *pci_address; /* pci_address has the form "0000:19:00.0"; NULL: unknown */
 	const char *driver;		       /* version of the driver */
 	uint32_t sm_count;		       /* number of multiprocessors; 0: unknown */
-	uint64_t memory_bytes;		       /* size of its memory; 0: unknown */
+	uint64_t memory_bytes;		       /* size of the device's memory; 0: unknown */
 	int64_t limit_mw, default_limit_mw;    /* power limits now and by default; -1: unknown */
 	/* whether the energy counter includes the module's CPU and memory (GH200) */
 	bool energy_is_module;

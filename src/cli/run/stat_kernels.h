@@ -9,7 +9,7 @@
 struct kwhy_stat_kernels_request {
 	const struct kwhy_strings *powers, *meters;
 	const char *devices, *replay;
-	const struct kwhy_operands *operands; /* the command */
+	const struct kwhy_operands *operands; /* the words of the measured command */
 };
 
 /* Refuses files of --powers that cannot be read, before any run is made. */

@@ -6,7 +6,7 @@
 
 /* One command of a study. */
 struct kwhy_study_step {
-	const char *id;	   /* "copies" */
+	const char *id;	   /* name of the step, such as "copies" */
 	const char *shows; /* a sentence that says what the output of the command shows */
 	/*
 	 * The command line of kwhy, without "kwhy", as words separated by spaces. Words that begin with one

@@ -31,7 +31,7 @@ struct bytes {
 struct walk {
 	struct kwhy_power_log *log;
 	uint64_t records;
-	bool empty_answer;		   /* Prometheus answered without a series */
+	bool empty_answer;		   /* Prometheus's answer has no series */
 	char failure[3 * WORDS_BYTES + 1]; /* the error that Prometheus answered; empty: none */
 	struct kwhy_error *error;
 };

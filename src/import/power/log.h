@@ -23,7 +23,7 @@ struct kwhy_power_entry {
 	uint32_t place; /* line number, or in JSON the number of the record; UINT32_MAX also stands for all
 			   larger numbers */
 	uint8_t role;	/* enum kwhy_power_role of the reading */
-	bool is_local;	/* the log states no zone of the time */
+	bool is_local;	/* the log states no time zone for the entry's time */
 };
 
 struct kwhy_power_log {

@@ -18,7 +18,7 @@ struct kwhy_read_llm_figure {
 	const char *of;	  /* what the figure describes: a load, "8 concurrent" or "4 /s"; requests by length,
 			     "64 to 255 tokens"; "all loads"; "the best load" */
 	const char *name; /* such as "ttft.p99" */
-	const char *unit; /* "": a ratio */
+	const char *unit; /* "": the figure is a ratio */
 	bool is_main;	  /* whether reports show the figure without --verbose */
 	/*
 	 * one value with its 95 % interval, if the file states an interval; count 0 and NAN: the file states

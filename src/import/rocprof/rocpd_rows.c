@@ -139,7 +139,7 @@ static const struct kwhy_sqlite_column region_columns[REGION_COLUMN_COUNT] = {
 	[REGION_START] = {"start", NULL},
 	[REGION_END] = {"end", NULL},
 	[REGION_THREAD] = {"tid", NULL},
-	[REGION_TRACK] = {"track_id", NULL}, /* since schema 4, instead of tid */
+	[REGION_TRACK] = {"track_id", NULL}, /* schema 4 and later have it instead of tid */
 	[REGION_NAME] = {"name_id", NULL},
 	[REGION_EVENT] = {"event_id", NULL},
 };

@@ -115,7 +115,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_next(
 /* Get a field of the row. False: the column is missing or has another type. */
 bool kwhy_sqlite_integer(const struct kwhy_sqlite_rows *rows, size_t column, int64_t *out);
 bool kwhy_sqlite_number(
-	const struct kwhy_sqlite_rows *rows, size_t column, double *out); /* integers and reals */
+	const struct kwhy_sqlite_rows *rows, size_t column, double *out); /* gets integers and reals */
 bool kwhy_sqlite_text(
 	const struct kwhy_sqlite_rows *rows, size_t column, const char **out_bytes, size_t *out_length);
 

@@ -45,7 +45,7 @@ struct rapl {
 	size_t count;
 	uint32_t packages; /* number of packages found so far, including those that cannot be read */
 	int refusal;	   /* errno of the first counter that could not be read; 0: all could be read */
-	char refused[KWHY_ATTRIBUTE_BYTES]; /* path of that counter's zone */
+	char refused[KWHY_ATTRIBUTE_BYTES]; /* path of the zone of the counter in `refusal` */
 };
 
 static void rapl_close(void *state)

@@ -64,7 +64,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_nvml_visible(const struct kwhy_nvml *nvml, s
 int64_t kwhy_nvml_unit_gauge_period_ns(const struct kwhy_nvml_unit *unit);
 int64_t kwhy_nvml_unit_slow_period_ns(const struct kwhy_nvml_unit *unit);
 
-/* Called by the functions of tasks. */
+/* The functions of tasks call the following four functions. */
 int64_t kwhy_nvml_unit_now_ns(const struct kwhy_nvml_unit *unit);
 bool kwhy_nvml_unit_is_lost(const struct kwhy_nvml_unit *unit);
 void kwhy_nvml_unit_push(struct kwhy_nvml_unit *unit, uint32_t source, int64_t time_mono_ns, int64_t value);
