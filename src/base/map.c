@@ -30,7 +30,7 @@ static uint64_t word_at(const char *bytes)
 	return word;
 }
 
-/* Makes a number of at most seven bytes, using each of them. */
+/* Converts at most seven bytes to a number that depends on each of the bytes. */
 static uint64_t few_bytes(const char *bytes, size_t length)
 {
 	uint32_t first, last;

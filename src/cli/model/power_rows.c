@@ -207,9 +207,8 @@ static const struct {
 	[FP64] = {KWHY_GAUGE_FP64_ACTIVE, KWHY_GAUGE_COUNT, false},
 };
 
-#define LATE_S                                                                                            \
-	0.05 /* seconds by which a window may be shorter than requested, because its first reading may be \
-		late */
+#define LATE_S \
+	0.05 /* a window may be this many seconds shorter than requested: its first reading may be late */
 
 enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 

@@ -57,7 +57,7 @@ static void name_file(const char *shown, char out[NAME_BYTES])
 	size_t length = strlen(name), skip = length >= NAME_BYTES ? length - NAME_BYTES + 1 : 0;
 
 	snprintf(out, NAME_BYTES, "%s",
-		name + skip); /* of a long name the end is kept, because it shows the format */
+		name + skip); /* the end of a long name is kept, because the end shows the format */
 	for (char *at = out; *at; at++)
 		if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
 			*at = '_';

@@ -16,7 +16,7 @@
 struct kwhy_download {
 	const char *shown; /* the address without user, password and query, which may be secret */
 	const char
-		*path; /* path of the file; it keeps the name in the address, because names show the format */
+		*path; /* path of the file; the name is that in the address, because names show the format */
 	const char *folder;
 	struct kwhy_arena arena;
 };
