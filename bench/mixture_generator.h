@@ -48,7 +48,7 @@ struct kwhy_mixture_kind {
 	double net_w;	 /* power above idle, W */
 	double unit_ns;	 /* usual duration; not used by schedules that set durations themselves */
 	double cooling_ratio;
-	double weight; /* relative probability of being drawn */
+	double weight; /* relative probability of being chosen */
 };
 
 /* One true activity; `row` is its row in the finished recording. */

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Random draws for the mixtures, made from the generator of base/random.h. */
+/* Random numbers for the mixtures, made from the generator of base/random.h. */
 
 /* Returns a uniform number in [0, 1). */
 static inline double kwhy_mixture_random_unit(struct kwhy_random *random)

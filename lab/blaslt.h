@@ -10,8 +10,8 @@
  * the host back end by a plain loop. Matrices are stored row by row, without gaps. For one thread.
  */
 /*
- * A product: out[m][n] = left[m][k] right[k][n]. Sums are in fp32. For int8 factors sums and `out` are int32.
- */
+ * A product: out[m][n] = left[m][k] right[k][n]. Sums and `out` are fp32, or int32 if the factors are
+ * int8. */
 struct lab_product {
 	uint32_t m, n, k;
 	/*

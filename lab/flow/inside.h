@@ -55,7 +55,7 @@ static inline uint32_t lab_flow_slots(const struct lab_flow *flow)
 	return cells_of(&flow->shape) + flow->shape.flows;
 }
 
-/* Lays out the workspace from an address on, and returns its bytes. */
+/* Lays out the workspace from an address on, and returns its size in bytes. */
 size_t lab_flow_place_work(struct lab_flow *flow, uint64_t start);
 
 /* Launch a kernel, or wait for the GPU; both are counted in the tally. */

@@ -25,7 +25,8 @@ struct lab_train_rank {
 	struct lab_train *train;
 	const struct lab_blaslt_plan *plans[PRODUCT_COUNT];
 	struct kwhy_gpu_stream *copies;
-	/* arrived: a batch was copied (two in turn); before: the work queued before a copy has ended */
+	/* events. arrived: after the copy of a batch, used in turn; before: after the work that was queued
+	 * before a copy */
 	struct kwhy_gpu_event *arrived[2], *before;
 	/* [samples / batch] batches, each as `staged` stores it */
 	struct kwhy_gpu_host samples;

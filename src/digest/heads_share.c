@@ -8,21 +8,22 @@
  * Devices that several ranks use at a time, under MPS or in time slices. If each rank is recorded by itself,
  * each digest has the energy of the whole device, so the sum over digests would have it several times.
  *
- * At any time, the power of the device is the mean of what the digests say that cover this time; each says
- * its mean power. It is divided among them in proportion to the share of their time in which they ran
- * something, or equally where nothing ran. Energies that were modelled are those of a rank's own activities,
- * and stay.
- */
+ * Each digest states its mean power. The power of the device at a time is taken to be the mean of the
+ * powers of all digests that cover this time. It is divided among these digests in proportion to the share
+ * of its time in which each ran something, or equally if none did. Modelled energies are those of a rank's
+ * own activities, so they are not divided. */
 
-/* Shares of ranks that ran nothing count as this, so that they still are compared with each other. */
+/* Share of a rank that ran nothing. It is above 0, so that several such ranks divide the energy equally. */
 static const double IDLE_SHARE = 1e-9;
 
 /* A rank's use of a device. */
 struct use {
 	struct kwhy_head_device *device;
 	int64_t start_ns, end_ns;
-	double power_w, share;	      /* share: of its time in which it ran something, at least IDLE_SHARE */
-	double shared_ns, divided_nj; /* time in which others used the device too; its part of the energy */
+	double power_w, share;	      /* share: part of the rank's time in which it ran something, at least
+				       * IDLE_SHARE */
+	double shared_ns, divided_nj; /* shared_ns: time in which others used the device, too; divided_nj:
+				       * this rank's part of the energy */
 };
 
 /* The start or the end of a use. */
@@ -36,7 +37,8 @@ struct event {
 struct sums {
 	size_t uses;
 	double power_w, share;
-	double shared_ns, per_share_nj; /* energy of the device, divided by the sum of the shares */
+	double shared_ns,
+		per_share_nj; /* per_share_nj: energy of the device divided by the sum of the shares */
 };
 
 static int compare_uses(const void *a, const void *b)
@@ -100,7 +102,7 @@ static void divide(struct use *uses, size_t count, struct event *events)
 		}
 }
 
-/* Adds the use of a device whose energy was measured, and which can be known again. */
+/* Adds the use of a device if its energy was measured and other digests can identify the device. */
 static void add_use(
 	const struct kwhy_head *head, struct kwhy_head_device *device, struct use *out, size_t *count)
 {
@@ -108,7 +110,7 @@ static void add_use(
 	int64_t span_ns;
 
 	device->energy_ratio = 1;
-	/* without Unix times it is unknown how the times of two digests are to each other */
+	/* without Unix times it is unknown how the times of two digests are related */
 	if (use.end_ns <= use.start_ns)
 		use = (struct use){.device = device, .end_ns = device->metered_ns};
 	span_ns = use.end_ns - use.start_ns;

@@ -21,7 +21,8 @@
  */
 
 enum {
-	KWHY_JOB_COLLECTIVES_MAX = 1 << 21, /* of more, a random half, quarter, ... is compared */
+	KWHY_JOB_COLLECTIVES_MAX = 1
+		<< 21, /* if a job has more, a random half, quarter, ... of them is compared */
 	KWHY_JOB_ACCOUNTS_MAX = 1
 		<< 16 /* further accounts are added to one row without a name for each category */
 };
@@ -140,7 +141,7 @@ struct kwhy_job_collective {
 	uint32_t ranks;	 /* number of ranks that entered; if there is only one, the collective is not compared
 			  */
 	uint32_t late;	 /* index of the rank that entered last */
-	bool differs;	 /* it cannot be the same one on all ranks, so it is not compared */
+	bool differs;	 /* ranks have different collectives with this number, so it is not compared */
 	bool is_partial; /* some digests of its ranks leave it out, so it is not compared */
 	int64_t first_enter_ns, last_enter_ns, first_exit_ns, last_exit_ns;
 	int64_t waiting_ns, waiting_nj;
@@ -184,7 +185,8 @@ struct kwhy_job {
 	int64_t origin_unix_ns;
 	uint64_t seen, kept, compared; /* numbers of collectives: of all ranks; of those that all digests of
 					  their communicator keep; of those that are compared */
-	double kept_ratio;	       /* share of the sequence numbers that a job of bounded memory joins */
+	double kept_ratio;   /* share of the sequence numbers that are joined; below 1 if memory would exceed
+			      * its bound */
 	uint64_t alone;	     /* number of kept collectives of ranks that no other rank's digest has */
 	uint64_t mismatched; /* number of kept collectives whose counted numbers do not match those of others
 			      */

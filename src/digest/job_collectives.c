@@ -10,7 +10,9 @@
 
 enum { COMMUNICATORS_MAX = 1 << 18, OPERATIONS_MAX = 1 << 16 };
 
-/* A rank leaves before another enters if it does so by more than clocks are off, in this share of all. */
+/* The collectives of a communicator do not match if, in more than CROSSED_SHARE of those that are
+ * compared, a rank leaves more than CROSSED_NS before another one enters. Clocks are off by less than
+ * CROSSED_NS. */
 enum { CROSSED_NS = 20000 };
 static const double CROSSED_SHARE = 0.1;
 
@@ -315,9 +317,8 @@ void kwhy_job_mark_partial(struct kwhy_job *job)
 }
 
 /*
- * Finds communicators whose collectives were counted and do not match: ranks leave them before others enter.
- * So it is where the ranks of a pipeline have equally many collectives in groups of their own.
- */
+ * Finds communicators whose collectives were counted and do not match: ranks leave them before others
+ * enter. This happens if the ranks of a pipeline have equally many collectives in different groups. */
 static enum kwhy_status find_mismatched(struct kwhy_job *job, struct kwhy_error *error)
 {
 	struct tally {

@@ -10,7 +10,7 @@
  */
 struct kwhy_live;
 
-/* Makes it; its energies count from `now_mono_ns` on. */
+/* Makes a struct kwhy_live, whose energies count from `now_mono_ns` on. */
 KWHY_MUST_USE enum kwhy_status kwhy_live_new(
 	struct kwhy_sensors *sensors, int64_t now_mono_ns, struct kwhy_live **out, struct kwhy_error *error);
 void kwhy_live_free(struct kwhy_live *live);

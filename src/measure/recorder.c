@@ -19,7 +19,7 @@ struct ring {
 	uint16_t thread;
 	uint64_t mask;
 	struct kwhy_event *events;
-	/* From here on a cache line of its own, which only the writer uses. */
+	/* The members from here on have a cache line of their own, which only the writer uses. */
 	_Alignas(64) _Atomic uint64_t written;
 	uint64_t taken_seen; /* value of `taken` when the writer last read it */
 	_Atomic uint64_t dropped;

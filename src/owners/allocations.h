@@ -24,7 +24,7 @@ struct kwhy_allocation {
 struct kwhy_allocations {
 	struct kwhy_allocation *items;
 	size_t count, capacity;
-	uint64_t version; /* differs after each change of the items */
+	uint64_t version; /* changes whenever the items change */
 };
 
 /* Frees the items. */

@@ -11,10 +11,12 @@
  * neither bound ever falls. Pure. All zero at first.
  */
 struct kwhy_bounds {
-	double model_nj, sample_nj2; /* half of the interval by the model; square of the standard deviation */
+	double model_nj, sample_nj2; /* model_nj: half of the interval due to errors of the model; sample_nj2:
+				      * variance due to errors of the samples */
 	double sample_energy_nj;     /* energy of the device since the last new sample */
-	double low_gap_nj, high_gap_nj;	  /* distances of the bounds so far from the sum so far */
-	double hard_low_nj, hard_high_nj; /* those of the hard bounds */
+	double low_gap_nj,
+		high_gap_nj; /* distances of the lower and the upper bound so far from the sum so far */
+	double hard_low_nj, hard_high_nj; /* sums of the hard bounds */
 };
 
 /* Errors of one share of a window's energy, as standard deviations of the share. */

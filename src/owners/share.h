@@ -47,10 +47,9 @@ struct kwhy_share_window {
 struct kwhy_share {
 	int64_t energy_nj;
 	/*
-	 * Hard bounds of energy_nj, which bounds.h narrows. They assume of shared devices that no process
-	 * makes one draw less than the lowest or more than the highest power that it has shown; without
-	 * samples they are 0 and the whole.
-	 */
+	 * Hard bounds of energy_nj, which bounds.h narrows. For a shared device they assume that no process
+	 * makes the device draw less than the lowest or more than the highest power that the device has
+	 * shown. Without samples they are 0 and the whole energy. */
 	int64_t low_nj, high_nj;
 	int64_t idle_nj; /* the part of energy_nj that was used while nothing of the owner ran */
 	int64_t held_ns, busy_ns;

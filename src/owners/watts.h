@@ -15,9 +15,10 @@
  * rate: watts of an owner for each GHz of the SM clock while its kernels run, so that the same work has the
  * same energy at each clock. other: its watts that its kernels do not explain, of copies for example, while
  * anything runs on the device. s: a slowly varying deviation that all owners share. A Kalman filter follows
- * idle, s, a rate that is typical of the device, and each owner's rate and other. So an owner that is alone
- * on the device is learnt at once, another by what its coming and going changes, and of owners that come
- * together and always run in the same ratio only the sum is learnt: their errors stay large.
+ * idle, s, a rate that is typical of the device, and each owner's rate and other. So the powers of an owner
+ * that is alone on the device are learnt at once. Those of another owner are learnt from how the device's
+ * power changes when the owner comes or goes. Of owners that come together and always run in the same ratio,
+ * only the sum is learnt, and the errors of each stay large.
  *
  * The driver's samples are few, so their scatter is far larger than that of the power. A filter that took
  * each look for an observation would learn from it that all owners draw the same. So it takes in means over
@@ -75,11 +76,12 @@ struct kwhy_watts_stretch {
 /* All zero at first. */
 struct kwhy_watts {
 	bool has_begun;
-	double works_s; /* length of the looks since the device was idle, as far as they were left out */
+	double works_s; /* total length of the looks that were left out since the device was last idle; see
+			 * LATE_S in watts.c */
 	struct kwhy_watts_slot slots[KWHY_WATTS_OWNERS];
 	size_t count;
 	struct kwhy_watts_stretch stretch;
-	struct kwhy_watts_fit before, now; /* without and with what the present stretch shows */
+	struct kwhy_watts_fit before, now; /* before: without what the present stretch shows; now: with it */
 };
 
 struct kwhy_watts_holder {
@@ -133,11 +135,10 @@ bool kwhy_watts_divide(
 
 /*
  * Divides the energy of a look among its holders (weight_j), and adds it to what they have been given. The
- * idle energy is divided by the mean shares. The energy above idle goes to those who were given less of the
- * last minute's than the model says. Over many samples it is therefore divided in the ratio of the modelled
- * sums. The mean of the ratios of single looks would hardly depend on the powers, because a sample names
- * only one owner.
- */
+ * idle energy is divided in proportion to the mean shares. The energy above idle goes to the holders that
+ * were given less of the last minute's energy than the model says. Over many samples it is therefore
+ * divided in the ratio of the modelled sums. The mean of the ratios of single looks would hardly depend on
+ * the powers, because a sample names only one owner. */
 void kwhy_watts_hand_out(struct kwhy_watts *watts, const struct kwhy_watts_look *look, double energy_j,
 	struct kwhy_watts_share *shares);
 

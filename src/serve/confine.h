@@ -9,12 +9,11 @@
  * process can then start no program or process, trace or signal no other one, and change no settings of the
  * machine and no modes or owners of files (seccomp). It can write only to the files of one folder, to devices
  * of GPUs and to the names of its threads, and create files only in that folder (Landlock). Reading,
- * connections and threads stay allowed. Before Linux 6.2 it can still empty files, since Landlock did not
- * know of that. Nothing of this can be undone.
+ * connections and threads stay allowed. Before Linux 6.2 it can still empty files elsewhere, because Landlock
+ * could not forbid that. Nothing of this can be undone.
  *
- * Landlock holds for the calling thread and for those that it starts later, so call this before threads are
- * started and after what needs the rights. Files that are open stay writable.
- */
+ * Landlock holds for the calling thread and for those that it starts later, so call this before threads
+ * are started and after what needs the rights. Files that are open stay writable. */
 
 enum { KWHY_CONFINE_BYTES = 256 };
 

@@ -33,9 +33,8 @@ static double between(struct kwhy_random *random, double low, double high)
 }
 
 /*
- * Draws windows as docs/formats/recording.md defines them: an alternating renewal process that began long
- * before the run.
- */
+ * Chooses random windows as docs/formats/recording.md defines them: an alternating renewal process that
+ * began long before the run. */
 static void draw_windows(struct windows *windows, struct kwhy_random *random, double share)
 {
 	double at_ns = -200e9;

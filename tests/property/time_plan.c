@@ -18,7 +18,7 @@ static const char *const call_names[KWHY_CALL_CLASS_COUNT] = {
 	[KWHY_CALL_FREE] = "cudaFree",
 };
 
-/* Draws by xorshift64*; the state is never 0. */
+/* Returns a random number by xorshift64*; the state is never 0. */
 uint64_t plan_random(uint64_t *state)
 {
 	*state ^= *state >> 12;

@@ -63,7 +63,7 @@ struct lab_flow_args {
 	/* [2][flows] (step + 1) << 32 | number of the new flow, of each row whose flow left or merged */
 	AT(u64) fresh;
 	AT(u32) next;		 /* [2][flows] next row in the list of the flows in a cell */
-	AT(u64) heads;		 /* [2][cells] step + 1 << 32 | first row of the list of a cell */
+	AT(u64) heads;		 /* [2][cells] (step + 1) << 32 | first row of the list of a cell */
 	AT(u64) owners;		 /* [cells] key of the flow with the lowest number in each cell */
 	/* [slots] row in each slot of the dense lattice; NONE: the slot is empty */
 	AT(const u32) map;

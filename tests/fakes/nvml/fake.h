@@ -26,71 +26,71 @@ enum {
 };
 
 /* Numbers of a device, as X(key, default); NAN: the device does not offer it. */
-#define FAKE_NUMBERS(X)                                                     \
-	X(before_w, NAN) /* power before the first call; NAN: the lowest */ \
-	X(tau_ms, 14.5)                                                     \
-	X(lag_ms, 3.5)                                                      \
-	X(ring_depth, 120)                                                  \
-	X(ring_period_ms, 20.02)                                            \
-	X(ring_late_every, 5)                                               \
-	X(ring_back_at_s, NAN)                                              \
-	X(energy_start_mj, 1000000)                                         \
-	X(energy_wrap_mj, NAN)                                              \
-	X(energy_reset_at_s, NAN)                                           \
-	X(energy_stuck_at_s, NAN)                                           \
-	X(energy_tick_ms, 100)                                              \
-	X(energy_phase_ms, 37)                                              \
-	X(average_ms, 101.5)                                                \
-	X(memory_w, 49.8)                                                   \
-	X(lost_at_s, NAN)                                                   \
-	X(sm_clock_mhz, 345)                                                \
-	X(memory_clock_mhz, 3201)                                           \
-	X(temperature_c, 33)                                                \
-	X(memory_temperature_c, 38)                                         \
-	X(throttle_reasons, 1)                                              \
-	X(memory_total_mib, 143771)                                         \
-	X(memory_reserved_mib, 616)                                         \
-	X(memory_used_mib, 0)                                               \
-	X(power_limit_w, 700)                                               \
-	X(default_limit_w, 700)                                             \
-	X(limit_least_w, 200)                                               \
-	X(limit_most_w, 700)                                                \
-	X(locked_clock_mhz, NAN) /* NAN: not locked */                      \
-	X(fan_percent, NAN)                                                 \
-	X(busy_percent, 0)                                                  \
-	X(memory_busy_percent, 0)                                           \
-	X(nvlinks, NAN)	   /* number of NVLinks */                          \
-	X(nvlinks_up, NAN) /* number of active NVLinks; NAN: all */         \
-	X(nvlink_mb_s, 26562)                                               \
-	X(nvlink_version, 6) /* NVML's code for NVLink 4 */                 \
-	X(nvlink_remote, 2)  /* far end. 2: a switch; 0: the next GPU */    \
-	X(common_ancestor, 50)                                              \
-	X(pcie_generation, 5)                                               \
-	X(pcie_width, 16)                                                   \
-	X(sm_clock_max_mhz, 1980)                                           \
-	X(power_violation_s, 0)                                             \
-	X(thermal_violation_s, 0)                                           \
-	X(pcie_generation_max, 5)                                           \
-	X(pcie_width_max, 16)                                               \
-	X(persistence, 1)                                                   \
-	X(ecc, 1)                                                           \
-	X(ecc_uncorrected, 0)                                               \
-	X(remap_pending, 0)                                                 \
-	X(remap_failed, 0)                                                  \
-	X(compute_mode, 0)                                                  \
-	X(mig_mode, 0)                                                      \
-	X(gpm, 1)                                                           \
-	X(gpm_sm_percent, 0)                                                \
-	X(gpm_occupancy_percent, 0)                                         \
-	X(gpm_tensor_percent, 0)                                            \
-	X(gpm_dram_percent, 0)                                              \
-	X(gpm_fp32_percent, 0)                                              \
-	X(gpm_integer_percent, 0)                                           \
-	X(gpm_fp16_percent, 0)                                              \
-	X(gpm_fp64_percent, 0)                                              \
-	X(gpm_pcie_tx_mib_s, 0)                                             \
-	X(gpm_pcie_rx_mib_s, 0)                                             \
-	X(gpm_nvlink_rx_mib_s, NAN)                                         \
+#define FAKE_NUMBERS(X)                                                                 \
+	X(before_w, NAN) /* power before the first call; NAN: the lowest */             \
+	X(tau_ms, 14.5)                                                                 \
+	X(lag_ms, 3.5)                                                                  \
+	X(ring_depth, 120)                                                              \
+	X(ring_period_ms, 20.02)                                                        \
+	X(ring_late_every, 5)                                                           \
+	X(ring_back_at_s, NAN)                                                          \
+	X(energy_start_mj, 1000000)                                                     \
+	X(energy_wrap_mj, NAN)                                                          \
+	X(energy_reset_at_s, NAN)                                                       \
+	X(energy_stuck_at_s, NAN)                                                       \
+	X(energy_tick_ms, 100)                                                          \
+	X(energy_phase_ms, 37)                                                          \
+	X(average_ms, 101.5)                                                            \
+	X(memory_w, 49.8)                                                               \
+	X(lost_at_s, NAN)                                                               \
+	X(sm_clock_mhz, 345)                                                            \
+	X(memory_clock_mhz, 3201)                                                       \
+	X(temperature_c, 33)                                                            \
+	X(memory_temperature_c, 38)                                                     \
+	X(throttle_reasons, 1)                                                          \
+	X(memory_total_mib, 143771)                                                     \
+	X(memory_reserved_mib, 616)                                                     \
+	X(memory_used_mib, 0)                                                           \
+	X(power_limit_w, 700)                                                           \
+	X(default_limit_w, 700)                                                         \
+	X(limit_least_w, 200)                                                           \
+	X(limit_most_w, 700)                                                            \
+	X(locked_clock_mhz, NAN) /* NAN: not locked */                                  \
+	X(fan_percent, NAN)                                                             \
+	X(busy_percent, 0)                                                              \
+	X(memory_busy_percent, 0)                                                       \
+	X(nvlinks, NAN)	   /* number of NVLinks */                                      \
+	X(nvlinks_up, NAN) /* number of active NVLinks; NAN: all */                     \
+	X(nvlink_mb_s, 26562)                                                           \
+	X(nvlink_version, 6) /* NVML's code for NVLink 4 */                             \
+	X(nvlink_remote, 2)  /* what is at the far end. 2: a switch; 0: the next GPU */ \
+	X(common_ancestor, 50)                                                          \
+	X(pcie_generation, 5)                                                           \
+	X(pcie_width, 16)                                                               \
+	X(sm_clock_max_mhz, 1980)                                                       \
+	X(power_violation_s, 0)                                                         \
+	X(thermal_violation_s, 0)                                                       \
+	X(pcie_generation_max, 5)                                                       \
+	X(pcie_width_max, 16)                                                           \
+	X(persistence, 1)                                                               \
+	X(ecc, 1)                                                                       \
+	X(ecc_uncorrected, 0)                                                           \
+	X(remap_pending, 0)                                                             \
+	X(remap_failed, 0)                                                              \
+	X(compute_mode, 0)                                                              \
+	X(mig_mode, 0)                                                                  \
+	X(gpm, 1)                                                                       \
+	X(gpm_sm_percent, 0)                                                            \
+	X(gpm_occupancy_percent, 0)                                                     \
+	X(gpm_tensor_percent, 0)                                                        \
+	X(gpm_dram_percent, 0)                                                          \
+	X(gpm_fp32_percent, 0)                                                          \
+	X(gpm_integer_percent, 0)                                                       \
+	X(gpm_fp16_percent, 0)                                                          \
+	X(gpm_fp64_percent, 0)                                                          \
+	X(gpm_pcie_tx_mib_s, 0)                                                         \
+	X(gpm_pcie_rx_mib_s, 0)                                                         \
+	X(gpm_nvlink_rx_mib_s, NAN)                                                     \
 	X(gpm_nvlink_tx_mib_s, NAN)
 
 struct fake_numbers {
@@ -152,7 +152,8 @@ struct fake_gpu {
 	unsigned process_count;
 };
 
-/* A fault: from time after_s on, the nth matching call and the next times - 1 fail with `result`. */
+/* A fault. From the time `after_s` on, the matching call with the number `nth` fails with `result`, and so
+ * do the `times` - 1 matching calls after it. */
 struct fake_fault {
 	char call[FAKE_TEXT];
 	enum kwhy_nvml_result result;
