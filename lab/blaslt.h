@@ -48,11 +48,10 @@ void lab_blaslt_close(struct lab_blaslt *blaslt); /* NULL is allowed */
 const char *lab_blaslt_name(const struct lab_blaslt *blaslt);
 
 /*
- * Finds a plan for a product. `trial`: matrices with which each of the algorithms that the library
- * recommends is timed, overwriting their `out`; the plan takes the fastest. If `trial` is NULL, the plan
- * takes the first recommendation. If the product already has a plan, that plan is returned.
- * KWHY_E_UNSUPPORTED: the library has no algorithm.
- */
+ * Finds a plan for a product. `trial`: matrices on which the algorithms that the library recommends are
+ * timed; each algorithm overwrites their `out`. The plan uses the fastest algorithm. If `trial` is NULL,
+ * the plan uses the first recommendation. If the product already has a plan, that plan is returned.
+ * KWHY_E_UNSUPPORTED: the library has no algorithm. */
 KWHY_MUST_USE enum kwhy_status lab_blaslt_plan(struct lab_blaslt *blaslt, const struct lab_product *product,
 	const struct lab_operands *trial, const struct lab_blaslt_plan **out, struct kwhy_error *error);
 

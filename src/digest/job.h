@@ -122,7 +122,8 @@ struct kwhy_job_communicator {
 	uint32_t size;		  /* KWHY_NONE: unknown */
 	bool is_numbered;	  /* its traces state sequence numbers; else they were counted */
 	double kept_ratio;   /* smallest share of its collectives that a digest has; those are compared */
-	uint64_t seen, kept; /* numbers of its ranks' collectives: of all; of those that all digests keep */
+	uint64_t seen, kept; /* seen: number of its ranks' collectives; kept: number of those that all digests
+			      * keep */
 	uint64_t compared;   /* number of collectives that are compared; sums of their waiting, and of its
 				square */
 	int64_t waiting_ns, waiting_nj;
@@ -183,8 +184,9 @@ struct kwhy_job {
 				  part of the sums */
 	uint32_t world_size;   /* KWHY_NONE: unknown */
 	int64_t origin_unix_ns;
-	uint64_t seen, kept, compared; /* numbers of collectives: of all ranks; of those that all digests of
-					  their communicator keep; of those that are compared */
+	uint64_t seen, kept, compared; /* seen: number of collectives of all ranks; kept: number of those that
+					* all digests of their communicator keep; compared: number of those
+					* that are compared */
 	double kept_ratio;   /* share of the sequence numbers that are joined; below 1 if memory would exceed
 			      * its bound */
 	uint64_t alone;	     /* number of kept collectives of ranks that no other rank's digest has */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { MAPPED_MAX = 32, OTHER_DEVICE_PART = 1, USES_MAX_US = 2000000 };
-/* The driver makes samples about once a second or more often. Of a process that used nothing it has none. */
+/* The driver makes samples about once a second or more often, but none of a process that used nothing. */
 enum { USES_REPEAT_US = 900000 };
 /*
  * In ns: after this time the start of a known process is compared again, because its number may belong to

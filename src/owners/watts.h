@@ -51,9 +51,8 @@ struct kwhy_watts_slot {
 	 */
 	double modelled_j, given_j;
 	/*
-	 * Of the owner's shares in the looks: their number, mean, variance, covariance of successive ones,
-	 * and the last one.
-	 */
+	 * The owner's shares in the looks. looks: their number; mean, variance: of the shares; successive:
+	 * covariance of successive shares; last: the last share. */
 	double looks, mean, variance, successive, last;
 };
 

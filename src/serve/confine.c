@@ -307,7 +307,7 @@ static int confine_calls(void)
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1),
 		ALLOW,
 		FAIL(EPERM),
-		IF(SYS_tgkill, 0, 4), /* of this process, as abort() makes it */
+		IF(SYS_tgkill, 0, 4), /* allowed if it signals this process, as abort() does */
 		LOAD(args[0]),
 		IF((uint32_t)getpid(), 0, 1),
 		ALLOW,
