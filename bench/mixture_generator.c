@@ -74,10 +74,10 @@ static void forget_profile(struct kwhy_profile *profile)
 }
 
 /*
- * Chooses a machine at random, and sets what the profile states about its meter: the values measured on
- * one H200, with their standard deviations. The machine's own values are random values of that
- * distribution. The profile's idle level was read with this machine's gain, at a temperature some degrees
- * higher or lower. */
+ * Chooses a machine at random, and sets what the profile states about its meter: the values measured on one
+ * H200, with their standard deviations. The machine's own values are random values of that distribution. The
+ * profile's idle level was read with this machine's gain, at a temperature some degrees higher or lower.
+ */
 void kwhy_mixture_draw_machine(struct kwhy_mixture_builder *builder, bool level_unknown)
 {
 	struct kwhy_mixture *mixture = builder->mixture;

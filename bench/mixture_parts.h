@@ -25,8 +25,9 @@ struct kwhy_mixture_builder {
 };
 
 /*
- * Chooses the card at random (idle level, scale of powers, response, gain), and the profile, whose values
- * are near those of the card. */
+ * Chooses the card at random (idle level, scale of powers, response, gain), and the profile, whose values are
+ * near those of the card.
+ */
 void kwhy_mixture_draw_machine(struct kwhy_mixture_builder *builder, bool level_unknown);
 
 /* Chooses at random which kinds of work the schedule has, then places pieces of them in time until

@@ -10,8 +10,8 @@
  * the host back end by a plain loop. Matrices are stored row by row, without gaps. For one thread.
  */
 /*
- * A product: out[m][n] = left[m][k] right[k][n]. Sums and `out` are fp32, or int32 if the factors are
- * int8. */
+ * A product: out[m][n] = left[m][k] right[k][n]. Sums and `out` are fp32, or int32 if the factors are int8.
+ */
 struct lab_product {
 	uint32_t m, n, k;
 	/*
@@ -49,9 +49,10 @@ const char *lab_blaslt_name(const struct lab_blaslt *blaslt);
 
 /*
  * Finds a plan for a product. `trial`: matrices on which the algorithms that the library recommends are
- * timed; each algorithm overwrites their `out`. The plan uses the fastest algorithm. If `trial` is NULL,
- * the plan uses the first recommendation. If the product already has a plan, that plan is returned.
- * KWHY_E_UNSUPPORTED: the library has no algorithm. */
+ * timed; each algorithm overwrites their `out`. The plan uses the fastest algorithm. If `trial` is NULL, the
+ * plan uses the first recommendation. If the product already has a plan, that plan is returned.
+ * KWHY_E_UNSUPPORTED: the library has no algorithm.
+ */
 KWHY_MUST_USE enum kwhy_status lab_blaslt_plan(struct lab_blaslt *blaslt, const struct lab_product *product,
 	const struct lab_operands *trial, const struct lab_blaslt_plan **out, struct kwhy_error *error);
 

@@ -12,8 +12,9 @@ struct lab_part {
 };
 
 /*
- * Places the parts one after the other from `start` on, each at a multiple of 256 bytes. Returns the
- * number of bytes of all parts. */
+ * Places the parts one after the other from `start` on, each at a multiple of 256 bytes. Returns the number
+ * of bytes of all parts.
+ */
 static inline size_t lab_parts_place(const struct lab_part *parts, size_t count, uint64_t start)
 {
 	uint64_t next = start;

@@ -152,7 +152,7 @@ struct lab_row {
 	 * variant. change: what this thing is
 	 */
 	const char *after, *change;
-	const char *missing; /* why there are no results; NULL: there are */
+	const char *missing; /* why there are no results; NULL: there are results */
 	const char *wrong;   /* what differs from the reference; NULL: nothing does */
 	/* number of GPUs, which are the first ones; 0: the row runs on the host */
 	uint32_t gpus;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Measures what recording costs: the same loop plain, under kwhy record with and without calls, under torch.profiler,
 # and under nsys if it is installed, in sets of fresh processes with paired runs (see programs/pairs.py). Turns of
-# record --duty 10% take 3 seconds, so that windows open and close during a turn. Needs PyTorch and one GPU; each mode takes
-# at most 200 seconds.
+# record --duty 10% take 3 seconds, so that windows open and close during a turn. Needs PyTorch and one GPU; each mode
+# takes at most 200 seconds.
 # usage: overhead.sh KWHY_FOLDER OUT_FOLDER launch|generate|rivals|duty|compute|graphs [SECONDS]
 # Targets (issue 5) for the upper 95 % bound of the sets: at most 1.15 (launch), 1.01 (compute) and 1.04 (--duty); at
 # most 0.9 of the cost of nsys and of torch.profiler.

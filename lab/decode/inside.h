@@ -70,8 +70,9 @@ void lab_decode_launch(const struct lab_decode_rank *rank, enum lab_decode_kerne
 	const struct lab_decode_call *call);
 
 /*
- * Sets each slot (place in the batch) to position `at`. With has_first, the next token of a slot is the
- * one that followed its prompt; otherwise it is token 0. */
+ * Sets each slot (place in the batch) to position `at`. With has_first, the next token of a slot is the one
+ * that followed its prompt; otherwise it is token 0.
+ */
 void lab_decode_issue_reset(struct lab_decode_replica *replica, uint32_t at, bool has_first);
 /* Queues the reading of the prompts of all slots. Each prompt has `each` tokens. */
 void lab_decode_issue_prompts(struct lab_decode_replica *replica, uint32_t each);

@@ -25,8 +25,10 @@ struct lab_train_rank {
 	struct lab_train *train;
 	const struct lab_blaslt_plan *plans[PRODUCT_COUNT];
 	struct kwhy_gpu_stream *copies;
-	/* events. arrived: after the copy of a batch, used in turn; before: after the work that was queued
-	 * before a copy */
+	/*
+	 * events. arrived: after the copy of a batch, used in turn; before: after the work that was queued
+	 * before a copy
+	 */
 	struct kwhy_gpu_event *arrived[2], *before;
 	/* [samples / batch] batches, each as `staged` stores it */
 	struct kwhy_gpu_host samples;

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 
 /*
- * Lays out the memory of a field from an address on, with each part at a multiple of 256 bytes. Returns
- * its size in bytes. */
+ * Lays out the memory of a field from an address on, with each part at a multiple of 256 bytes. Returns its
+ * size in bytes.
+ */
 static size_t lay_out(struct lab_twin_args *args, uint64_t start)
 {
 #define PART(type, name, count) {&args->name, (count) * sizeof(type)},

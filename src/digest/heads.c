@@ -133,8 +133,9 @@ static bool take_devices(struct kwhy_arena *arena, struct kwhy_head *head, const
 	return true;
 }
 
-/* Takes the list of other ranks, up to the first text that is no number. Called with the lock of the
- * arena. */
+/*
+ * Takes the list of other ranks, up to the first text that is no number. Called with the lock of the arena.
+ */
 static bool take_others(struct kwhy_arena *arena, struct kwhy_head *head, const char *list)
 {
 	uint32_t *others;

@@ -8,10 +8,11 @@
  * Devices that several ranks use at a time, under MPS or in time slices. If each rank is recorded by itself,
  * each digest has the energy of the whole device, so the sum over digests would have it several times.
  *
- * Each digest states its mean power. The power of the device at a time is taken to be the mean of the
- * powers of all digests that cover this time. It is divided among these digests in proportion to the share
- * of its time in which each ran something, or equally if none did. Modelled energies are those of a rank's
- * own activities, so they are not divided. */
+ * Each digest states its mean power. The power of the device at a time is taken to be the mean of the powers
+ * of all digests that cover this time. It is divided among these digests in proportion to the share of its
+ * time in which each ran something, or equally if none did. Modelled energies are those of a rank's own
+ * activities, so they are not divided.
+ */
 
 /* Share of a rank that ran nothing. It is above 0, so that several such ranks divide the energy equally. */
 static const double IDLE_SHARE = 1e-9;
@@ -20,10 +21,10 @@ static const double IDLE_SHARE = 1e-9;
 struct use {
 	struct kwhy_head_device *device;
 	int64_t start_ns, end_ns;
-	double power_w, share;	      /* share: part of the rank's time in which it ran something, at least
-				       * IDLE_SHARE */
-	double shared_ns, divided_nj; /* shared_ns: time in which others used the device, too; divided_nj:
-				       * this rank's part of the energy */
+	/* share: part of the rank's time in which it ran something, at least IDLE_SHARE */
+	double power_w, share;
+	/* shared_ns: time in which others used the device, too; divided_nj: this rank's part of the energy */
+	double shared_ns, divided_nj;
 };
 
 /* The start or the end of a use. */
@@ -37,8 +38,8 @@ struct event {
 struct sums {
 	size_t uses;
 	double power_w, share;
-	double shared_ns,
-		per_share_nj; /* per_share_nj: energy of the device divided by the sum of the shares */
+	/* per_share_nj: energy of the device divided by the sum of the shares */
+	double shared_ns, per_share_nj;
 };
 
 static int compare_uses(const void *a, const void *b)

@@ -21,8 +21,8 @@
  */
 
 enum {
-	KWHY_JOB_COLLECTIVES_MAX = 1
-		<< 21, /* if a job has more, a random half, quarter, ... of them is compared */
+	/* if a job has more, a random half, quarter, ... of them is compared */
+	KWHY_JOB_COLLECTIVES_MAX = 1 << 21,
 	KWHY_JOB_ACCOUNTS_MAX = 1
 		<< 16 /* further accounts are added to one row without a name for each category */
 };
@@ -121,11 +121,14 @@ struct kwhy_job_communicator {
 	const char *name, *ranks; /* NULL: unknown */
 	uint32_t size;		  /* KWHY_NONE: unknown */
 	bool is_numbered;	  /* its traces state sequence numbers; else they were counted */
-	double kept_ratio;   /* smallest share of its collectives that a digest has; those are compared */
-	uint64_t seen, kept; /* seen: number of its ranks' collectives; kept: number of those that all digests
-			      * keep */
-	uint64_t compared;   /* number of collectives that are compared; sums of their waiting, and of its
-				square */
+	double kept_ratio; /* smallest share of its collectives that a digest has; those are compared */
+	/* seen: number of its ranks' collectives; kept: number of those that all digests keep */
+	uint64_t seen, kept;
+	/*
+	 * compared: number of collectives that are compared. waiting_*: sums of the waiting in them.
+	 * waiting_square_ns2: sum of the squares of this waiting
+	 */
+	uint64_t compared;
 	int64_t waiting_ns, waiting_nj;
 	double waiting_square_ns2;
 };
@@ -184,11 +187,13 @@ struct kwhy_job {
 				  part of the sums */
 	uint32_t world_size;   /* KWHY_NONE: unknown */
 	int64_t origin_unix_ns;
-	uint64_t seen, kept, compared; /* seen: number of collectives of all ranks; kept: number of those that
-					* all digests of their communicator keep; compared: number of those
-					* that are compared */
-	double kept_ratio;   /* share of the sequence numbers that are joined; below 1 if memory would exceed
-			      * its bound */
+	/*
+	 * seen: number of collectives of all ranks; kept: number of those that all digests of their
+	 * communicator keep; compared: number of those that are compared
+	 */
+	uint64_t seen, kept, compared;
+	/* share of the sequence numbers that are joined; below 1 if memory would exceed its bound */
+	double kept_ratio;
 	uint64_t alone;	     /* number of kept collectives of ranks that no other rank's digest has */
 	uint64_t mismatched; /* number of kept collectives whose counted numbers do not match those of others
 			      */

@@ -10,9 +10,10 @@
 
 enum { COMMUNICATORS_MAX = 1 << 18, OPERATIONS_MAX = 1 << 16 };
 
-/* The collectives of a communicator do not match if, in more than CROSSED_SHARE of those that are
- * compared, a rank leaves more than CROSSED_NS before another one enters. Clocks are off by less than
- * CROSSED_NS. */
+/*
+ * The collectives of a communicator do not match if, in more than CROSSED_SHARE of those that are compared, a
+ * rank leaves more than CROSSED_NS before another one enters. Clocks are off by less than CROSSED_NS.
+ */
 enum { CROSSED_NS = 20000 };
 static const double CROSSED_SHARE = 0.1;
 
@@ -298,8 +299,8 @@ static void take_waiting(struct kwhy_job *job, struct kwhy_job_rank *rank,
 }
 
 /*
- * Marks the collectives that not all digests of their communicator have, and counts the others. Among the
- * ranks that have one of these, the last to enter need not be the last of all.
+ * Marks the collectives that only some digests of their communicator have, and counts the others. Of a marked
+ * collective, the rank that entered last may be in a digest that lacks it.
  */
 void kwhy_job_mark_partial(struct kwhy_job *job)
 {
@@ -317,8 +318,9 @@ void kwhy_job_mark_partial(struct kwhy_job *job)
 }
 
 /*
- * Finds communicators whose collectives were counted and do not match: ranks leave them before others
- * enter. This happens if the ranks of a pipeline have equally many collectives in different groups. */
+ * Finds communicators whose collectives were counted and do not match: ranks leave them before others enter.
+ * This happens if the ranks of a pipeline have equally many collectives in different groups.
+ */
 static enum kwhy_status find_mismatched(struct kwhy_job *job, struct kwhy_error *error)
 {
 	struct tally {

@@ -406,7 +406,8 @@ static enum kwhy_status make(const struct kwhy_digest_input *input, const struct
 
 /*
  * Lowers the limits. Collectives are reduced first, because a part of them shows nearly as much as all of
- * them. A row of table collective takes 25 to 30 bytes. */
+ * them. A row of table collective takes 25 to 30 bytes.
+ */
 static void lessen(struct kwhy_digest_limits *limits, size_t kept, size_t bytes)
 {
 	const size_t excess = (bytes - KWHY_DIGEST_BYTES_MAX) / 29 + 16;

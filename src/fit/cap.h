@@ -23,10 +23,11 @@
  * physical: T = a / (m + (1 - m) / f), f = ((P - P0) / (Pmax - P0))^(1/3). f is the relative clock, as power
  * grows with its cube; a share m of the time does not depend on the clock.
  *
- * With b below 1 the power law has no optimum inside any range, as energy P / T falls with P; the forms
- * with a floor P0 have one. Fits are least squares of relative errors. The form with the smallest error at
+ * With b below 1 the power law has no optimum inside any range, as energy P / T falls with P; the forms with
+ * a floor P0 have one. Fits are least squares of relative errors. The form with the smallest error at
  * held-out points is chosen, but another form than the power law only if its error is smaller by a tenth.
- * Powers are in watts, throughput in units per second. */
+ * Powers are in watts, throughput in units per second.
+ */
 struct kwhy_cap_point {
 	double cap_w; /* power limit that was set; NAN: unknown */
 	double power_w, throughput;

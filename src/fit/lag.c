@@ -109,8 +109,10 @@ void kwhy_lag_shown(enum kwhy_lag_kind kind, const struct kwhy_lag_stretch *stre
 		show_low_pass(stretch, width_s, delay_s, out);
 }
 
-/* Weighted sums for fitting a line: the readings in watts as a function of what the meter would show of
- * the pulses. */
+/*
+ * Weighted sums for fitting a line: the readings in watts as a function of what the meter would show of the
+ * pulses.
+ */
 struct sums {
 	double w, x, y, xx, xy;
 };

@@ -29,9 +29,10 @@
  */
 #define MARGIN_PERIODS 3
 /*
- * Range of plausible ratios of the counter's energy to the samples' energy. If the ratio between two
- * updates is outside of this range, the samples' energy replaces the counter's rise. If the ratio over all
- * updates is outside of it, the samples before the first and after the last update are not scaled. */
+ * Range of plausible ratios of the counter's energy to the samples' energy. If the ratio between two updates
+ * is outside of this range, the samples' energy replaces the counter's rise. If the ratio over all updates is
+ * outside of it, the samples before the first and after the last update are not scaled.
+ */
 #define GAIN_MIN 0.6
 #define GAIN_MAX 1.6
 

@@ -47,10 +47,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_regions_copy(
 	const struct kwhy_regions *regions, struct kwhy_regions **out, struct kwhy_error *error);
 
 /*
- * Applies events in order of time, then adds up time and energy to until_ns, which is after the last
- * event. curves[meter_count] must be known up to until_ns; if a meter's curve ends earlier, the energy on
- * that meter is unknown. If an event comes too late, because its time has already been added up, it counts
- * as if it came at the end of that time. */
+ * Applies events in order of time, then adds up time and energy to until_ns, which is after the last event.
+ * curves[meter_count] must be known up to until_ns; if a meter's curve ends earlier, the energy on that meter
+ * is unknown. If an event comes too late, because its time has already been added up, it counts as if it came
+ * at the end of that time.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_regions_fold(struct kwhy_regions *regions,
 	const struct kwhy_event *events, size_t count, struct kwhy_curve *const *curves, int64_t until_ns,
 	struct kwhy_error *error);

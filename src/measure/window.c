@@ -119,8 +119,9 @@ static struct cell cell_of(const struct kwhy_curve *curve, size_t i)
 }
 
 /*
- * Least energy that can have been used in the first part of an interval, if the power stays between low_w
- * and high_w. The length of this part is `share` times length_s. */
+ * Least energy that can have been used in the first part of an interval, if the power stays between low_w and
+ * high_w. The length of this part is `share` times length_s.
+ */
 static double least_j(double share, double length_s, double mean_w, double low_w, double high_w)
 {
 	return length_s * fmax(low_w * share, mean_w - high_w * (1 - share));

@@ -11,11 +11,14 @@
  * neither bound ever falls. Pure. All zero at first.
  */
 struct kwhy_bounds {
-	double model_nj, sample_nj2; /* model_nj: half of the interval due to errors of the model; sample_nj2:
-				      * variance due to errors of the samples */
-	double sample_energy_nj;     /* energy of the device since the last new sample */
-	double low_gap_nj,
-		high_gap_nj; /* distances of the lower and the upper bound so far from the sum so far */
+	/*
+	 * model_nj: half of the interval due to errors of the model; sample_nj2: variance due to errors of
+	 * the samples
+	 */
+	double model_nj, sample_nj2;
+	double sample_energy_nj; /* energy of the device since the last new sample */
+	/* distances of the lower and the upper bound so far from the sum so far */
+	double low_gap_nj, high_gap_nj;
 	double hard_low_nj, hard_high_nj; /* sums of the hard bounds */
 };
 

@@ -65,9 +65,10 @@ enum kwhy_holder_uses {
  * driver's samples. Owners that used it and are in no list are added to `now`. KWHY_USES_REPEATED: the
  * holders of `before` keep their use, and those of `now` get the same.
  *
- * The driver has no such samples of MIG instances, but may count how busy the multiprocessors of each are.
- * An owner's use is then the share of the whole device's multiprocessors that worked for it.
- * KWHY_USES_NONE if an instance that worked has several owners, because its counter does not divide them. */
+ * The driver has no such samples of MIG instances, but may count how busy the multiprocessors of each are. An
+ * owner's use is then the share of the whole device's multiprocessors that worked for it. KWHY_USES_NONE if
+ * an instance that worked has several owners, because its counter does not divide them.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t device,
 	int64_t now_ns, struct kwhy_holders *before, struct kwhy_holders *now,
 	enum kwhy_holder_uses *out_uses, struct kwhy_error *error);

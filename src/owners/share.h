@@ -49,7 +49,8 @@ struct kwhy_share {
 	/*
 	 * Hard bounds of energy_nj, which bounds.h narrows. For a shared device they assume that no process
 	 * makes the device draw less than the lowest or more than the highest power that the device has
-	 * shown. Without samples they are 0 and the whole energy. */
+	 * shown. Without samples they are 0 and the whole energy.
+	 */
 	int64_t low_nj, high_nj;
 	int64_t idle_nj; /* the part of energy_nj that was used while nothing of the owner ran */
 	int64_t held_ns, busy_ns;
@@ -87,8 +88,11 @@ void kwhy_share_add(struct kwhy_share *sum, const struct kwhy_share *share);
  */
 struct kwhy_share_host {
 	int64_t energy_nj, length_ns;
-	int64_t busy_ns, capacity_ns; /* CPU time of the whole machine: busy_ns was used, capacity_ns could
-					 have been used */
+	/*
+	 * CPU time of the whole machine. busy_ns: the time that was used; capacity_ns: the time that all CPUs
+	 * offer
+	 */
+	int64_t busy_ns, capacity_ns;
 	const uint32_t *owners;
 	const int64_t *used_ns;
 	size_t count;

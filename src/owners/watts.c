@@ -48,8 +48,9 @@ enum { IDLE, SCALE, TYPICAL, FIRST_OWNER };
 #define CHANGE 0.1
 #define CHANGE_W 10.0
 /*
- * Errors of the model, because an owner draws another power while others run than alone. MODEL_SD is a
- * share of the power by the owner's rate, OTHER_MODEL_SD a share of its other power. */
+ * Errors of the model, because an owner draws another power while others run than alone. MODEL_SD is a share
+ * of the power by the owner's rate, OTHER_MODEL_SD a share of its other power.
+ */
 #define MODEL_SD 0.08
 #define OTHER_MODEL_SD 0.3
 /*

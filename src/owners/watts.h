@@ -52,7 +52,8 @@ struct kwhy_watts_slot {
 	double modelled_j, given_j;
 	/*
 	 * The owner's shares in the looks. looks: their number; mean, variance: of the shares; successive:
-	 * covariance of successive shares; last: the last share. */
+	 * covariance of successive shares; last: the last share.
+	 */
 	double looks, mean, variance, successive, last;
 };
 
@@ -75,8 +76,10 @@ struct kwhy_watts_stretch {
 /* All zero at first. */
 struct kwhy_watts {
 	bool has_begun;
-	double works_s; /* total length of the looks that were left out since the device was last idle; see
-			 * LATE_S in watts.c */
+	/*
+	 * total length of the looks that were left out since the device was last idle; see LATE_S in watts.c
+	 */
+	double works_s;
 	struct kwhy_watts_slot slots[KWHY_WATTS_OWNERS];
 	size_t count;
 	struct kwhy_watts_stretch stretch;
@@ -135,9 +138,10 @@ bool kwhy_watts_divide(
 /*
  * Divides the energy of a look among its holders (weight_j), and adds it to what they have been given. The
  * idle energy is divided in proportion to the mean shares. The energy above idle goes to the holders that
- * were given less of the last minute's energy than the model says. Over many samples it is therefore
- * divided in the ratio of the modelled sums. The mean of the ratios of single looks would hardly depend on
- * the powers, because a sample names only one owner. */
+ * were given less of the last minute's energy than the model says. Over many samples it is therefore divided
+ * in the ratio of the modelled sums. The mean of the ratios of single looks would hardly depend on the
+ * powers, because a sample names only one owner.
+ */
 void kwhy_watts_hand_out(struct kwhy_watts *watts, const struct kwhy_watts_look *look, double energy_j,
 	struct kwhy_watts_share *shares);
 

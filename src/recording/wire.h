@@ -118,10 +118,13 @@ struct kwhy_wire_device {
 /* The source of READING records: one meter or gauge of one device. */
 struct kwhy_wire_source {
 	uint32_t id;
-	uint32_t meter, gauge; /* name of the meter, such as "nvml.energy_mj", or of the gauge, such as
-				* "sm_clock_hz"; the other one is 0 */
-	uint32_t uuid;	       /* name: UUID of the device; 0: the source belongs to the host */
-	int32_t device;	       /* device number in the meter's library; -1: the source belongs to the host */
+	/*
+	 * name of the meter, such as "nvml.energy_mj", or of the gauge, such as "sm_clock_hz"; the other one
+	 * is 0
+	 */
+	uint32_t meter, gauge;
+	uint32_t uuid;	/* name: UUID of the device; 0: the source belongs to the host */
+	int32_t device; /* device number in the meter's library; -1: the source belongs to the host */
 	uint32_t domain, label, zero;
 	/* Time between updates (0: unknown), and value at which a counter starts again at 0 (0: never). */
 	int64_t period_ns, wrap;

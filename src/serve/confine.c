@@ -77,8 +77,9 @@ enum {
 
 /*
  * Calls that fail with EPERM, because no measurement and no answer needs them. Some of them change modes,
- * owners and attributes of files, which Landlock does not restrict. io_uring is among them because it
- * makes calls that no filter sees. */
+ * owners and attributes of files, which Landlock does not restrict. io_uring is among them because it makes
+ * calls that no filter sees.
+ */
 static const uint32_t denied[] = {
 #ifdef SYS_chmod
 	SYS_chmod,
@@ -191,8 +192,9 @@ static bool is_sanitized(void)
 }
 
 /*
- * Allows rights to a file or below a folder. A path that does not exist needs no rights. Returns -1 and
- * sets errno, or 0. */
+ * Allows rights to a file or below a folder. A path that does not exist needs no rights. Returns -1 and sets
+ * errno, or 0.
+ */
 static int allow(int rules, const char *path, uint64_t rights)
 {
 	struct path_beneath rule = {rights, open(path, O_PATH | O_CLOEXEC)};
@@ -287,8 +289,10 @@ static int confine_files(const char *file)
 /* Makes the denied calls fail in all threads from now on. Returns an errno value; 0: done. */
 static int confine_calls(void)
 {
-	/* the last two numbers of a jump: how many steps it skips if its condition holds, and if it does not
-	 * hold */
+	/*
+	 * the last two numbers of a jump: how many steps it skips if its condition holds, and if it does not
+	 * hold
+	 */
 	const struct sock_filter first[] = {
 		LOAD(arch),
 		IF(ARCHITECTURE, 1, 0),

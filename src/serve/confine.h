@@ -12,8 +12,9 @@
  * connections and threads stay allowed. Before Linux 6.2 it can still empty files elsewhere, because Landlock
  * could not forbid that. Nothing of this can be undone.
  *
- * Landlock holds for the calling thread and for those that it starts later, so call this before threads
- * are started and after what needs the rights. Files that are open stay writable. */
+ * Landlock holds for the calling thread and for those that it starts later, so call this before threads are
+ * started and after what needs the rights. Files that are open stay writable.
+ */
 
 enum { KWHY_CONFINE_BYTES = 256 };
 

@@ -60,7 +60,8 @@ uint64_t duckdb_data_chunk_get_size(kwhy_duckdb_chunk chunk);
 kwhy_duckdb_vector duckdb_data_chunk_get_vector(kwhy_duckdb_chunk chunk, uint64_t column);
 void *duckdb_vector_get_data(kwhy_duckdb_vector vector);
 /*
- * Returns a bit mask with a bit for each row: 1: a value, 0: NULL. If the mask is NULL, all rows have values.
+ * Returns a bit mask with a bit for each row, which is 1 if the row has a value and 0 if it is NULL. If there
+ * is no mask (NULL), all rows have values.
  */
 uint64_t *duckdb_vector_get_validity(kwhy_duckdb_vector vector);
 

@@ -260,9 +260,10 @@ enum kwhy_nvml_result nvmlDeviceGetMemoryInfo_v2(kwhy_nvml_handle device, struct
 enum kwhy_nvml_result nvmlDeviceGetEnforcedPowerLimit(kwhy_nvml_handle device, unsigned *out_mw);
 enum kwhy_nvml_result nvmlDeviceGetPowerManagementDefaultLimit(kwhy_nvml_handle device, unsigned *out_mw);
 /*
- * The first of these calls gets the power limit that was set, which may be higher than the one in force.
- * The second one gets the range in which the limit can be set. The third one sets the limit, which only
- * root may do. */
+ * The first of these calls gets the power limit that was set, which may be higher than the one in force. The
+ * second one gets the range in which the limit can be set. The third one sets the limit, which only root may
+ * do.
+ */
 enum kwhy_nvml_result nvmlDeviceGetPowerManagementLimit(kwhy_nvml_handle device, unsigned *out_mw);
 enum kwhy_nvml_result nvmlDeviceGetPowerManagementLimitConstraints(
 	kwhy_nvml_handle device, unsigned *out_least_mw, unsigned *out_most_mw);

@@ -33,8 +33,9 @@ static double between(struct kwhy_random *random, double low, double high)
 }
 
 /*
- * Chooses random windows as docs/formats/recording.md defines them: an alternating renewal process that
- * began long before the run. */
+ * Chooses random windows as docs/formats/recording.md defines them: an alternating renewal process that began
+ * long before the run.
+ */
 static void draw_windows(struct windows *windows, struct kwhy_random *random, double share)
 {
 	double at_ns = -200e9;

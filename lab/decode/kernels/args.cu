@@ -87,9 +87,10 @@ struct lab_decode_call {
 	 */
 	u32 row, rows;
 	u32 is_last;	   /* true: only the last token of each slot is processed */
-	/* 
-	 * at: position of each slot at the start; has_first: whether the next token of each slot is in args.first
-	 * (otherwise it is token 0) */
+	/*
+	 * at: position of each slot at the start; has_first: whether the next token of each slot is in
+	 * args.first (otherwise it is token 0)
+	 */
 	u32 at, has_first;
 	/*
 	 * For kernels that fill or expand `rows` rows of weights: a piece of a matrix whose rows are `stride`

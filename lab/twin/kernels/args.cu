@@ -42,8 +42,7 @@ enum {
 	X(float, edges, 2 * WIDTH) /* rows of the neighbouring fields, above and below */ \
 	X(const volatile float, inbox, AGENTS * CONTROLS) /* what agents send */ \
 	X(char, outbox, OUTBOX_BYTES) /* what agents see */ \
-	X(u32, clock, 2) /* [0]: number of the step, for launches that do not state it; [1]: number of blocks that
-                   * are done */ \
+	X(u32, clock, 2) /* [0]: step, for launches that do not state it; [1]: number of blocks that are done */   \
 	X(i64, run_sums, STEPS * (AGENTS + 1)) /* sums of all steps; this array and the next three are used by runs that are one launch */ \
 	X(i64, seen, STEPS * AGENTS) /* what each agent saw in each step */ \
 	X(u64, times, STEPS + 1) /* start of the run and end of each step, ns */ \

@@ -87,7 +87,9 @@ struct fake_operation {
 	uint64_t ticket;
 	bool (*call)(void *context); /* function of another fake; returns false until it is done */
 	void *context;
-	/* in an executable graph: the node of the graph that it was instantiated from */
+	/*
+	 * in an executable graph: the corresponding node of the graph from which that graph was instantiated
+	 */
 	const struct fake_operation *node;
 	struct kwhy_cuda_graph_opaque *child;
 	struct fake_running *running; /* state of a kernel that runs in a thread; NULL: none runs */

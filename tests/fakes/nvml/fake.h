@@ -152,8 +152,10 @@ struct fake_gpu {
 	unsigned process_count;
 };
 
-/* A fault. From the time `after_s` on, the matching call with the number `nth` fails with `result`, and so
- * do the `times` - 1 matching calls after it. */
+/*
+ * A fault. From the time `after_s` on, the matching call with the number `nth` fails with `result`, and so do
+ * the `times` - 1 matching calls after it.
+ */
 struct fake_fault {
 	char call[FAKE_TEXT];
 	enum kwhy_nvml_result result;

@@ -11,7 +11,7 @@
 
 /*
  * Fills `out` with the scenario's processes, then with those of the lines "GPU PID MIB SM_PERCENT" of the
- * file FAKE_PROCESS_FILE. Returns the number of all.
+ * file FAKE_PROCESS_FILE. Returns the number of processes in `out`.
  */
 static unsigned list(const struct fake_gpu *gpu, struct fake_process out[FAKE_PROCESSES])
 {
