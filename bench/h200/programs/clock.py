@@ -4,8 +4,8 @@
 Host and device: no kernel may start before the call that launched it began, and none may end after the wait for it
 ended; the margins bound the error. Device and power samples: the time from the first kernel of a burst to the rise of
 the power, and from its last kernel to the fall, each as the delay of the first-order low-pass that fits the samples
-within 0.1 s best. The time constant of the low-pass is that of the machine profile in one fit, and the one that fits
-all steps best in another. If the clocks are related correctly, the delay is that of the meter alone, as the profile has
+within 0.1 s best. There are two fits: one has the time constant of the machine profile, the
+other one the time constant that fits all steps best. If the clocks are related correctly, the delay is that of the meter alone, as the profile has
 it, for rises and falls, at the start and at the end of the run. Medians are compared, because every fifth time stamp of
 a sample is 6 to 10 ms late, which would shift a mean.
 
