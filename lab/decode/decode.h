@@ -205,8 +205,9 @@ struct lab_decode_arrivals {
 	 * sequences only when all are free
 	 */
 	bool continuous;
-	uint32_t *tokens;  /* [count][decoder's tokens] tokens that each sequence wrote; NULL: not wanted */
-	uint32_t *lengths; /* [count] number of tokens that each sequence wrote; set if `tokens` is */
+	uint32_t *tokens; /* [count][decoder's tokens] tokens that each sequence wrote; NULL: not wanted */
+	/* [count] number of tokens that each sequence wrote; set if `tokens` is not NULL */
+	uint32_t *lengths;
 };
 
 struct lab_decode_served {

@@ -20,7 +20,10 @@ struct service {
 	const struct lab_decode_arrivals *arrivals;
 	struct lab_decode_served *out;
 	struct seat seats[LAB_DECODE_BATCH_MAX];
-	/* [arrivals->count] times from the arrival of each sequence to its first token, and to its last */
+	/*
+	 * [arrivals->count] times from the arrival of each sequence: first_s: to its first token; whole_s: to
+	 * its last token
+	 */
 	double *first_s, *whole_s;
 	/* next: the sequence that arrives next; busy: number of seats that are not free */
 	uint32_t next, busy;

@@ -70,7 +70,8 @@ struct world {
 	struct lab_flow_args lattice;
 	void *memory;		   /* memory of the roster */
 	struct lab_flow_rows rows; /* what flows carry; `at` and `fresh` are the roster's */
-	float *weights, *outputs;  /* [WEIGHTS] and [flows][OUT]; NULL: no numbers are computed */
+	/* weights: [WEIGHTS]; outputs: [flows][OUT]; both NULL: no numbers are computed */
+	float *weights, *outputs;
 	double sum_out;
 };
 

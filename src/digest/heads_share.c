@@ -60,7 +60,10 @@ static int compare_events(const void *a, const void *b)
 	return (int)right->is_end - (int)left->is_end;
 }
 
-/* Takes the start or the end of a use; its integrals become those between both. */
+/*
+ * Takes the start or the end of a use. After the end, shared_ns and divided_nj of the use are the integrals
+ * from its start to its end.
+ */
 static void take_event(const struct event *event, struct sums *sums)
 {
 	struct use *use = event->use;

@@ -13,7 +13,10 @@
  * named only if most ranks agree.
  */
 
-/* A rank has all collectives if it has at least this share of the number of the rank that has most. */
+/*
+ * A rank counts as having all collectives if its number of collectives is at least this share of the largest
+ * number that a rank has.
+ */
 static const double WHOLE_SHARE = 0.98;
 /* Ranks agree if at least this share of them has all collectives. */
 static const double AGREED_SHARE = 0.75;

@@ -37,9 +37,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_add(
 	struct kwhy_job *job, const char *path, const struct kwhy_digest *digest, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_job_add_collectives(
 	struct kwhy_job *job, const struct kwhy_digest *digest, size_t first_rank, struct kwhy_error *error);
-/*
- * Drops collectives until there are at most `most`, each time a random half of the sequence numbers.
- */
+/* Drops collectives until there are at most `most`. Each step drops a random half of the sequence numbers. */
 KWHY_MUST_USE enum kwhy_status kwhy_job_thin(struct kwhy_job *job, size_t most, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_job_add_problem(struct kwhy_job *job, enum kwhy_job_problem_kind kind,
 	uint32_t rank, const char *path, struct kwhy_error *error, const char *format, ...)

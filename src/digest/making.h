@@ -10,8 +10,11 @@ struct kwhy_digest_limits {
 			    sums the others */
 	size_t rows;	 /* number of rows of each table of details, the largest first */
 	size_t collectives;
-	size_t operations, communicators; /* largest numbers of operations and communicators; those with most
-					     collectives are kept, and only their collectives */
+	/*
+	 * largest numbers of operations and communicators in a digest. Those with the most collectives are
+	 * kept, and collectives of all others are left out
+	 */
+	size_t operations, communicators;
 };
 
 /* State while a digest is made. */

@@ -22,7 +22,8 @@ enum progress { UNSEEN, UNDER_WAY, SEEN };
 
 struct entry {
 	enum progress progress;
-	struct kwhy_formula_figure noted, made; /* figure as printed, and as its formula gives it */
+	/* noted: the figure as printed; made: the figure as its formula gives it */
+	struct kwhy_formula_figure noted, made;
 	char bound;	     /* '<' or '>' before the printed value or the formula; 0: neither has one */
 	const char *formula; /* NULL: no formula */
 	bool formula_is_bound, is_strict, is_confirmed;

@@ -30,8 +30,8 @@ struct kwhy_piecewise {
 	size_t segment_count;
 	double residual_ratio; /* root mean square of (y - fit) / y */
 	/*
-	 * Mean and largest |y - fit| / y of every second point, predicted by a fit to the others. NAN: fewer
-	 * than 8 points.
+	 * Mean and largest value of |y - fit| / y over every second point, where `fit` is predicted by a fit
+	 * to the other points. NAN: fewer than 8 points.
 	 */
 	double held_out_ratio, held_out_worst_ratio;
 };

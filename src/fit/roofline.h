@@ -30,7 +30,10 @@ struct kwhy_roofline {
 	bool is_memory_bound;
 	double least_s, least_j;
 	double roof_flop_per_s, roof_flop_per_joule; /* highest rates that are possible at this intensity */
-	/* least time divided by measured time, and least energy divided by measured energy; at most 1 */
+	/*
+	 * time_ratio: least time divided by measured time; energy_ratio: least energy divided by measured
+	 * energy; at most 1
+	 */
 	double time_ratio, energy_ratio;
 };
 

@@ -133,9 +133,11 @@ struct kwhy_gpu_gate {
 	struct kwhy_gpu_host_owned owned;
 	atomic_uint holders;
 	struct kwhy_gpu_host_monitor monitor;
-	uint64_t holds, opened; /* how often gate_hold() was called, and the number of the last call whose
-				   gate is open */
-	int64_t limit_ns;	/* time at which the gate opens by itself */
+	/*
+	 * holds: number of calls of gate_hold(); opened: number of the last of these calls whose gate is open
+	 */
+	uint64_t holds, opened;
+	int64_t limit_ns; /* time at which the gate opens by itself */
 	bool gave_up;
 };
 

@@ -13,7 +13,7 @@ struct kwhy_gpu_event {
 	struct kwhy_gpu_host_owned owned;
 	atomic_uint holders;
 	struct kwhy_gpu_host_monitor monitor;
-	/* how often the event was queued, and how often a stream has reached it */
+	/* recorded: how often the event was queued; reached: how often a stream has reached it */
 	uint64_t recorded, reached;
 	int64_t reached_mono_ns;
 	bool timed;

@@ -12,8 +12,8 @@ struct kwhy_gpu_stream {
 				 recording thread */
 	pthread_cond_t queued, ran;
 	/*
-	 * how many operations were put into the ring, taken from it and finished; put - taken are in the
-	 * ring
+	 * Numbers of operations so far. put: put into the ring; taken: taken from it; finished: finished. So
+	 * put - taken operations are in the ring.
 	 */
 	uint64_t put, taken, finished;
 	uint32_t waiting; /* number of threads that wait for `ran` */

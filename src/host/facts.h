@@ -19,9 +19,10 @@ enum { KWHY_HOST_UNKNOWN = -1, KWHY_HOST_REFUSED = -2 /* the driver denies permi
 /* The NUMA node that a GPU is attached to, and the CPUs that this process may use. */
 struct kwhy_gpu_locality {
 	bool known;
-	int numa_nodes;	      /* number of NUMA nodes of the machine */
-	int node;	      /* NUMA node of the GPU; -1: it is near several nodes, or its node is unknown */
-	int cpus, local_cpus; /* CPUs that the process may use, and how many of them are near the GPU */
+	int numa_nodes; /* number of NUMA nodes of the machine */
+	int node;	/* NUMA node of the GPU; -1: it is near several nodes, or its node is unknown */
+	/* cpus: number of CPUs that the process may use; local_cpus: how many of these are near the GPU */
+	int cpus, local_cpus;
 };
 
 struct kwhy_host_gpu {

@@ -33,8 +33,11 @@ struct kwhy_results {
 	size_t absence_count;
 	double enough_ratio;
 	uint64_t lost_events, lost_readings, failed_readings;
-	int64_t sampler_cpu_ns, sampler_running_ns; /* CPU time of the sampler since the meters were opened,
-						       and elapsed time since then */
+	/*
+	 * sampler_cpu_ns: CPU time of the sampler since the meters were opened; sampler_running_ns: elapsed
+	 * time since then
+	 */
+	int64_t sampler_cpu_ns, sampler_running_ns;
 	double session_cpu_s,
 		session_busy_s; /* CPU seconds of the sampler, and seconds for which CPUs were busy, all CPUs
 				   added up, since the session began; NAN: unknown */

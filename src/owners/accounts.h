@@ -37,7 +37,10 @@ struct kwhy_owner_account {
 	struct kwhy_share pending;     /* energy and times that were not stored yet */
 	bool has_pending;
 	struct kwhy_bounds bounds;
-	/* what is known of the owner's power on the meter's device, and what of it is in the file */
+	/*
+	 * power: what is known of the owner's power on the meter's device; stored_power: what the file has of
+	 * it
+	 */
 	struct kwhy_watts_known power, stored_power;
 	bool is_power_new; /* `power` is not that of the file */
 	bool is_looked_up; /* the file was asked for the power */

@@ -32,8 +32,8 @@ struct kwhy_share_window {
 	uint32_t idle_owner, unknown_owner;
 	bool uses_known; /* busy_percent comes from the driver */
 	/*
-	 * [holder_count] weights by the modelled powers, and the mean use in percent of each holder, for the
-	 * bounds; NULL: unknown
+	 * [holder_count] for each holder; NULL: unknown. weights: weight by its modelled power; mean_percent:
+	 * its mean use in percent, for the bounds
 	 */
 	const double *weights, *mean_percent;
 	int64_t busy_permille; /* share of the window in which anything ran, in thousandths; -1: unknown */

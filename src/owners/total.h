@@ -23,8 +23,8 @@ struct kwhy_meter_total {
 	int64_t counted;    /* the counter's last reading, in its own unit */
 	int64_t counted_ns; /* time of that reading on CLOCK_MONOTONIC */
 	int64_t counter_nj; /* energy up to the counter's last reading */
-	int64_t anchor_nj,
-		anchor_ns; /* time from which on the curve gives the energy, and the energy up to then */
+	/* anchor_ns: time from which on the curve gives the energy; anchor_nj: energy up to that time */
+	int64_t anchor_nj, anchor_ns;
 	int64_t booked_nj;
 	/*
 	 * Whole gigajoules (10^18 nJ) that were subtracted from booked_nj, counter_nj and anchor_nj so that

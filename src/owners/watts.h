@@ -43,11 +43,12 @@ struct kwhy_watts_known {
 struct kwhy_watts_slot {
 	uint32_t owner;
 	bool is_listed;
-	double used_s, passed_s; /* sums over the last half minute: use times time, and time */
-	double learnt_s;	 /* length of the looks from which it was learnt, with the present holders */
+	/* sums over the last half minute. used_s: of use times time; passed_s: of time */
+	double used_s, passed_s;
+	double learnt_s; /* length of the looks from which it was learnt, with the present holders */
 	/*
-	 * Sums over the last minute, above idle: the owner's energy by the model, and the energy that was
-	 * handed out to it.
+	 * Energies above idle in the last minute. modelled_j: the owner's energy by the model; given_j: the
+	 * energy that was handed out to the owner.
 	 */
 	double modelled_j, given_j;
 	/*
@@ -93,8 +94,11 @@ struct kwhy_watts_holder {
 
 /* What was seen of a device since the last look. A look is one search for the device's holders. */
 struct kwhy_watts_look {
-	double power_w, low_w; /* mean power since the last look, and the lowest power that the device has had
-				  so far; NAN: unknown */
+	/*
+	 * power_w: mean power since the last look; low_w: lowest power that the device has had so far; NAN:
+	 * unknown
+	 */
+	double power_w, low_w;
 	double length_s;
 	double clock_hz;  /* SM clock; NAN: unknown */
 	double busy;	  /* share of time in which anything ran; NAN: unknown */

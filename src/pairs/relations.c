@@ -21,7 +21,7 @@ struct distance {
 };
 
 struct points {
-	double *x, *y; /* a gauge's values and the deviations of transfer times, in order of time */
+	double *x, *y; /* in order of time. x: values of a gauge; y: deviations of transfer times */
 	size_t count;
 };
 

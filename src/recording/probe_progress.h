@@ -17,8 +17,8 @@ struct kwhy_probe_progress_row {
 	uint64_t process; /* pid */
 	uint64_t bursts;
 	/*
-	 * Number of kernels, each counted with its grid and block size, and how many of them have a known
-	 * power.
+	 * accounts: number of kernels, where equal names with another grid or block size count as another
+	 * kernel; known: how many of them have a known power
 	 */
 	uint64_t accounts, known;
 	int64_t busy_ns,

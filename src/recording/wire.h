@@ -126,7 +126,10 @@ struct kwhy_wire_source {
 	uint32_t uuid;	/* name: UUID of the device; 0: the source belongs to the host */
 	int32_t device; /* device number in the meter's library; -1: the source belongs to the host */
 	uint32_t domain, label, zero;
-	/* Time between updates (0: unknown), and value at which a counter starts again at 0 (0: never). */
+	/*
+	 * period_ns: time between updates; 0: unknown. wrap: value at which a counter starts again at 0; 0:
+	 * it never does
+	 */
 	int64_t period_ns, wrap;
 };
 
@@ -288,8 +291,8 @@ struct kwhy_wire_frame {
 /* The call stack of a thread at the start or end of a CUDA call. */
 struct kwhy_wire_sample {
 	/*
-	 * Time of the sample, and the start or end of the previous CUDA call of the thread, as in CALL
-	 * records; since_mono_ns 0: there was no previous call.
+	 * time_mono_ns: time of the sample. since_mono_ns: start or end of the thread's previous CUDA call;
+	 * 0: there was none. Both are as in CALL records.
 	 */
 	int64_t time_mono_ns, since_mono_ns;
 	uint32_t thread;      /* thread that called CUDA */

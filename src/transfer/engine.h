@@ -87,7 +87,10 @@ struct kwhy_transfer {
 	uint64_t arrived;	   /* device address of the counter of blocks that have ended */
 	struct kwhy_transfer_packet packet; /* argument of the next launch by the inline method */
 	uint64_t flushed;		    /* number of tickets issued so far */
-	/* how many slots were sent so far, and the number of the last slot that is known to have run */
+	/*
+	 * sent: number of slots that were sent so far; reached: number of the last slot that is known to have
+	 * run
+	 */
 	uint64_t sent, reached;
 	/* by ticket modulo the array's size: number of slots that had been sent when the ticket was issued */
 	uint64_t sent_by[KWHY_TRANSFER_TICKETS_KEPT];

@@ -35,8 +35,8 @@ struct kwhy_transfer_loader {
 	uint32_t reader_count, readers_begun;
 
 	/*
-	 * How many chunks were handed to the caller, and how many of them the caller has finished. Only the
-	 * caller's thread uses these counts.
+	 * given: number of chunks that were handed to the caller; finished: number of these that the caller
+	 * has finished. Only the caller's thread uses these counts.
 	 */
 	uint64_t given, finished;
 

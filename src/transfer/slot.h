@@ -47,8 +47,9 @@ struct kwhy_transfer_extent {
 enum kwhy_transfer_slot_state { KWHY_TRANSFER_EMPTY, KWHY_TRANSFER_OPEN, KWHY_TRANSFER_SENT };
 
 struct kwhy_transfer_slot {
-	char *host;		  /* the slot's data, in page-locked memory */
-	uint64_t mapped, staging; /* address of the data for kernels, and of its counterpart on the device */
+	char *host; /* the slot's data, in page-locked memory */
+	/* mapped: address of the data for kernels; staging: address of its counterpart on the device */
+	uint64_t mapped, staging;
 	struct kwhy_gpu_event *event;
 	bool marked; /* whether the mark, and not the event, shows that the slot has run */
 	struct kwhy_transfer_delivery *deliveries; /* for gets only: one for each piece */

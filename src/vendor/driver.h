@@ -10,8 +10,8 @@
 /*
  * The driver of this machine that runs work on a GPU: NVIDIA's (CUDA's driver interface) or AMD's (HIP). HIP
  * has CUDA's calls under other names and with the same binary interface, including the values of results and
- * flags. Both therefore fill one table, which has CUDA's types. The few calls that differ are the functions
- * below. The pointer to an optional call that the driver lacks is NULL.
+ * flags. Both drivers therefore fill one table of calls, which has CUDA's types. The few calls that differ
+ * are the functions below. The pointer to an optional call that the driver lacks is NULL.
  */
 enum kwhy_driver_vendor { KWHY_DRIVER_CUDA, KWHY_DRIVER_HIP };
 

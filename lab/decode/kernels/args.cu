@@ -61,8 +61,8 @@ struct lab_decode_args {
 	AT(u32) chosen;		/* [slots][positions] token at every position */
 	AT(u64) times;		/* [positions] time at which the first slot came to each position, ns */
 	/*
-	 * tokens: number of tokens processed together; each: number of these per slot: 1, or those of a
-	 * whole prompt, which begins at position 0
+	 * tokens: number of tokens processed together; each: how many of them belong to one slot, which is 1
+	 * or the length of a whole prompt that begins at position 0
 	 */
 	u32 tokens, each;
 	u32 slots, cache_slots, positions;
