@@ -35,8 +35,8 @@ static bool is_used(const struct kwhy_recording *recording, size_t device)
 }
 
 /*
- * Whether a device that nothing used is a part of its own. It is unless it is the only device of its rank.
- * A device without a UUID never is, because it could not be recognised in another rank's recording.
+ * Whether a device that nothing used is a part of its own. The only device of a rank is not a part of its
+ * own. A device without a UUID is not one either: it could not be recognised in another rank's recording.
  */
 static bool is_alone(const struct kwhy_recording *recording, size_t device, uint32_t rank)
 {

@@ -147,7 +147,7 @@ static enum kwhy_status refused(const struct kwhy_record_meters *meters, int why
 		meters->path, strerror(why));
 }
 
-/* Whether the file is still at its path. It is not if its folder was deleted or moved. */
+/* Whether the file is still at its path. If its folder was deleted or moved, the file is no longer there. */
 static bool is_in_place(const struct kwhy_record_meters *meters)
 {
 	struct stat ours, there;

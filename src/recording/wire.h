@@ -119,8 +119,8 @@ struct kwhy_wire_device {
 struct kwhy_wire_source {
 	uint32_t id;
 	/*
-	 * name of the meter, such as "nvml.energy_mj", or of the gauge, such as "sm_clock_hz"; the other one
-	 * is 0
+	 * name of the meter, such as "nvml.energy_mj", or of the gauge, such as "sm_clock_hz"; the other
+	 * field is 0
 	 */
 	uint32_t meter, gauge;
 	uint32_t uuid;	/* name: UUID of the device; 0: the source belongs to the host */
