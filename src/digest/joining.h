@@ -43,7 +43,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_add_problem(struct kwhy_job *job, enum k
 	uint32_t rank, const char *path, struct kwhy_error *error, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 
-/* Reduces the energies of devices that the rank shares with others to its part. */
+/* Several ranks may share a device: reduces its energy in the digest to the part of the digest's rank. */
 void kwhy_job_divide(struct kwhy_digest *digest, const struct kwhy_head *head);
 /* Whether the digest was made while the recorded command still ran. */
 bool kwhy_job_is_running(const struct kwhy_digest *digest);

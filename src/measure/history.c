@@ -155,9 +155,10 @@ const struct kwhy_metered *kwhy_history_metered(const struct kwhy_history *histo
 }
 
 /*
- * Response of the item's power meter or, without one, of its counter. If the counter's time stamps are less
- * certain than this response states, their real uncertainty is put in. Errors of these time stamps are
- * uniformly distributed within +- unsure_ns, so their standard deviation is unsure_ns / sqrt(3).
+ * Returns the response of the power meter of `metered` or, without a power meter, of its energy counter. The
+ * response of a counter has an uncertainty of time stamps. If that in this history is larger, it is used
+ * instead: errors are uniformly distributed within +- unsure_ns, so their standard deviation is
+ * unsure_ns / sqrt(3).
  */
 static struct kwhy_response response_of(const struct kwhy_history *history,
 	const struct kwhy_metered *metered, const struct kwhy_profile *profile)

@@ -5,7 +5,8 @@
 #include "model/recording.h"
 
 /*
- * Upper limits of a GPU by its generation. They serve as bounds where no machine profile has a measurement.
+ * What a GPU of each generation can do at most with its tensor cores and its link to the host. These limits
+ * serve as bounds where no machine profile has a measured value.
  */
 
 /* Precisions of the matrix products that tensor cores support. */

@@ -56,9 +56,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recordin
 	struct kwhy_error *error);
 
 /*
- * Collects the powers that the readings of a ledger decided (KWHY_BASIS_DATA). Adds the powers above idle of
- * grouped accounts if their relative standard uncertainty is at most 20 %, unless they were learnt from
- * another recording. All are from devices with one name, that of the first device with such a power.
+ * Collects the powers that the readings determine (KWHY_BASIS_DATA), not the assumed ones. Of accounts that
+ * are known only as a group, it collects the power above idle if that has a relative standard uncertainty of
+ * at most 20 % and was not learnt from another recording. Only devices with the name of the first device that
+ * has such a power are included.
  * KWHY_E_INPUT: there are no such powers, or no such device has a name. Free the result by
  * kwhy_learnt_powers_free().
  */

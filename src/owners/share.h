@@ -32,8 +32,9 @@ struct kwhy_share_window {
 	uint32_t idle_owner, unknown_owner;
 	bool uses_known; /* busy_percent comes from the driver */
 	/*
-	 * [holder_count] for each holder; NULL: unknown. weights: weight by its modelled power; mean_percent:
-	 * its mean use in percent, for the bounds
+	 * [holder_count] a value for each holder; NULL: unknown. weights: proportional to the energy of the
+	 * holder by the model. mean_percent: mean use by the holder, in percent; the bounds of its share
+	 * follow from it
 	 */
 	const double *weights, *mean_percent;
 	int64_t busy_permille; /* share of the window in which anything ran, in thousandths; -1: unknown */

@@ -47,7 +47,8 @@ struct capture {
 	struct kwhy_map repeats; /* hash of a sequence of work -> number of its occurrences, or CAPTURED */
 	uint64_t graphs, launches;
 	/*
-	 * number of steps in a graph; 0: one named step or, where steps have no names, all work between waits
+	 * number of steps that one graph covers, if the user gave it; 0: not given. Then a graph covers one
+	 * named step or, where steps have no names, all work between two synchronisations of the host
 	 */
 	uint32_t steps;
 	/*

@@ -173,8 +173,8 @@ static void known_joules_are_found(void **state)
 	static const char *const names[FIGURES] = {
 		"idle", "prompt", "output", "step", "batch", "context", "prefill", "decode"};
 	/*
-	 * batches and contexts take little energy compared with the loads' differences from the model, so
-	 * their errors are larger
+	 * The joules of batches and contexts are small compared with the energy by which loads differ from
+	 * the model, so these two figures have larger errors.
 	 */
 	static const double errors_max[FIGURES] = {0.05, 0.05, 0.07, 0.05, 0.2, 0.2, 0.05, 0.05};
 	static struct outcome outcome;

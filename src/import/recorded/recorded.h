@@ -93,7 +93,8 @@ struct kwhy_recorded_writer {
 	bool has_ended, has_cost[KWHY_WIRE_COST_KIND_COUNT];
 };
 
-/* A block with facts, kept by the first pass. */
+/* Place of a block of the file that describes the recording (devices, names, ...). The first pass notes it.
+ */
 struct kwhy_recorded_fact {
 	uint32_t writer; /* index into writers */
 	struct kwhy_block block;

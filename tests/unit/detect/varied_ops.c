@@ -322,7 +322,7 @@ static void use_memory(struct varied_program *program, const struct varied_op *o
 	OK(kwhy_recording_add_memory(program->recording, &point, &error));
 }
 
-/* One collective on each device, which ends when the last of them has got its data. */
+/* One collective over all devices or all but one. It ends on all of them at the same time. */
 static void reduce_all(struct varied_program *program, const struct varied_op *op)
 {
 	int64_t start_ns[VARIED_DEVICES], last_ns = 0;

@@ -14,8 +14,8 @@
 void whole_text_write(FILE *out, struct kwhy_ledger *ledger, const struct kwhy_recording *recording);
 
 /*
- * Writes a text of whole_text_write() in short: its real numbers, and a digest of all else. With `is_exact`
- * the digest includes the real numbers, at six digits.
+ * Writes a shorter form of a text by whole_text_write(): its real numbers, and a hash of everything else.
+ * With `is_exact` the hash also covers the real numbers, rounded to six digits.
  */
 void whole_text_shorten(FILE *out, const char *text, bool is_exact);
 
