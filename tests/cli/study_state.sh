@@ -84,7 +84,7 @@ study llm-energy "$recording" --quick -o short
 expect 0 '1 of 5 steps' out
 expect 0 'step 3 of 5, tokens: ' err
 expect 0 'tokens are not known; give them, those of a recording by --work tokens=N' err
-expect 0 'a power model needs 24 windows of 2 s' err
+expect 0 'a power model needs 24 windows of 1 s' err
 grep -qF 'Not measured: a power model needs 24 windows' short/study.html || fail "the page says: $(cat short/study.html)"
 echo none >cut.kwhy
 study llm-energy cut.kwhy --quick -o cut
