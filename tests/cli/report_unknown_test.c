@@ -29,6 +29,18 @@ static void without_activities_the_counter_contradicts_nothing(void **state)
 	spawned_done(&screen);
 }
 
+/* Four ranks on two GPUs were all recorded: no trace is missing. */
+static void ranks_that_share_devices_are_not_missing(void **state)
+{
+	struct spawned all = SPAWN("report", "-q", EXAMPLES "recordings/ddp.kwhy", "--section", "unknown");
+
+	(void)state;
+	unwrap(all.out.data);
+	assert_non_null(strstr(all.out.data, "4 ranks share 2 devices, so the time of collectives"));
+	assert_null(strstr(all.out.data, "ranks were given"));
+	spawned_done(&all);
+}
+
 /* Where most energy was probed well, its intervals are narrow, and no further probe is advised. */
 static void a_well_probed_program_needs_no_probe(void **state)
 {
@@ -62,6 +74,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_activities_the_counter_contradicts_nothing),
+		cmocka_unit_test(ranks_that_share_devices_are_not_missing),
 		cmocka_unit_test(a_well_probed_program_needs_no_probe),
 	};
 
