@@ -100,7 +100,7 @@ static enum kwhy_status sum_devices(const struct kwhy_llm_track *track, const st
 				       : "is gone from the server's metrics");
 		if (device->lag_s >= 0)
 			lag_most_ns = lag_least_ns = (int64_t)(fmin(device->lag_s, 3600) * 1e9);
-		early_ns = sent_ns - KWHY_LLM_TRACK_FRESH_NS - lag_most_ns;
+		early_ns = sent_ns - KWHY_LLM_TRACK_FRESH_NS - lag_most_ns - KWHY_LLM_TRACK_STAMP_NS;
 		late_ns = got_ns - lag_least_ns;
 		out->joules += device->joules;
 		out->early_ns = early_ns < out->early_ns ? early_ns : out->early_ns;

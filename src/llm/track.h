@@ -20,7 +20,12 @@
 /*
  * Largest age of readings that docs/formats/metrics.md allows; used if kwhy serve does not report the age.
  */
-#define KWHY_LLM_TRACK_LAG_NS INT64_C(500000000)
+#define KWHY_LLM_TRACK_LAG_NS INT64_C(2000000000)
+/*
+ * A reading may be older by this than the reported age says, because the driver's time stamp of a power
+ * sample may be late: every fifth to twelfth by 4 to 8 ms (H200, docs/meters.md).
+ */
+#define KWHY_LLM_TRACK_STAMP_NS INT64_C(10000000)
 
 struct kwhy_llm_track_point {
 	int64_t early_ns, late_ns;

@@ -29,6 +29,7 @@ WATTS_RATIO = 0.02
 SCRAPE_S = 1
 REPORT_EVERY = 15  # number of scrapes between two reports
 WARM_UP = 0.25  # share of the time after which nothing may grow any more
+CONNECTIONS = 1  # of a scrape that may be open while descriptors are counted
 MEMORY_KB = 512  # variation of a heap's size that is no growth
 LOADS = 64  # loads of kwhy llm, which keeps the times of requests until a load ends; it accepts no more loads
 
@@ -60,7 +61,7 @@ class Watched:
               f"threads {early[2]} -> {late[2]}")
         if late[0] > early[0] + MEMORY_KB:
             yield f"{self.name}: memory grows from {early[0]} to {late[0]} kB"
-        if late[1] > early[1]:
+        if late[1] > early[1] + CONNECTIONS:
             yield f"{self.name}: descriptors grow from {early[1]} to {late[1]}"
         if late[2] > early[2]:
             yield f"{self.name}: threads grow from {early[2]} to {late[2]}"
