@@ -102,7 +102,7 @@ static struct kwhy_llm_scrape_device *device_of(struct kwhy_llm_scrape *scrape, 
 	if (scrape->device_count == KWHY_LLM_SCRAPE_DEVICES || strlen(name) >= KWHY_LLM_SCRAPE_NAME_BYTES)
 		return NULL;
 	device = &scrape->devices[scrape->device_count++];
-	*device = (struct kwhy_llm_scrape_device){.joules = NAN, .lag_s = NAN};
+	*device = (struct kwhy_llm_scrape_device){.joules = NAN, .lag_s = NAN, .least_lag_s = NAN};
 	memcpy(device->name, name, strlen(name) + 1);
 	return device;
 }
@@ -122,6 +122,18 @@ static bool is_energy_source(const char *source)
 {
 	return strchr(source, '.') && !strstr(source, "memory") &&
 		(ends_with(source, "_mj") || ends_with(source, "_uj") || ends_with(source, "_mw"));
+}
+
+static void take_age(struct kwhy_llm_scrape_device *device, const struct sample *sample)
+{
+	const bool is_power = ends_with(sample->source, "_mw");
+
+	device->least_lag_s = fmin(device->least_lag_s, sample->value);
+	if (is_power < device->is_lag_of_power)
+		return;
+	device->lag_s = is_power > device->is_lag_of_power ? sample->value
+							   : fmin(device->lag_s, sample->value);
+	device->is_lag_of_power = is_power;
 }
 
 static bool take(struct kwhy_llm_scrape *scrape, const struct sample *sample)
@@ -146,7 +158,7 @@ static bool take(struct kwhy_llm_scrape *scrape, const struct sample *sample)
 	else if (is_lost)
 		device->lost = sample->value != 0;
 	else
-		device->lag_s = fmin(device->lag_s, sample->value);
+		take_age(device, sample);
 	return true;
 }
 

@@ -16,8 +16,13 @@ struct kwhy_llm_scrape_device {
 	char name[KWHY_LLM_SCRAPE_NAME_BYTES];
 	double joules; /* value of the device's energy counter; NAN: not reported yet */
 	bool lost;     /* whether the device no longer responds */
-	/* age in seconds of the newest reading that `joules` includes; NAN: not reported */
-	double lag_s;
+	/*
+	 * Age in seconds of the newest reading that `joules` includes; NAN: not reported. lag_s: of a power
+	 * meter or, without one, of the energy counter. Between reads of the counter the joules follow the
+	 * power, so a younger reading of the counter may not be in them yet. least_lag_s: of any of them.
+	 */
+	double lag_s, least_lag_s;
+	bool is_lag_of_power;
 };
 
 struct kwhy_llm_scrape {

@@ -99,7 +99,9 @@ static enum kwhy_status sum_devices(const struct kwhy_llm_track *track, const st
 				device ? "answers no more, by kwhy_device_lost of the server's metrics"
 				       : "is gone from the server's metrics");
 		if (device->lag_s >= 0)
-			lag_most_ns = lag_least_ns = (int64_t)(fmin(device->lag_s, 3600) * 1e9);
+			lag_most_ns = (int64_t)(fmin(device->lag_s, 3600) * 1e9);
+		if (device->least_lag_s >= 0)
+			lag_least_ns = (int64_t)(fmin(device->least_lag_s, 3600) * 1e9);
 		early_ns = sent_ns - KWHY_LLM_TRACK_FRESH_NS - lag_most_ns - KWHY_LLM_TRACK_STAMP_NS;
 		late_ns = got_ns - lag_least_ns;
 		out->joules += device->joules;

@@ -26,10 +26,11 @@ static void energies_and_the_age_of_their_readings_are_found_by_device(void **st
 		"kwhy_device_idle_energy_joules_total{device=\"2\"} 5\n"
 		"kwhy_device_lost{device=\"0\"} 0\n"
 		"kwhy_device_lost{device=\"1\"} 1\n"
-		"kwhy_source_age_seconds{source=\"nvml.energy_mj\",device=\"0\"} 2.07\n"
+		"kwhy_source_age_seconds{source=\"nvml.energy_mj\",device=\"0\"} 0.007\n"
 		"kwhy_source_age_seconds{source=\"nvml.sample_mw\",device=\"0\"} 0.021\n"
 		"kwhy_source_age_seconds{source=\"nvml.memory_average_mw\",device=\"0\"} 0.004\n"
 		"kwhy_source_age_seconds{source=\"power_limit_mw\",device=\"0\"} 0.001\n"
+		"kwhy_source_age_seconds{source=\"nvml.energy_mj\",device=\"1\"} 0.06\n"
 		"process_start_time_seconds 1795292136.54087\n"
 		"# EOF\n");
 
@@ -38,9 +39,11 @@ static void energies_and_the_age_of_their_readings_are_found_by_device(void **st
 	assert_true(scrape.started_unix_s == 1795292136.54087);
 	assert_int_equal(scrape.device_count, 2);
 	assert_true(kwhy_llm_scrape_find(&scrape, "0")->joules == 894.5);
+	/* the joules follow the power samples, so the younger reading of the counter is not in them */
 	assert_true(kwhy_llm_scrape_find(&scrape, "0")->lag_s == 0.021);
+	assert_true(kwhy_llm_scrape_find(&scrape, "0")->least_lag_s == 0.007);
 	assert_true(kwhy_llm_scrape_find(&scrape, "1")->joules == 1000);
-	assert_true(isnan(kwhy_llm_scrape_find(&scrape, "1")->lag_s));
+	assert_true(kwhy_llm_scrape_find(&scrape, "1")->lag_s == 0.06);
 	assert_false(kwhy_llm_scrape_find(&scrape, "0")->lost);
 	assert_true(kwhy_llm_scrape_find(&scrape, "1")->lost);
 	assert_null(kwhy_llm_scrape_find(&scrape, "2"));

@@ -15,8 +15,8 @@ static struct kwhy_llm_scrape scrape_of(double first_j, double second_j, double 
 {
 	return (struct kwhy_llm_scrape){.is_kwhy = true,
 		.started_unix_s = 1000,
-		.devices = {{"0", first_j, false, lag_s}, {"1", second_j, false, lag_s},
-			{"0:1", 7, false, lag_s}},
+		.devices = {{"0", first_j, false, lag_s, lag_s, true},
+			{"1", second_j, false, lag_s, lag_s, true}, {"0:1", 7, false, lag_s, lag_s, true}},
 		.device_count = 3};
 }
 
