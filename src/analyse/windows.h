@@ -33,7 +33,7 @@ struct kwhy_analysis_window {
 /*
  * Divides the energy of windows among what ran in them. The windows must follow each other in time. The
  * analysis owns the names. Call kwhy_analysis_windows_done() in any case. KWHY_E_UNSUPPORTED: the recording
- * has no Unix times, has no energy, or does not cover the whole of a window.
+ * has no Unix times, has no energy, or does not cover a window in full.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_analysis_windows(const struct kwhy_analysis *analysis,
 	struct kwhy_analysis_window *windows, size_t count, struct kwhy_error *error);

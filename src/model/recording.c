@@ -425,6 +425,30 @@ enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *recording, enum 
 	return KWHY_OK;
 }
 
+static bool has_rank(const struct kwhy_recording *recording, uint32_t rank)
+{
+	for (size_t d = 0; d < recording->device_count; d++)
+		if (recording->devices[d].rank == rank)
+			return true;
+	return false;
+}
+
+bool kwhy_recording_shares_devices(const struct kwhy_recording *recording)
+{
+	if (has_rank(recording, KWHY_NONE))
+		return false;
+	for (size_t i = 0; i < recording->process_count; i++) {
+		const uint32_t rank = recording->processes[i].rank;
+
+		/* Of thousands of ranks, process and device nearly always have the same place. */
+		if (rank != KWHY_NONE &&
+			!(i < recording->device_count && recording->devices[i].rank == rank) &&
+			!has_rank(recording, rank))
+			return true;
+	}
+	return false;
+}
+
 uint32_t kwhy_recording_find_device(const struct kwhy_recording *recording, int32_t index, uint32_t rank)
 {
 	for (size_t i = 0; i < recording->device_count; i++)

@@ -530,6 +530,11 @@ const char *kwhy_recording_host_of(
 
 /* The device with this number in the trace and this rank (KWHY_NONE: not distributed). */
 uint32_t kwhy_recording_find_device(const struct kwhy_recording *recording, int32_t index, uint32_t rank);
+/*
+ * Whether several ranks use one device: each device has a rank, and the rank of some process is not that of
+ * any device.
+ */
+bool kwhy_recording_shares_devices(const struct kwhy_recording *recording);
 
 /*
  * Sorts the tables, links activities to the calls that issued them (same process and correlation id),

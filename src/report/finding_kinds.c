@@ -101,24 +101,13 @@ void kwhy_finding_kinds_done(struct kwhy_finding_kinds *kinds)
 	*kinds = (struct kwhy_finding_kinds){.items = NULL};
 }
 
-static bool has_device(const struct kwhy_recording *recording, uint32_t rank)
-{
-	for (size_t d = 0; d < recording->device_count; d++)
-		if (recording->devices[d].rank == rank)
-			return true;
-	return false;
-}
-
-/* Whether each device is of one rank, and no rank shares the device of another one. */
+/* Whether each device is of one rank alone. */
 static bool is_ranked(const struct kwhy_recording *recording)
 {
-	if (has_device(recording, KWHY_NONE))
-		return false;
-	for (size_t i = 0; i < recording->process_count; i++)
-		if (recording->processes[i].rank != KWHY_NONE &&
-			!has_device(recording, recording->processes[i].rank))
+	for (size_t d = 0; d < recording->device_count; d++)
+		if (recording->devices[d].rank == KWHY_NONE)
 			return false;
-	return true;
+	return !kwhy_recording_shares_devices(recording);
 }
 
 /* Appends "rank 39", or "GPU 1" if some device has no rank or several. */

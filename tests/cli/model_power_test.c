@@ -34,6 +34,7 @@ static void the_power_of_a_second_recording_is_predicted_within_five_percent(voi
 
 	(void)state;
 	assert_int_equal(number_at(answer, "fitted_windows"), 53);
+	assert_true(number_at(answer, "window_s") == 2);
 	assert_int_equal(number_at(answer, "split_windows"), 52);
 	assert_true(number_at(answer, "lag_s") < -0.02 && number_at(answer, "lag_s") > -0.15);
 	assert_true(number_at(answer, "held_out_ratio") < 0.035);
@@ -42,6 +43,7 @@ static void the_power_of_a_second_recording_is_predicted_within_five_percent(voi
 	answer = json_of(SPAWN("model", "power", "--json", "--window", "1", "--fit", COUNTERS "mixed-1.kwhy",
 		COUNTERS "mixed-2.kwhy"));
 	assert_int_equal(number_at(answer, "fitted_windows"), 106);
+	assert_true(number_at(answer, "window_s") == 1);
 	assert_true(number_at(answer, "held_out_ratio") < 0.05);
 	assert_true(number_at(answer, "split_error_ratio") < 0.05);
 	json_decref(answer);
@@ -139,7 +141,7 @@ static void watts_of_base_compute_and_memory(void **state)
 	json_decref(answer);
 	assert_says(SPAWN("model", "power", "--fit", place_in(folder, "in.csv"), place_in(folder, "in.csv")),
 		"against the 40 windows");
-	assert_fails(SPAWN("model", "power", given("power_w,compute\n1,2\n")), 1, "24 windows");
+	assert_fails(SPAWN("model", "power", given("power_w,compute\n1,2\n")), 1, "24 windows with");
 	assert_fails(SPAWN("model", "power", "--fit", KWHY_SOURCE_DIR "/examples/h200-counters/mixed-1.kwhy",
 			     given("power_w,compute\n1,2\n")),
 		1, "gauges of the same terms");

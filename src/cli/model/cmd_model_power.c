@@ -51,6 +51,8 @@ struct answer {
 	const struct kwhy_power_rows *fitted;
 	struct kwhy_power_model model;
 	struct kwhy_power_split split;
+	double window_s; /* shortest length of the windows that are fitted; NAN: they come from a CSV, with
+			    lengths of their own */
 	size_t left_out; /* number of gauges that were removed because only one of the two sets of windows has
 			    them */
 };
@@ -176,11 +178,21 @@ static enum kwhy_status make_alike(struct answer *answer, struct kwhy_error *err
 		"terms (compute, memory, I/O), and both the clock or neither");
 }
 
+/* Writes " of 2 s", or nothing for windows from a CSV, which have lengths of their own. */
+static const char *write_length(char out[32], const struct answer *answer)
+{
+	*out = '\0';
+	if (!isnan(answer->window_s))
+		snprintf(out, 32, " of %g s", answer->window_s);
+	return out;
+}
+
 static enum kwhy_status work_out(struct answer *answer, const struct power_options *options, const char *path,
 	struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 	double window_s = options->window_s;
+	char length[32];
 
 	answer->fitted = options->fit ? &answer->fitted_rows : &answer->rows;
 	if (options->fit)
@@ -192,15 +204,14 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 	if (!status)
 		status = read_rows(&answer->rows, options, path,
 			options->fit ? answer->fitted_rows.lag_s : NAN, &window_s, error);
+	answer->window_s = is_csv(options->fit ? options->fit : path) ? NAN : window_s;
 	if (!status && options->fit)
 		status = make_alike(answer, error);
 	if (!status && answer->fitted->data.row_count < KWHY_POWER_ROWS_MIN)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"a power model needs %d windows of %g s with the device's counters, not %zu: record "
-			"for "
+			"a power model needs %d windows%s with the device's counters, not %zu: record for "
 			"longer (kwhy record --gauges 0.2), or take a shorter --window",
-			(int)KWHY_POWER_ROWS_MIN,
-			isnan(options->window_s) ? SHORT_WINDOW_S : options->window_s,
+			(int)KWHY_POWER_ROWS_MIN, write_length(length, answer),
 			answer->fitted->data.row_count);
 	if (!status)
 		status = kwhy_power_fit(&answer->fitted->data, &answer->model, error);
@@ -389,13 +400,16 @@ static void write_trust(const struct answer *answer, struct kwhy_model_page *pag
 
 static void write_text(const struct answer *answer, struct kwhy_model_page *page)
 {
+	char length[32];
+
 	write_split(answer, page);
 	kwhy_text_add(&page->text, "\n");
 	write_gauges(answer, page);
 	kwhy_text_add(&page->text, "\n");
 	kwhy_text_context_linef(&page->context, "",
-		"fitted to %zu windows: error %.2g %% of the mean power, %.2g %% of windows it had not seen",
-		answer->fitted->data.row_count, 100 * answer->model.rms_ratio,
+		"fitted to %zu windows%s: error %.2g %% of the mean power, %.2g %% of windows it had not "
+		"seen",
+		answer->fitted->data.row_count, write_length(length, answer), 100 * answer->model.rms_ratio,
 		100 * answer->model.held_out_ratio);
 	write_trust(answer, page);
 	kwhy_text_context_linef(&page->context, "",
@@ -426,6 +440,7 @@ static void write_json(const struct answer *answer, struct kwhy_json *json)
 	const struct kwhy_power_model *model = &answer->model;
 
 	kwhy_json_count(json, "fitted_windows", answer->fitted->data.row_count);
+	kwhy_json_real(json, "window_s", answer->window_s);
 	kwhy_json_count(json, "split_windows", answer->rows.data.row_count);
 	kwhy_json_count(json, "outside_windows", answer->split.outside_count);
 	kwhy_json_count(json, "left_out_gauges", answer->left_out);

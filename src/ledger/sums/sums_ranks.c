@@ -61,24 +61,6 @@ static bool has_collectives(const struct kwhy_recording *recording)
 	return false;
 }
 
-static bool has_rank(const struct kwhy_ledger *ledger, uint32_t rank)
-{
-	for (size_t i = 0; i < ledger->rank_count; i++)
-		if (ledger->ranks[i].rank == rank)
-			return true;
-	return false;
-}
-
-/* Whether a rank was recorded whose device has the number of another rank, because both use the device. */
-static bool are_devices_shared(const struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
-{
-	for (size_t i = 0; i < recording->process_count; i++)
-		if (recording->processes[i].rank != KWHY_NONE &&
-			!has_rank(ledger, recording->processes[i].rank))
-			return true;
-	return false;
-}
-
 /*
  * Notes that ranks are missing from the recording. In the trace of a rank, a collective starts when that
  * rank arrives at it, and ends when all ranks have arrived and the data is there. Only the traces of the
@@ -93,7 +75,7 @@ static enum kwhy_status note_missing(
 		given += is_first_of_rank(ledger, i);
 	if (!given || given >= all || !has_collectives(recording))
 		return KWHY_OK;
-	if (are_devices_shared(ledger, recording))
+	if (kwhy_recording_shares_devices(recording))
 		return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "ranks-share-devices", error,
 			"%u ranks share %u devices, so the time of collectives cannot be divided into "
 			"waiting for other ranks and transfer.",

@@ -389,6 +389,29 @@ static void ranks_that_are_missing_leave_waiting_and_transfer_together(void **st
 	}
 }
 
+/* A rank whose device idles is there: it does not share the device of another rank. */
+static void a_rank_without_work_shares_no_device(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	uint32_t device = build_device(recording, 1), process = build_process(recording, 2);
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	recording->devices[0].rank = recording->processes[0].rank = 0;
+	recording->devices[device].rank = recording->processes[process].rank = 1;
+	recording->processes[0].world_size = 2;
+	build_kind(recording, 0, 0, 100, KWHY_ACTIVITY_COLLECTIVE);
+	assert_false(kwhy_recording_shares_devices(recording));
+	ledger = build_ledger(recording);
+	assert_null(build_note(ledger, "ranks-share-devices"));
+	kwhy_ledger_free(ledger);
+	recording->devices[device].rank = 0;
+	assert_true(kwhy_recording_shares_devices(recording));
+	ledger = build_ledger(recording);
+	assert_non_null(build_note(ledger, "ranks-share-devices"));
+	build_free(recording, ledger);
+}
+
 static void ranks_stand_side_by_side_with_the_rank_of_device_or_process(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -489,6 +512,7 @@ int main(void)
 		cmocka_unit_test(concurrent_kernels_share_the_device_and_copies_draw_beside_them),
 		cmocka_unit_test(streams_know_how_long_they_were_busy_and_busy_alone),
 		cmocka_unit_test(ranks_that_are_missing_leave_waiting_and_transfer_together),
+		cmocka_unit_test(a_rank_without_work_shares_no_device),
 		cmocka_unit_test(ranks_stand_side_by_side_with_the_rank_of_device_or_process),
 		cmocka_unit_test(memory_peaks_over_all_processes_of_a_device_and_the_rest_is_unused),
 		cmocka_unit_test(notes_are_kept_in_order_however_many),

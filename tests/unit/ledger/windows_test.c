@@ -185,7 +185,7 @@ static void a_moment_between_windows_that_gets_too_much_is_said_and_not_refused(
 
 /*
  * Makes twenty equal windows, in each of which a kernel runs for half of the time. With odd_one, the kernel
- * runs for the whole of one window.
+ * runs throughout one window.
  */
 static struct kwhy_recording *alike(bool odd_one)
 {
