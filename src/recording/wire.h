@@ -301,6 +301,17 @@ struct kwhy_wire_sample {
 };
 
 /*
+ * What the performance counters of a device counted in an interval. The records of a device are in rising
+ * order of time, and their intervals do not overlap.
+ */
+struct kwhy_wire_counters {
+	int64_t start_mono_ns;
+	uint32_t length_ns;
+	int32_t device;	 /* number of the device, as in this writer's DEVICE records */
+	float counts[8]; /* in the order of enum kwhy_perf_counter */
+};
+
+/*
  * Start of a NAME record. `length` bytes of the name follow, without NUL, then zeros up to a multiple of 8.
  */
 struct kwhy_wire_name {
@@ -332,7 +343,8 @@ struct kwhy_wire_name {
 	X(BURST, burst)         \
 	X(UNPROBED, unprobed)   \
 	X(FRAME, frame)         \
-	X(SAMPLE, sample)
+	X(SAMPLE, sample)       \
+	X(COUNTERS, counters)
 
 enum kwhy_wire_kind {
 	KWHY_WIRE_NAME, /* the only kind whose records differ in length */
@@ -361,6 +373,7 @@ _Static_assert(sizeof(struct kwhy_wire_run) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_selection) == 48 && sizeof(struct kwhy_wire_cost) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_burst) == 64 && sizeof(struct kwhy_wire_unprobed) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_frame) == 32 && sizeof(struct kwhy_wire_sample) == 32, "format");
+_Static_assert(sizeof(struct kwhy_wire_counters) == 48, "format");
 _Static_assert(sizeof(struct kwhy_wire_end) == 16 && sizeof(struct kwhy_wire_name) == 8, "format");
 
 #endif

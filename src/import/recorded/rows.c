@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/recorded/recorded.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,6 +215,35 @@ static enum kwhy_status add_reading(struct kwhy_recorded *recorded, uint32_t wri
 	return kwhy_recording_add_power(recorded->recording, &meter->source, time_ns, reading->value, error);
 }
 
+_Static_assert(KWHY_PERF_COUNTER_COUNT == sizeof(((struct kwhy_wire_counters *)NULL)->counts) / sizeof(float),
+	"recordings have the counters of perf_counters.def");
+
+/* Whether counts may be those of a counter: finite and not negative. */
+static bool are_counts(const float *counts)
+{
+	for (size_t i = 0; i < KWHY_PERF_COUNTER_COUNT; i++)
+		if (!(counts[i] >= 0) || isinf(counts[i]))
+			return false;
+	return true;
+}
+
+static enum kwhy_status add_counters(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_counters *counters, struct kwhy_error *error)
+{
+	struct kwhy_perf_sample sample = {
+		.start_ns = kwhy_recorded_time(recorded, writer, counters->start_mono_ns),
+		.length_ns = counters->length_ns};
+	enum kwhy_status status;
+
+	if (sample.start_ns == KWHY_UNKNOWN_TIME || !sample.length_ns || !are_counts(counters->counts)) {
+		recorded->recording->lost.skipped_events++;
+		return KWHY_OK;
+	}
+	memcpy(sample.counts, counters->counts, sizeof(sample.counts));
+	status = kwhy_recorded_device(recorded, writer, counters->device, &sample.device, error);
+	return status ? status : kwhy_recording_add_perf_sample(recorded->recording, &sample, error);
+}
+
 static enum kwhy_status add_row(struct kwhy_recorded *recorded, uint32_t writer, unsigned kind,
 	const void *record, struct kwhy_error *error)
 {
@@ -230,6 +260,8 @@ static enum kwhy_status add_row(struct kwhy_recorded *recorded, uint32_t writer,
 		return add_range(recorded, writer, record, error);
 	case KWHY_WIRE_READING:
 		return add_reading(recorded, writer, record, error);
+	case KWHY_WIRE_COUNTERS:
+		return add_counters(recorded, writer, record, error);
 	case KWHY_WIRE_MEMORY:
 		return kwhy_recorded_memory_keep(recorded, writer, record, error);
 	case KWHY_WIRE_OVERHEAD:
