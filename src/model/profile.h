@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "model/meter.h"
+#include "model/perf_counter.h"
 #include "model/precision.h"
 #include "model/transfers.h"
 
@@ -44,6 +45,17 @@ struct kwhy_kernel_kinds {
 	double fill_exponent; /* exponent of (share of the multiprocessors that have a block) */
 	struct kwhy_kind_power *items;
 	size_t count; /* 0: no kind is known */
+};
+
+/*
+ * Power of kernels by the device's performance counters. A kernel draws base_w above idle, and for each count
+ * of each counter the energy joules[] of that counter.
+ */
+struct kwhy_counter_model {
+	double base_w;
+	double spread; /* standard deviation of the logarithm of a kernel's power about the model's; 0: the
+			  model is unknown */
+	double joules[KWHY_PERF_COUNTER_COUNT];
 };
 
 /* Source of one figure of a profile, and conditions of its measurement; both may be NULL. */
@@ -163,6 +175,7 @@ struct kwhy_profile {
 	struct kwhy_known_power *known_powers;
 	size_t known_power_count;
 	struct kwhy_kernel_kinds kernel_kinds;
+	struct kwhy_counter_model counter_model;
 
 	const struct kwhy_self_test *self_test; /* memory of the arena; NULL: the profile has no self-test */
 	/*

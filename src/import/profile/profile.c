@@ -3,6 +3,7 @@
 #include "import/import.h"
 #include "import/json_file.h"
 #include "import/own_result.h"
+#include "import/profile/counters.h"
 #include "import/profile/kinds.h"
 #include "import/profile/operations.h"
 #include "import/profile/transfers.h"
@@ -209,6 +210,14 @@ static enum kwhy_status read_kinds(const struct reader *reader, const json_t *ro
 	return part ? kwhy_import_profile_kinds(reader->path, part, reader->profile, reader->error) : KWHY_OK;
 }
 
+static enum kwhy_status read_counters(const struct reader *reader, const json_t *root)
+{
+	const json_t *part = json_object_get(root, "counter_model");
+
+	return part ? kwhy_import_profile_counters(reader->path, part, reader->profile, reader->error)
+		    : KWHY_OK;
+}
+
 static enum kwhy_status read_root(const struct reader *reader, const json_t *root)
 {
 	const char *schema = kwhy_json_text_of(root, "schema");
@@ -231,6 +240,8 @@ static enum kwhy_status read_root(const struct reader *reader, const json_t *roo
 		status = read_known_powers(reader, root);
 	if (!status)
 		status = read_kinds(reader, root);
+	if (!status)
+		status = read_counters(reader, root);
 	if (!status)
 		status = read_operations(reader, root);
 	return status ? status : read_transfers(reader, root);

@@ -17,7 +17,7 @@ typedef enum kwhy_status on_block(struct kwhy_recorded *recorded, uint32_t write
 static bool is_fact(unsigned kind)
 {
 	return kind == KWHY_WIRE_NAME || (kind >= KWHY_WIRE_PROCESS && kind <= KWHY_WIRE_SOURCE) ||
-		(kind >= KWHY_WIRE_CLOCK && kind < KWHY_WIRE_KIND_COUNT);
+		(kind >= KWHY_WIRE_CLOCK && kind <= KWHY_WIRE_SAMPLE);
 }
 
 /* First pass: counts the blocks that are missing before this block, and keeps the block if it has facts. */

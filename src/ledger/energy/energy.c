@@ -424,6 +424,38 @@ static enum kwhy_status note_learnt(struct attribution *attribution, int32_t ind
 				classes->count, index);
 }
 
+static bool has_samples(const struct attribution *attribution)
+{
+	const struct kwhy_recording *recording = attribution->recording;
+
+	for (size_t i = 0; i < recording->perf_sample_count; i++)
+		if (recording->perf_samples[i].device == attribution->device)
+			return true;
+	return false;
+}
+
+/* Notes how many powers came from performance counters, or why none did. */
+static enum kwhy_status note_counted(struct attribution *attribution, int32_t index, struct kwhy_error *error)
+{
+	const struct kwhy_power_classes *classes = &attribution->classes;
+	const struct kwhy_profile *profile = attribution->options->profile;
+	size_t count = 0;
+
+	if (!has_samples(attribution))
+		return KWHY_OK;
+	for (size_t c = 0; c < classes->count; c++)
+		count += classes->priors[c].is_counted;
+	if (!profile || !(profile->counter_model.spread > 0))
+		return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "counters-unused", error,
+			"the performance counters of device %d are not used: its machine profile has no "
+			"power "
+			"model by counters",
+			index);
+	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "powers-counted", error,
+		"%zu of the %zu powers of device %d start from its performance counters", count,
+		classes->count, index);
+}
+
 static enum kwhy_status note(struct attribution *attribution, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;
@@ -444,6 +476,8 @@ static enum kwhy_status note(struct attribution *attribution, struct kwhy_error 
 		status = note_elevated_idle(attribution, index, error);
 	if (!status)
 		status = note_learnt(attribution, index, error);
+	if (!status)
+		status = note_counted(attribution, index, error);
 	if (!status)
 		status = note_probing(attribution, index, error);
 	if (!status)

@@ -307,6 +307,7 @@ static void class_prior(
 	}
 	if (!(above_w > 1) && class->kind_w > 0) {
 		prior->tied[c] = false;
+		prior->seen[c] = class->is_counted;
 		prior->class_log[c] = (struct kwhy_normal){log(class->kind_w), class->kind_spread};
 		return;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/power_class.h"
 
+#include "ledger/energy/counter_power.h"
 #include "ledger/energy/power_in_place.h"
 #include "ledger/energy/power_kind.h"
 #include "ledger/energy/power_learnt.h"
@@ -63,6 +64,7 @@ struct account_sum {
 	enum pool pool;
 	double fill, expected, in_place_ratio;
 	struct kwhy_learnt_prior learnt;
+	struct kwhy_counter_prior counted;
 	uint8_t kind; /* enum kwhy_activity_kind of the account's activities */
 	uint32_t account;
 };
@@ -160,6 +162,11 @@ static void sharpen(struct kwhy_power_prior *prior, const struct account_sum *su
 
 	prior->kind_w = kind.above_idle_w;
 	prior->kind_spread = kind.sd;
+	if (!(sum->counted.sd >= kind.sd) && sum->counted.above_idle_w > 0) {
+		prior->kind_w = sum->counted.above_idle_w;
+		prior->kind_spread = sum->counted.sd;
+		prior->is_counted = true;
+	}
 	prior->learnt_w = sum->learnt.above_idle_w;
 	prior->learnt_sd = sum->learnt.sd;
 	for (size_t i = 0; profile && i < profile->known_power_count; i++) {
@@ -307,6 +314,7 @@ static void class_twins(struct kwhy_device_ledger *device_ledger, const uint32_t
 struct account_facts {
 	double *in_place_ratio;
 	struct kwhy_learnt_prior *learnt;
+	struct kwhy_counter_prior *counted;
 };
 
 static enum kwhy_status find_facts(struct account_facts *facts,
@@ -317,12 +325,16 @@ static enum kwhy_status find_facts(struct account_facts *facts,
 
 	facts->in_place_ratio = calloc(device_ledger->account_count + 1, sizeof(*facts->in_place_ratio));
 	facts->learnt = calloc(device_ledger->account_count + 1, sizeof(*facts->learnt));
-	if (!facts->in_place_ratio || !facts->learnt)
+	facts->counted = calloc(device_ledger->account_count + 1, sizeof(*facts->counted));
+	if (!facts->in_place_ratio || !facts->learnt || !facts->counted)
 		return kwhy_fail_memory(error, "power classes");
 	status = kwhy_power_places_find(device_ledger, recording, device, facts->in_place_ratio, error);
-	return status
-		? status
-		: kwhy_learnt_priors_find(recording, device, device_ledger, options, facts->learnt, error);
+	if (!status)
+		status = kwhy_learnt_priors_find(
+			recording, device, device_ledger, options, facts->learnt, error);
+	return status ? status
+		      : kwhy_counter_priors_find(
+				recording, device, device_ledger, options->profile, facts->counted, error);
 }
 
 static enum kwhy_status sum_accounts(struct account_sum *sums, const struct kwhy_device_ledger *device_ledger,
@@ -340,9 +352,11 @@ static enum kwhy_status sum_accounts(struct account_sum *sums, const struct kwhy
 	for (size_t i = 0; !status && i < device_ledger->account_count; i++) {
 		sums[i].in_place_ratio = facts.in_place_ratio[i];
 		sums[i].learnt = facts.learnt[i];
+		sums[i].counted = facts.counted[i];
 	}
 	free(facts.in_place_ratio);
 	free(facts.learnt);
+	free(facts.counted);
 	return status;
 }
 

@@ -15,7 +15,7 @@
  * Largest number of accounts that have a power class of their own: those with the highest expected energy.
  * The other accounts share classes by kind.
  */
-#define KWHY_POWER_CLASS_OWN_MAX 32
+#define KWHY_POWER_CLASS_OWN_MAX 64
 /*
  * The same limit for recordings in which kwhy probe repeated kernels. It is higher, because the repeats show
  * the power of each kernel alone. In a recording of ResNet-50 on an H200 with 378 kernels by size, the mean
@@ -33,9 +33,11 @@ struct kwhy_power_prior {
 			   without a context */
 	double sd;	/* standard deviation of the logarithm of the power */
 	double known_w; /* gross power, idle included, of the kernel in the machine profile; NAN: unknown */
-	double known_sd_w;  /* standard uncertainty of known_w */
-	double kind_w;	    /* power above idle of kernels of the same kind, from the profile; NAN: unknown */
+	double known_sd_w; /* standard uncertainty of known_w */
+	double kind_w; /* power above idle by performance counters, or of kernels of the same kind, both by
+			  the profile; NAN: unknown */
 	double kind_spread; /* standard deviation of the logarithm of kind_w */
+	bool is_counted;    /* kind_w is by performance counters */
 	double learnt_w;  /* power above idle from other recordings; NAN: unknown, or the readings overrule it
 			   */
 	double learnt_sd; /* standard deviation of the logarithm of learnt_w */

@@ -313,6 +313,56 @@ static void kinds_that_cannot_be_are_refused_by_name(void **state)
 	}
 }
 
+#define COUNTERS(base, spread, read)                                                            \
+	FRONT ",\"counter_model\":{\"base_w\":" base ",\"spread\":" spread                      \
+	      ",\"joules\":{\"instructions\":1e-8,"                                             \
+	      "\"fma_instructions\":2e-8,\"fp64_cycles\":3e-8,\"tensor_cycles\":4e-8,"          \
+	      "\"l1_request_cycles\":5e-8,\"dram_read_bytes\":" read ",\"dram_write_bytes\":0," \
+	      "\"l2_sectors\":7e-8}}}"
+
+static void the_power_model_by_counters_is_read_in_their_order(void **state)
+{
+	struct kwhy_profile *profile;
+
+	(void)state;
+	assert_int_equal(KWHY_OK, import_text(COUNTERS("86", "0.14", "6e-8"), &profile));
+	assert_true(profile->counter_model.base_w == 86);
+	assert_true(profile->counter_model.spread == 0.14);
+	assert_true(profile->counter_model.joules[KWHY_PERF_INSTRUCTIONS] == 1e-8);
+	assert_true(profile->counter_model.joules[KWHY_PERF_FMA] == 2e-8);
+	assert_true(profile->counter_model.joules[KWHY_PERF_FP64] == 3e-8);
+	assert_true(profile->counter_model.joules[KWHY_PERF_TENSOR] == 4e-8);
+	assert_true(profile->counter_model.joules[KWHY_PERF_L1_REQUESTS] == 5e-8);
+	assert_true(profile->counter_model.joules[KWHY_PERF_DRAM_READ] == 6e-8);
+	assert_true(profile->counter_model.joules[KWHY_PERF_DRAM_WRITE] == 0);
+	assert_true(profile->counter_model.joules[KWHY_PERF_L2_SECTORS] == 7e-8);
+	kwhy_profile_free(profile);
+}
+
+static void a_power_model_by_counters_that_cannot_be_is_refused_by_name(void **state)
+{
+	static const struct {
+		const char *text, *key;
+	} rows[] = {
+		{FRONT ",\"counter_model\":[]}", "base_w"},
+		{FRONT ",\"counter_model\":{\"base_w\":80,\"spread\":0.1}}", "instructions"},
+		{COUNTERS("-1", "0.14", "0"), "base_w"},
+		{COUNTERS("86", "0", "0"), "spread"},
+		{COUNTERS("86", "0.14", "-1e-9"), "dram_read_bytes"},
+		{COUNTERS("86", "0.14", "\"1\""), "dram_read_bytes"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct kwhy_profile *profile;
+		char name[64];
+
+		snprintf(name, sizeof(name), "counter_model.%s is not a number", rows[i].key);
+		assert_int_equal(import_text(rows[i].text, &profile), KWHY_E_INPUT);
+		assert_non_null(strstr(error.text, name));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +377,8 @@ int main(void)
 		cmocka_unit_test(transfers_that_cannot_be_are_refused_by_name),
 		cmocka_unit_test(powers_of_kinds_keep_their_order_and_patterns),
 		cmocka_unit_test(kinds_that_cannot_be_are_refused_by_name),
+		cmocka_unit_test(the_power_model_by_counters_is_read_in_their_order),
+		cmocka_unit_test(a_power_model_by_counters_that_cannot_be_is_refused_by_name),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/counter_power.h"
+
+#include "base/column.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * Largest number of accounts whose powers are fitted each on its own, those with the most time. All others
+ * share one power.
+ */
+enum { COLUMNS_MAX = 256 };
+
+/* Rounds of the descent, and the relative change of the powers in a round at which it ends. */
+enum { ROUNDS_MAX = 2000 };
+#define CHANGE_LEAST 1e-7
+
+/* A power whose error is larger than this share of it says nothing beyond other priors. */
+#define UNSURE 0.5
+
+/* Time that an account was active during a sample. */
+struct share {
+	uint32_t sample, column;
+	double time_ns;
+};
+
+/* The samples of one device and how the accounts' activities lie in them. */
+struct division {
+	const struct kwhy_perf_sample **samples; /* in order of time */
+	size_t sample_count;
+	uint32_t *column_of; /* [account_count] */
+	size_t column_count;
+	struct share *shares; /* after order_shares() in order of the samples */
+	size_t share_count, share_capacity;
+	double *normal;	  /* [column_count][column_count] sums of products of times, in ns^2 */
+	double *energies; /* [column_count] sums of products of time and energy, in ns J */
+	double *powers;	  /* [column_count] in J/ns */
+	double squares;	  /* sum of the squared energies of the samples, in J^2 */
+};
+
+static void division_done(struct division *division)
+{
+	free(division->samples);
+	free(division->column_of);
+	free(division->shares);
+	free(division->normal);
+	free(division->energies);
+	free(division->powers);
+}
+
+static int64_t end_of(const struct kwhy_perf_sample *sample)
+{
+	return sample->start_ns + sample->length_ns;
+}
+
+/* Keeps the samples of the device. A sample that begins before the end of the one before it is left out. */
+static enum kwhy_status keep_samples(struct division *division, const struct kwhy_recording *recording,
+	uint32_t device, struct kwhy_error *error)
+{
+	division->samples = malloc((recording->perf_sample_count + 1) * sizeof(*division->samples));
+	if (!division->samples)
+		return kwhy_fail_memory(error, "performance counters");
+	for (size_t i = 0; i < recording->perf_sample_count; i++) {
+		const struct kwhy_perf_sample *sample = &recording->perf_samples[i];
+		const size_t count = division->sample_count;
+
+		if (sample->device == device &&
+			(!count || sample->start_ns >= end_of(division->samples[count - 1])))
+			division->samples[division->sample_count++] = sample;
+	}
+	return KWHY_OK;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct kwhy_account *left = *(const struct kwhy_account *const *)a,
+				  *right = *(const struct kwhy_account *const *)b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns > right->time_ns ? -1 : 1;
+	return (left > right) - (left < right);
+}
+
+/* Gives the accounts with the most time a column each, and all others the last one. */
+static enum kwhy_status choose_columns(
+	struct division *division, const struct kwhy_device_ledger *device_ledger, struct kwhy_error *error)
+{
+	const size_t count = device_ledger->account_count, own = count < COLUMNS_MAX ? count : COLUMNS_MAX;
+	const struct kwhy_account **order = malloc((count + 1) * sizeof(*order));
+
+	division->column_count = own + (count > own);
+	division->column_of = malloc((count + 1) * sizeof(*division->column_of));
+	division->normal = calloc(
+		division->column_count * division->column_count + 1, sizeof(*division->normal));
+	division->energies = calloc(division->column_count + 1, sizeof(*division->energies));
+	division->powers = calloc(division->column_count + 1, sizeof(*division->powers));
+	if (!order || !division->column_of || !division->normal || !division->energies || !division->powers) {
+		free(order);
+		return kwhy_fail_memory(error, "performance counters");
+	}
+	for (size_t i = 0; i < count; i++)
+		order[i] = &device_ledger->accounts[i];
+	qsort(order, count, sizeof(*order), compare_times);
+	for (size_t i = 0; i < count; i++)
+		division->column_of[order[i] - device_ledger->accounts] = (uint32_t)(i < own ? i : own);
+	free(order);
+	return KWHY_OK;
+}
+
+/* Adds the times that one activity was active during each sample from `sample` on. */
+static enum kwhy_status share_activity(struct division *division, size_t sample, int64_t start_ns,
+	int64_t end_ns, uint32_t column, struct kwhy_error *error)
+{
+	for (; sample < division->sample_count && division->samples[sample]->start_ns < end_ns; sample++) {
+		const int64_t from_ns = division->samples[sample]->start_ns,
+			      until_ns = end_of(division->samples[sample]);
+		enum kwhy_status status = kwhy_column_reserve((void **)&division->shares,
+			&division->share_capacity, division->share_count + 1, sizeof(*division->shares),
+			"performance counters", error);
+
+		if (status)
+			return status;
+		division->shares[division->share_count++] = (struct share){(uint32_t)sample, column,
+			(double)((end_ns < until_ns ? end_ns : until_ns) -
+				(start_ns > from_ns ? start_ns : from_ns))};
+	}
+	return KWHY_OK;
+}
+
+static enum kwhy_status share_activities(struct division *division, const struct kwhy_recording *recording,
+	uint32_t device, const struct kwhy_device_ledger *device_ledger, struct kwhy_error *error)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	const size_t first = rows->first[device];
+	enum kwhy_status status = KWHY_OK;
+	size_t sample = 0;
+
+	for (size_t i = first; !status && i < rows->first[device + 1]; i++) {
+		while (sample < division->sample_count &&
+			end_of(division->samples[sample]) <= rows->start_ns[i])
+			sample++;
+		status = share_activity(division, sample, rows->start_ns[i], rows->end_ns[i],
+			division->column_of[device_ledger->account_of[i - first]], error);
+	}
+	return status;
+}
+
+static int compare_shares(const void *a, const void *b)
+{
+	const struct share *left = a, *right = b;
+
+	if (left->sample != right->sample)
+		return left->sample < right->sample ? -1 : 1;
+	return (left->column > right->column) - (left->column < right->column);
+}
+
+/* Energy of the counts of a sample, in J, without the base power. */
+static double energy_of(const struct kwhy_perf_sample *sample, const struct kwhy_counter_model *model)
+{
+	double energy_j = 0;
+
+	for (unsigned i = 0; i < KWHY_PERF_COUNTER_COUNT; i++)
+		energy_j += model->joules[i] * (double)sample->counts[i];
+	return energy_j;
+}
+
+/* Adds the shares [first, end), which are those of one sample with that energy, to the sums. */
+static void add_sample(struct division *division, size_t first, size_t end, double energy_j)
+{
+	const struct share *shares = division->shares;
+
+	division->squares += energy_j * energy_j;
+	for (size_t i = first; i < end; i++) {
+		double *row = division->normal + shares[i].column * division->column_count;
+
+		division->energies[shares[i].column] += shares[i].time_ns * energy_j;
+		for (size_t j = first; j < end; j++)
+			row[shares[j].column] += shares[i].time_ns * shares[j].time_ns;
+	}
+}
+
+/* Adds up the shares of each account in a sample, which may have run often in it. Returns the new end. */
+static size_t join_shares(struct share *shares, size_t first, size_t end)
+{
+	size_t kept = first;
+
+	for (size_t i = first; i < end; i++)
+		if (i > first && shares[i].column == shares[kept].column)
+			shares[kept].time_ns += shares[i].time_ns;
+		else
+			shares[i == first ? kept : ++kept] = shares[i];
+	return kept + 1;
+}
+
+static void sum_samples(struct division *division, const struct kwhy_counter_model *model)
+{
+	qsort(division->shares, division->share_count, sizeof(*division->shares), compare_shares);
+	for (size_t i = 0, next; i < division->share_count; i = next) {
+		const uint32_t sample = division->shares[i].sample;
+
+		next = i;
+		while (next < division->share_count && division->shares[next].sample == sample)
+			next++;
+		add_sample(division, i, join_shares(division->shares, i, next),
+			energy_of(division->samples[sample], model));
+	}
+}
+
+/* Finds the powers, none below 0, by descent along one power after the other. */
+static void descend(struct division *division)
+{
+	const size_t count = division->column_count;
+	double change = 1, largest = 0;
+
+	for (size_t round = 0; round < ROUNDS_MAX && change > CHANGE_LEAST * largest; round++) {
+		change = largest = 0;
+		for (size_t i = 0; i < count; i++) {
+			const double *row = division->normal + i * count;
+			double rest = division->energies[i], power;
+
+			if (!(row[i] > 0))
+				continue;
+			for (size_t j = 0; j < count; j++)
+				rest -= j == i ? 0 : row[j] * division->powers[j];
+			power = fmax(0, rest / row[i]);
+			change = fmax(change, fabs(power - division->powers[i]));
+			largest = fmax(largest, power);
+			division->powers[i] = power;
+		}
+	}
+}
+
+/* Mean of the squared errors of the samples' energies, in J^2. */
+static double error_of(const struct division *division)
+{
+	const size_t count = division->column_count;
+	double squares = division->squares;
+
+	for (size_t i = 0; i < count; i++) {
+		squares -= 2 * division->powers[i] * division->energies[i];
+		for (size_t j = 0; j < count; j++)
+			squares += division->powers[i] * division->powers[j] *
+				division->normal[i * count + j];
+	}
+	return fmax(0, squares) / (double)division->sample_count;
+}
+
+/*
+ * Replaces the normal matrix by its Cholesky factor, from the columns that some time is known of. A column
+ * that is a combination of others gets 0 on the diagonal.
+ */
+static void factor(double *matrix, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const double full = matrix[i * count + i];
+
+		for (size_t j = 0; j <= i; j++) {
+			double sum = matrix[i * count + j];
+
+			for (size_t k = 0; k < j; k++)
+				sum -= matrix[i * count + k] * matrix[j * count + k];
+			if (i == j)
+				matrix[i * count + i] = sum > 1e-10 * full ? sqrt(sum) : 0;
+			else
+				matrix[i * count + j] = matrix[j * count + j] > 0
+					? sum / matrix[j * count + j]
+					: 0;
+		}
+	}
+}
+
+/* Variance of the power of a column for errors of variance 1; INFINITY: the samples do not show it. */
+static double variance_of(const double *factor, size_t count, size_t column, double *scratch)
+{
+	double variance = 0;
+
+	for (size_t i = column; i < count; i++) {
+		double sum = i == column;
+
+		for (size_t k = column; k < i; k++)
+			sum -= factor[i * count + k] * scratch[k];
+		if (!(factor[i * count + i] > 0)) {
+			if (i == column)
+				return INFINITY;
+			scratch[i] = 0;
+			continue;
+		}
+		scratch[i] = sum / factor[i * count + i];
+		variance += scratch[i] * scratch[i];
+	}
+	return variance;
+}
+
+static enum kwhy_status write_priors(struct division *division,
+	const struct kwhy_device_ledger *device_ledger, const struct kwhy_counter_model *model,
+	struct kwhy_counter_prior *out_priors, struct kwhy_error *error)
+{
+	const double error_j2 = error_of(division);
+	double *scratch = malloc((division->column_count + 1) * sizeof(*scratch));
+
+	if (!scratch)
+		return kwhy_fail_memory(error, "performance counters");
+	factor(division->normal, division->column_count);
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		const uint32_t column = division->column_of[i];
+		const double above_w = model->base_w + 1e9 * division->powers[column],
+			     sd_w = 1e9 *
+			sqrt(error_j2 *
+				variance_of(division->normal, division->column_count, column, scratch));
+
+		if (device_ledger->accounts[i].category != KWHY_CATEGORY_COMPUTE || column == COLUMNS_MAX ||
+			!(sd_w < UNSURE * above_w))
+			continue;
+		out_priors[i] = (struct kwhy_counter_prior){above_w, hypot(model->spread, sd_w / above_w)};
+	}
+	free(scratch);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_counter_priors_find(const struct kwhy_recording *recording, uint32_t device,
+	const struct kwhy_device_ledger *device_ledger, const struct kwhy_profile *profile,
+	struct kwhy_counter_prior *out_priors, struct kwhy_error *error)
+{
+	struct division division = {0};
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; i < device_ledger->account_count; i++)
+		out_priors[i] = (struct kwhy_counter_prior){NAN, NAN};
+	if (!profile || !(profile->counter_model.spread > 0))
+		return KWHY_OK;
+	status = keep_samples(&division, recording, device, error);
+	if (!status && division.sample_count)
+		status = choose_columns(&division, device_ledger, error);
+	if (!status && division.sample_count)
+		status = share_activities(&division, recording, device, device_ledger, error);
+	if (!status && division.share_count) {
+		sum_samples(&division, &profile->counter_model);
+		descend(&division);
+		status = write_priors(&division, device_ledger, &profile->counter_model, out_priors, error);
+	}
+	division_done(&division);
+	return status;
+}
