@@ -5,10 +5,11 @@
 #include "digest/job.h"
 
 /*
- * The heads of files: what identifies the digest in each file, read before its sums. They decide which
- * files are the digests of one job, and that each digest counts once. Zero-initialise; end with
- * kwhy_heads_done().
+ * The head of a file identifies the digest in it, and is read before the digest's sums. The heads decide
+ * which files are the digests of one job, and that each digest counts once.
  */
+
+/* One device in the head of a file. */
 struct kwhy_head_device {
 	uint64_t uuid; /* hash of the UUID; 0: unknown */
 	uint64_t key; /* the UUID's hash or, without one, that of host and PCI address; 0: neither is known */
@@ -35,6 +36,7 @@ struct kwhy_head {
 	const char *why; /* why the file could not be read; NULL: it was read, or memory ran out */
 };
 
+/* Zero-initialise; end with kwhy_heads_done(). */
 struct kwhy_heads {
 	struct kwhy_head *items; /* one for each file; after kwhy_heads_choose() only those of the digests of
 				    the job, in the order of ranks */

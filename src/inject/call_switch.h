@@ -41,12 +41,13 @@ struct kwhy_inject_call_switch {
 /* Reads the names of all calls, and marks those for which kwhy_inject_call_matters() is true. */
 void kwhy_inject_call_switch_init(struct kwhy_inject_call_switch *calls, const struct kwhy_cupti *cupti);
 
-/* Enables each call that matters, in the first way. It must run before the process has a context. */
+/* Enables each call that matters alone (the first way above). It must run before the process has a context.
+ */
 void kwhy_inject_call_switch_begin(struct kwhy_inject_call_switch *calls);
 
 /*
- * Enables or disables the calls that matter. With the second way other calls may be recorded for a moment,
- * too.
+ * Enables or disables the calls that matter. If whole domains are switched (the second way above), other
+ * calls may be recorded for a moment, too.
  */
 void kwhy_inject_call_switch_set(struct kwhy_inject_call_switch *calls, bool is_on);
 

@@ -150,8 +150,8 @@ void kwhy_inject_write_windows(int64_t ended_by_mono_ns)
 }
 
 /*
- * Writes the gathered records. If the file is full or writing failed, the coverage ends here, and the lost
- * records are counted from this time on.
+ * Writes the gathered records. If the file is full or writing failed, the coverage ends at the earliest time
+ * of the records that were not written.
  */
 void kwhy_inject_write_gathered(void)
 {

@@ -14,8 +14,9 @@
  * coefficients are 90 % intervals. They follow from the residuals, which may be correlated over some
  * intervals (Newey and West 1987, with residuals divided by 1 - leverage). They include the noise of the
  * readings and errors of the model, but no constant error of the meter's gain. A server's work costs somewhat
- * more in one load than in another, which a few loads do not show: the energy above idle of each load is
- * assumed to differ from the model by KWHY_LLM_LOAD_RATIO, independently of the other loads.
+ * more in one load than in another, which a few loads do not show. So the intervals also allow for this: the
+ * energy above idle of each load is assumed to differ from the model with a relative standard deviation of
+ * KWHY_LLM_LOAD_RATIO, independently of the other loads.
  */
 struct kwhy_llm_power_row {
 	size_t load; /* index of the row's load: the number of calls of kwhy_llm_power_rows_add before */

@@ -25,8 +25,8 @@ static bool has_host(const struct kwhy_replay_work *work)
 }
 
 /*
- * Counts the copies of each size class in `slots` and stores their largest size. Returns the size in bytes of
- * the largest copy or fill.
+ * Sets the `slots` of each ring to the number of its copies, and its slot_bytes to the size of the largest.
+ * Returns the size in bytes of the largest copy or fill, at least ALIGN.
  */
 static uint64_t survey(struct kwhy_replay_buffers *buffers, const struct kwhy_replay_pattern *pattern)
 {

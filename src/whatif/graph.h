@@ -66,7 +66,8 @@ enum kwhy_whatif_flag {
 struct kwhy_whatif_node {
 	int32_t own; /* length of an activity, or time of a call without its wait */
 	int32_t lag[KWHY_LINK_COUNT];
-	uint32_t from[KWHY_LINK_COUNT]; /* node to which each link leads; KWHY_NONE: no link */
+	uint32_t from[KWHY_LINK_COUNT]; /* for each kind of link, the earlier node that this node waits for;
+					  KWHY_NONE: no link */
 	uint8_t kind;			/* enum kwhy_whatif_kind */
 	uint8_t flags;
 };

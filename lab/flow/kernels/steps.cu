@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --- Parts of a step, for all rows or a single one --- */
 
-/* One of the 64 inputs of a flow. */
+/* Input k (0 to 63) of the network that computes the flow of energy at `at`. */
 static __device__ float input_of(const struct lab_flow_args *a, u64 at, float e, u32 k)
 {
 	u32 w = (k - E - PLACE) / 4 * 1024;

@@ -13,7 +13,7 @@ struct kwhy_kubelet;
 
 /*
  * `root`: the folder that contains var/lib/kubelet; NULL: "/". The text is copied. If the socket exists,
- * the call waits at most one second for an answer.
+ * kwhy_kubelet_open() makes a first request and waits at most one second for its answer.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kubelet_open(
 	const char *root, struct kwhy_kubelet **out, struct kwhy_error *error);

@@ -241,8 +241,8 @@ static void trimming_done(struct trimming *trimming)
 }
 
 /*
- * Makes a device the current one: finds the processes that use it, and the time from which each window is
- * known.
+ * Makes a device the current one: finds the processes that use it and, for each window, the time from which
+ * all work on the device is recorded (from_ns).
  */
 static void switch_device(struct trimming *trimming, uint32_t device)
 {

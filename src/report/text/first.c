@@ -106,7 +106,10 @@ static void add_row(struct kwhy_table *table, const struct kwhy_where *where, co
 	kwhy_table_percent(table, kwhy_where_share(where, row));
 }
 
-/* Adds a row with the sum of several accounts. The interval of this sum is unknown. */
+/*
+ * Adds a row with the sum of several accounts. The cell for the 90 % interval of its energy stays empty,
+ * because the interval of a sum is not known.
+ */
 static void add_sum(struct kwhy_table *table, const struct kwhy_where *where, const struct kwhy_total *sum,
 	const char *name)
 {

@@ -42,8 +42,8 @@ static struct kwhy_recording *three_runs(void)
 }
 
 /*
- * The readings start 1.5 s after the run: 0.1 s of the kernel at 300 W and 1.4 s of idle time at 100 W are
- * unmetered.
+ * The readings start 1.5 s after the start of the first run: its 0.1 s at 300 W, and the 1.4 s of idle time
+ * at 100 W after it, are unmetered.
  */
 static void what_no_reading_saw_of_a_run_is_worked_out_from_the_powers_of_its_accounts(void **state)
 {

@@ -22,7 +22,7 @@ enum trouble {
 	TROUBLE_FEW,
 	TROUBLE_LATE,
 	TROUBLE_OTHER_WORK, /* the readings are those of other work */
-	TROUBLE_UNITS,	    /* a unit of 1,000 times the meter's */
+	TROUBLE_UNITS,	    /* the readings are 1,000 times too large or too small, as in a wrong unit */
 	TROUBLE_COUNT
 };
 

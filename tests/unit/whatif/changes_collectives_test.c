@@ -32,7 +32,8 @@ static void work_does_not_wait_for_a_collective_that_its_stream_begins_with(void
 	assert_made(made(&build, "overlap-collectives", 0, NULL), 1, 10000);
 }
 
-/* Checks the places and the time of --overlap-collectives after another change. */
+/* Checks in how many places --overlap-collectives applies after another change, and the run's time after
+ * both. */
 static void assert_overlapped_after(
 	struct build *build, const char *id, uint32_t number, uint64_t places, int64_t after_ns)
 {
