@@ -18,11 +18,12 @@ option(KWHY_PAGE "Build the report page into the program (needs Node.js; scripts
 if(NOT KWHY_PAGE)
 	message(STATUS "no report page: run scripts/setup, then configure again with -DKWHY_PAGE=ON")
 endif()
-# With ccache, objects that two builds share (release, portable) are compiled once.
+# With ccache, objects that two builds share (release, portable) are compiled once. In depend mode ccache takes the list of
+# headers from the compiler, and so does not run the preprocessor before each compilation.
 find_program(KWHY_CCACHE ccache)
 if(KWHY_CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER)
-	set(CMAKE_C_COMPILER_LAUNCHER ${KWHY_CCACHE})
-	set(CMAKE_CXX_COMPILER_LAUNCHER ${KWHY_CCACHE})
+	set(CMAKE_C_COMPILER_LAUNCHER env CCACHE_DEPEND=1 ${KWHY_CCACHE})
+	set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 option(KWHY_WERROR "Warnings are errors" OFF)
 option(KWHY_PORTABLE "Link dependencies statically where an archive exists" OFF)
