@@ -7,6 +7,7 @@ usage: vocabulary.py SOURCE_DIR
 Plain words of the columns "not" must not be in help, messages, comments or pages; `quoted` ones must not be a part of
 an identifier.
 """
+import functools
 import os
 import re
 import subprocess
@@ -30,7 +31,7 @@ def denied(page):
             continue
         for entry in filter(None, (entry.strip() for entry in cells[3].split(','))):
             (parts if entry.startswith('`') else words).add(entry.strip('`'))
-    return words, parts
+    return words, frozenset(parts)
 
 
 def files(root):
@@ -73,6 +74,7 @@ def spelled(words):
                       r')(?![\w-])', re.I)
 
 
+@functools.lru_cache(maxsize=None)
 def has_part(name, parts):
     pieces = name.split('_')
     lower = {piece.lower() for piece in pieces}
