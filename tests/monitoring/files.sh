@@ -44,6 +44,8 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 promtool check metrics <"$metrics" || complain "promtool finds fault with the metrics"
 promtool check rules --lint=all monitoring/prometheus-rules.yml || complain "promtool finds fault with the rules"
-sed "s|RULES|$PWD/monitoring/prometheus-rules.yml|" tests/monitoring/rules_test.yml >"$place/rules_test.yml"
-promtool test rules "$place/rules_test.yml" || complain "a rule fires where it should not, or does not where it should"
+for file in rules rules_days; do
+	sed "s|RULES|$PWD/monitoring/prometheus-rules.yml|" "tests/monitoring/${file}_test.yml" >"$place/$file.yml"
+	promtool test rules "$place/$file.yml" || complain "$file: a rule fires where it should not, or does not where it should"
+done
 exit "$bad"
