@@ -56,6 +56,9 @@ static const char *const inputs[][12] = {
 
 enum { INPUTS = sizeof(inputs) / sizeof(inputs[0]) };
 
+/* The first screen and the brief report of each input, made once for all tests. */
+static struct spawned screens[INPUTS], briefs[INPUTS];
+
 static void fill_words(const char *words[WORDS_MAX], const char *first, const char *const *input)
 {
 	size_t count = 0;
@@ -64,6 +67,8 @@ static void fill_words(const char *words[WORDS_MAX], const char *first, const ch
 	words[count++] = "-q";
 	if (first)
 		words[count++] = first;
+	if (first && strcmp(first, "--brief") == 0)
+		words[count++] = "--json"; /* which --brief shortens */
 	while (*input)
 		words[count++] = *input++;
 	words[count] = NULL;
@@ -155,11 +160,8 @@ static void the_first_screen_fits_a_terminal_of_80_columns(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < INPUTS; i++) {
-		struct spawned spawned = report(NULL, inputs[i]);
-
-		assert_int_equal(spawned.exit, 0);
-		assert_screen(spawned.out.data, 80);
-		spawned_done(&spawned);
+		assert_int_equal(screens[i].exit, 0);
+		assert_screen(screens[i].out.data, 80);
 	}
 }
 
@@ -196,23 +198,22 @@ static char *unwrapped(const char *text)
  * Checks that the first screen shows three findings, or all if there are fewer, each with its whole cure, and
  * that it advises to probe the program if little of the energy is known well (`is_vague`).
  */
-static void assert_advice(const char *const *input, bool is_vague)
+static void assert_advice(size_t input, bool is_vague)
 {
-	struct spawned spawned = report(NULL, input), data = report("--json", input);
+	struct spawned data = report("--json", inputs[input]);
 	json_t *document = json_loadb(data.out.data, data.out.length, 0, NULL),
 	       *findings = json_object_get(document, "findings"), *finding;
-	char *line = unwrapped(spawned.out.data);
+	char *line = unwrapped(screens[input].out.data);
 	size_t i, whole = 0, count = json_array_size(findings);
 
 	json_array_foreach(findings, i, finding)
 		whole += strstr(line, json_string_value(json_object_get(finding, "cure"))) != NULL;
 	if (whole < (count < 3 ? count : 3))
-		fail_msg("%zu whole cures of %zu: %s", whole, count, spawned.out.data);
+		fail_msg("%zu whole cures of %zu: %s", whole, count, screens[input].out.data);
 	assert_int_equal(strstr(line, " is known within 5 %: probe ") != NULL, is_vague);
 	free(line);
 	json_decref(document);
 	spawned_done(&data);
-	spawned_done(&spawned);
 }
 
 /* Each kind of work of mix-burst, which is the last of these inputs, also ran alone. */
@@ -220,7 +221,7 @@ static void the_first_screen_names_three_things_to_do_with_their_whole_cures(voi
 {
 	(void)state;
 	for (size_t i = 0; i < 8; i++)
-		assert_advice(inputs[i], i != 7);
+		assert_advice(i, i != 7);
 }
 
 static void all_sections_fit_80_columns(void **state)
@@ -357,23 +358,14 @@ static void findings_of_many_ranks_are_one_row_a_kind(void **state)
 	spawned_done(&spawned);
 }
 
-static json_t *brief_of(const char *const *input)
+static json_t *brief_in(const struct spawned *spawned)
 {
-	const char *words[WORDS_MAX] = {"report", "-q", "--brief", "--json"};
-	struct spawned spawned;
-	json_t *brief;
-	size_t count = 4;
+	json_t *brief = json_loadb(spawned->out.data, spawned->out.length, 0, NULL);
 
-	while (*input)
-		words[count++] = *input++;
-	words[count] = NULL;
-	spawned = spawn_run(&(struct spawn){.words = words});
-	assert_int_equal(spawned.exit, 0);
-	assert_in_range(spawned.out.length, 200, 4096);
-	brief = json_loadb(spawned.out.data, spawned.out.length, 0, NULL);
+	assert_int_equal(spawned->exit, 0);
+	assert_in_range(spawned->out.length, 200, 4096);
 	assert_non_null(brief);
 	assert_keeps_to_schema("brief", brief);
-	spawned_done(&spawned);
 	return brief;
 }
 
@@ -409,25 +401,21 @@ static void shares_of_the_first_screen_name_their_total(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < INPUTS; i++) {
-		json_t *brief = brief_of(inputs[i]);
-		struct spawned spawned = report(NULL, inputs[i]);
+		json_t *brief = brief_in(&briefs[i]);
 		char sum[KWHY_QUANTITY_BYTES], words[96];
 
 		assert_brief_agrees(brief);
 		kwhy_quantity_si(sum, real_of(brief, "where_j"), "J", 3);
 		snprintf(words, sizeof(words), "share of %s", sum);
-		if (real_of(brief, "where_j") > 0 && !strstr(spawned.out.data, words)) {
+		if (real_of(brief, "where_j") > 0 && !strstr(screens[i].out.data, words)) {
 			snprintf(words, sizeof(words), "share of the %s", sum);
-			assert_non_null(strstr(spawned.out.data, words));
+			assert_non_null(strstr(screens[i].out.data, words));
 		}
-		spawned_done(&spawned);
 		json_decref(brief);
 	}
 }
 
-/*
- * The time, energy and mean power of an account for time around the run must belong to the same readings.
- */
+/* Time, energy and mean power of an account for time around the run belong to the same readings. */
 static void energy_around_the_run_is_its_time_at_its_mean_power(void **state)
 {
 	const char *const *input = inputs[0];
@@ -488,14 +476,16 @@ static void assert_whole(json_t *brief)
 
 static void the_brief_report_has_at_most_4_kb(void **state)
 {
+	struct spawned spawned = report("--brief", many_ranks);
 	json_t *brief, *first;
 
 	(void)state;
 	for (size_t i = 0; i < INPUTS; i++) {
-		assert_whole(brief = brief_of(inputs[i]));
+		assert_whole(brief = brief_in(&briefs[i]));
 		json_decref(brief);
 	}
-	brief = brief_of(many_ranks);
+	brief = brief_in(&spawned);
+	spawned_done(&spawned);
 	first = json_array_get(json_object_get(brief, "do"), 0);
 	assert_string_equal(json_string_value(json_object_get(first, "id")), "launch-bound");
 	assert_int_equal(json_integer_value(json_object_get(first, "devices")), RANKS);
@@ -503,10 +493,7 @@ static void the_brief_report_has_at_most_4_kb(void **state)
 	assert_fails(SPAWN("report", TINY, "--brief"), 2, "--brief shortens JSON; add --json");
 }
 
-/*
- * If the few accounts that fit on the screen are less than half of the energy, groups of accounts are
- * shown.
- */
+/* If the few accounts that fit on the screen are less than half of the energy, groups are shown. */
 static void little_room_shows_groups_of_accounts(void **state)
 {
 	struct spawned spawned = SPAWN("report", "-q", EXAMPLES "recordings/train.kwhy");
@@ -550,7 +537,9 @@ static void what_to_do_names_file_and_line(void **state)
 	spawned = report(NULL, input);
 	assert_non_null(strstr(spawned.out.data, "train.py:42)"));
 	spawned_done(&spawned);
-	brief = brief_of(input);
+	spawned = report("--brief", input);
+	brief = brief_in(&spawned);
+	spawned_done(&spawned);
 	first = json_array_get(json_object_get(brief, "do"), 0);
 	assert_string_equal(json_string_value(json_object_get(first, "file")), "/src/train.py");
 	assert_int_equal(json_integer_value(json_object_get(first, "line")), 42);
@@ -566,6 +555,10 @@ static int make_inputs(void **state)
 		return -1;
 	for (size_t rank = 0; rank < RANKS; rank++)
 		write_rank(rank);
+	for (size_t i = 0; i < INPUTS; i++) {
+		screens[i] = report(NULL, inputs[i]);
+		briefs[i] = report("--brief", inputs[i]);
+	}
 	return 0;
 }
 
@@ -574,6 +567,10 @@ static int remove_inputs(void **state)
 	(void)state;
 	for (size_t rank = 0; rank < RANKS; rank++)
 		unlink(rank_paths[rank]);
+	for (size_t i = 0; i < INPUTS; i++) {
+		spawned_done(&screens[i]);
+		spawned_done(&briefs[i]);
+	}
 	return rmdir(folder);
 }
 
