@@ -25,7 +25,7 @@ same() { # WHAT A B
 }
 
 for form in perfetto chrome sqlite csv; do
-	"$kwhy" export "$trace" --power "$power" --to "$form" -o "$folder/run.$form"
+	"$kwhy" export "$trace" --power "$power" --to "$form" -o "$folder/run.$form" 2>"$folder/said.$form"
 done
 "$kwhy" export "$trace" --power "$power" --to chrome -o "$folder/run.json.gz"
 
@@ -106,8 +106,7 @@ energy_of() { # of a report: prints its work and the energies of each account
 same "work and energy of sqlite" "$(energy_of "$folder/back.json")" "$(energy_of "$folder/first.json")"
 grep -q '"tokens"' "$folder/back.json" || fail "the work is lost"
 for form in csv chrome perfetto; do
-	"$kwhy" export "$trace" --power "$power" --to "$form" -o "$folder/told.$form" 2>"$folder/said"
-	same "sentences about readings of $form" "$(grep -c 'meter readings are not read back' "$folder/said")" 1
+	same "sentences about readings of $form" "$(grep -c 'meter readings are not read back' "$folder/said.$form")" 1
 	"$kwhy" export "$trace" --to "$form" -o "$folder/told.$form" 2>"$folder/said"
 	[ ! -s "$folder/said" ] || fail "$form says without readings: $(cat "$folder/said")"
 done
@@ -117,18 +116,18 @@ done
 same "sentences about repeats" "$(grep -c 'does not mark the repeats of kwhy probe' "$folder/said")" 1
 
 # Chrome and CSV are read back as the same activities, with equal counts and times of every account.
+"$kwhy" report "$trace" --json -o "$folder/first.json"
 for back in run.chrome run.json.gz run.csv run.perfetto; do
 	"$kwhy" report "$folder/$back" --json -o "$folder/back.json"
 	same "kernels of $back" \
 		"$(sed -n '/"kernels"/,/}/p' "$folder/back.json" | tr -d ' \n')" \
-		"$("$kwhy" report "$trace" --json | sed -n '/"kernels"/,/}/p' | tr -d ' \n')"
+		"$(sed -n '/"kernels"/,/}/p' "$folder/first.json" | tr -d ' \n')"
 done
 
 # Perfetto keeps the causes of idle time, too.
 times() { # of a report: prints the time in each category
 	grep -oE '"(span|busy|idle|compute|collective|copy|memset|sync|launch|alloc|host)_ns": [0-9]+' "$1"
 }
-"$kwhy" report "$trace" --json -o "$folder/first.json"
 "$kwhy" report "$folder/run.perfetto" --json -o "$folder/back.json"
 same "times of perfetto" "$(times "$folder/back.json")" "$(times "$folder/first.json")"
 
