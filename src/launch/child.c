@@ -227,6 +227,8 @@ static void attend(struct child *child, struct kwhy_child_end *out)
 		request->tick(request->context);
 		next_tick_ns = kwhy_clock_mono_ns() + request->tick_ns;
 	}
+	if (request->ended)
+		request->ended(request->context);
 	drain(child);
 	out->left_running = reap();
 }

@@ -23,6 +23,8 @@ struct kwhy_child_request {
 	kwhy_output_seen *seen;
 	bool hides_output;		/* `seen` alone receives the output */
 	void (*started)(void *context); /* called when the command has been started; NULL: not called */
+	/* called when the command has ended, before the rest of its output is passed on; NULL: not called */
+	void (*ended)(void *context);
 	/* longest time between calls of tick() while the command runs; 0: tick() is not called */
 	int64_t tick_ns;
 	void (*tick)(void *context);

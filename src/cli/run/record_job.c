@@ -54,6 +54,7 @@ struct job {
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler;
 	struct kwhy_record_meters *meters;
+	struct kwhy_record_counting counting;
 	struct kwhy_record_digests digests;
 	bool is_spooled; /* only digests are kept: the recording is deleted at the end */
 	struct kwhy_record_runner runner;
@@ -156,6 +157,11 @@ static enum kwhy_status check_options(const struct kwhy_record_options *options,
 		return kwhy_fail(error, KWHY_E_USAGE, "--duration takes more than 0 and up to 1e6 seconds");
 	if (!(options->gauges_s >= 0.15 && options->gauges_s <= 60))
 		return kwhy_fail(error, KWHY_E_USAGE, "--gauges takes 0.15 to 60 seconds");
+	if (options->counters && (options->power_only || options->replay))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--counters and %s exclude each other: the counters are of kernels whose energy is "
+			"metered",
+			options->power_only ? "--power-only" : "--power-file");
 	status = check_digest(options, error);
 	if (!status)
 		status = check_windows(options, error);
@@ -238,6 +244,12 @@ static enum kwhy_status name_things(
 							    : kwhy_fail_memory(error, "the command line");
 }
 
+static const char *producer_of(const struct job *job)
+{
+	return job->options->probe ? "kwhy probe " KWHY_VERSION : "kwhy record " KWHY_VERSION;
+}
+
+/* The processes that sample counters are forked before the sampler's thread is there. */
 static enum kwhy_status open_sensors(struct job *job, struct kwhy_error *error)
 {
 	const struct kwhy_record_options *options = job->options;
@@ -255,6 +267,9 @@ static enum kwhy_status open_sensors(struct job *job, struct kwhy_error *error)
 
 	kwhy_sensor_request_see(&request);
 	status = kwhy_sensors_open(&request, &job->sensors, error);
+	if (!status && options->counters)
+		status = kwhy_record_counters_open(
+			job->sensors, producer_of(job), &job->counting.counters, error);
 	if (!status && job->sensors->task_count)
 		status = kwhy_sampler_start(job->sensors, NULL, &job->sampler, error);
 	return status;
@@ -265,7 +280,7 @@ static enum kwhy_status open_meters(struct job *job, struct kwhy_error *error)
 	const struct kwhy_record_meters_request request = {
 		.path = kwhy_arena_printf(&job->arena, "%s/meters.blocks", job->folder.path),
 		.command = job->command,
-		.producer = job->options->probe ? "kwhy probe " KWHY_VERSION : "kwhy record " KWHY_VERSION,
+		.producer = producer_of(job),
 		.limit_bytes = job->limit_bytes,
 	};
 
@@ -368,6 +383,8 @@ static enum kwhy_status prepare(
 		status = open_meters(job, error);
 	if (!status && job->options->probe)
 		status = kwhy_probe_job_prepare(&job->probe, job->folder.path, error);
+	if (!status && job->counting.counters)
+		kwhy_record_counters_start(job->counting.counters, job->folder.path, job->limit_bytes);
 	if (!status)
 		status = prepare_activity(job, error);
 	if (!status)
@@ -376,6 +393,7 @@ static enum kwhy_status prepare(
 		.sensors = job->sensors,
 		.sampler = job->sampler,
 		.meters = job->meters,
+		.counting = job->counting.counters ? &job->counting : NULL,
 		.specs = &job->specs,
 		.environment = &job->environment,
 		.work_file = &job->work_file,
@@ -447,6 +465,7 @@ static enum kwhy_status close_all(struct job *job, struct kwhy_error *error)
 
 	if (job->sampler)
 		kwhy_sampler_stop(job->sampler, NULL);
+	kwhy_record_counters_close(job->counting.counters);
 	status = kwhy_record_meters_close(job->meters, error);
 	if (job->sensors)
 		kwhy_sensors_close(job->sensors);
@@ -513,7 +532,8 @@ static enum kwhy_status record(
 	enum kwhy_status status = prepare(job, operands, error), closed, digested;
 	struct kwhy_error second = {0};
 
-	if (!status && kwhy_record_await_first(&job->runner))
+	if (!status && kwhy_record_await_first(&job->runner) &&
+		kwhy_record_counting_await(job->runner.counting, &job->signals, job->meters))
 		status = kwhy_record_run(&job->runner, &job->end, error);
 	closed = close_all(job, &second);
 	if (!job->end.has_run)

@@ -124,6 +124,15 @@ static void keep_folder(void *context)
 	}
 }
 
+/* Ends the sampling of counters, so that its processes are not taken for those that the command leaves. */
+static void end_counters(void *context)
+{
+	const struct recording *recording = context;
+
+	if (recording->runner->counting)
+		kwhy_record_counting_end(recording->runner->counting, recording->runner->meters);
+}
+
 static void tick(void *context)
 {
 	struct recording *recording = context;
@@ -259,6 +268,8 @@ static enum kwhy_status begin_window(const struct kwhy_record_runner *runner, st
 	if (is_part)
 		kwhy_record_meters_window(runner->meters, start_ns - MARGIN_NS,
 			end_ns == INT64_MAX ? end_ns : end_ns + MARGIN_NS);
+	if (is_part && runner->counting)
+		kwhy_record_counters_window(runner->counting->counters, start_ns, end_ns);
 	if (status || (!is_part && !runner->has_windows))
 		return status;
 	return kwhy_inject_prepare_times(kwhy_clock_unix_of_mono(&relation, start_ns),
@@ -294,6 +305,8 @@ static void write_costs(const struct recording *recording)
 	struct costs after;
 
 	read_costs(runner, &after);
+	if (runner->counting)
+		after.own_ns += kwhy_record_counters_cpu_ns(runner->counting->counters);
 	kwhy_record_meters_add_cost(
 		runner->meters, KWHY_WIRE_COST_LAUNCHER, after.own_ns - before->own_ns, 0);
 	if (runner->sampler)
@@ -451,6 +464,7 @@ enum kwhy_status kwhy_record_run(
 		.argv = runner->argv,
 		.seen = runner->specs->watching ? see_output : NULL,
 		.started = keep_folder,
+		.ended = end_counters,
 		.tick_ns = SECOND_NS,
 		.tick = tick,
 		.context = &recording,

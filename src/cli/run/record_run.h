@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "cli/run/probe_watch.h"
+#include "cli/run/record_counters.h"
 #include "cli/run/record_digest.h"
 #include "cli/run/stat_spec.h"
 #include "cli/run/stat_work_file.h"
@@ -18,6 +19,8 @@ struct kwhy_record_runner {
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler; /* NULL: there is no meter to sample */
 	struct kwhy_record_meters *meters;
+	struct kwhy_record_counting
+		*counting; /* samples of performance counters; NULL: they are not wanted */
 	struct kwhy_stat_specs *specs;
 	/* environment of the command, to which the times are added */
 	struct kwhy_environment *environment;

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_RECORD_COUNTERS_H
+#define KWHY_RECORD_COUNTERS_H
+
+#include "sensor/sensor.h"
+
+/*
+ * Samples of performance counters of GPUs, while the command runs. For each NVIDIA GPU there is a process of
+ * its own, which writes a file in the recording: CUPTI may crash, must not be used twice in a process, and
+ * decoding the samples of a GPU takes most of a processor's core. Whatever happens to these processes, the
+ * recording goes on. Only the thread that opened them may use them.
+ */
+struct kwhy_record_counters;
+
+/*
+ * Starts a process for each whole NVIDIA GPU of the sensors, which are borrowed. Call it before this process
+ * starts a thread, since the children go on without executing another program. `producer` is the program that
+ * records, "kwhy record 1.2".
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_record_counters_open(const struct kwhy_sensors *sensors,
+	const char *producer, struct kwhy_record_counters **out, struct kwhy_error *error);
+
+/* Lets the processes sample and write files to the folder, of at most limit_bytes each (0: no limit). */
+void kwhy_record_counters_start(
+	struct kwhy_record_counters *counters, const char *folder, uint64_t limit_bytes);
+
+/* Whether every process samples or has failed. It does not wait. */
+bool kwhy_record_counters_are_ready(struct kwhy_record_counters *counters);
+
+/* Gives up the processes that are not ready. */
+void kwhy_record_counters_give_up(struct kwhy_record_counters *counters);
+
+/* From now on only samples that begin in this window are recorded. */
+void kwhy_record_counters_window(
+	struct kwhy_record_counters *counters, int64_t start_mono_ns, int64_t end_mono_ns);
+
+/* Ends the sampling and waits for the processes, which takes some ms and never more than some seconds. */
+void kwhy_record_counters_stop(struct kwhy_record_counters *counters);
+
+/*
+ * A sentence, without a full stop, that says of which devices samples are missing, why, and what to do. NULL:
+ * none are. The string is valid until the next call or the end of the counters.
+ */
+const char *kwhy_record_counters_failure(struct kwhy_record_counters *counters);
+
+/* Processor time that the processes used since they were ready, as far as it is known. */
+int64_t kwhy_record_counters_cpu_ns(const struct kwhy_record_counters *counters);
+
+/* Ends the processes and frees the memory. NULL is allowed. */
+void kwhy_record_counters_close(struct kwhy_record_counters *counters);
+
+#endif

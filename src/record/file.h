@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_RECORD_FILE_H
+#define KWHY_RECORD_FILE_H
+
+#include "model/recording.h"
+#include "recording/block_writer.h"
+#include "sensor/sensor.h"
+
+/*
+ * A file of blocks that a process of the recorder itself writes, next to those of the recorded program. Only
+ * one thread at a time may use it. A failed write is permanent and is reported by kwhy_record_file_check().
+ */
+struct kwhy_record_file {
+	char *path;
+	int fd;
+	unsigned char *memory; /* memory of the block writer */
+	struct kwhy_block_writer writer;
+	uint32_t names;
+};
+
+/*
+ * Creates the file at `path`, which must not exist; limit_bytes 0: no limit of its size. End with
+ * kwhy_record_file_release(), also after a failure.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_record_file_open(
+	struct kwhy_record_file *file, const char *path, uint64_t limit_bytes, struct kwhy_error *error);
+void kwhy_record_file_release(struct kwhy_record_file *file);
+
+/* Fails if a write has failed; the message says what to do. */
+KWHY_MUST_USE enum kwhy_status kwhy_record_file_check(
+	const struct kwhy_record_file *file, struct kwhy_error *error);
+
+/* Whether the file is still at its path. If its folder was deleted or moved, the file is no longer there. */
+bool kwhy_record_file_is_in_place(const struct kwhy_record_file *file);
+
+/*
+ * Writes a NAME record for a text and returns its id; 0 for NULL. Equal texts get different ids; there are
+ * too few of them to search for duplicates.
+ */
+uint32_t kwhy_record_file_name(struct kwhy_record_file *file, const char *text);
+
+void kwhy_record_file_add_clock(struct kwhy_record_file *file, const struct kwhy_clock_relation *relation);
+/* Adds the calling process; `command` is the id of its command's name. */
+void kwhy_record_file_add_process(
+	struct kwhy_record_file *file, uint32_t command, const char *producer, int64_t start_mono_ns);
+void kwhy_record_file_add_device(struct kwhy_record_file *file, const struct kwhy_sensor_device *device);
+
+#endif

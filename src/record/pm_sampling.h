@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_RECORD_PM_SAMPLING_H
+#define KWHY_RECORD_PM_SAMPLING_H
+
+#include "base/status.h"
+#include "model/perf_counter.h"
+#include "vendor/cupti_pm.h"
+
+#include <stdbool.h>
+
+/*
+ * Samples of the performance counters of one device, by CUPTI. The process needs no CUDA context. It must
+ * sample only one device, and use CUPTI for nothing else, because CUPTI keeps the state of a process.
+ */
+struct kwhy_pm_sampling {
+	struct kwhy_cupti cupti;
+	struct kwhy_cupti_pm_calls calls;
+	size_t device; /* CUDA's number of the device */
+	kwhy_cupti_host host;
+	kwhy_cupti_pm sampling;			       /* NULL: not enabled */
+	uint8_t *availability, *config, *data, *blank; /* blank: `data` without samples */
+	size_t config_bytes, data_bytes;
+	bool is_started;
+};
+
+/* Time between two samples, ns. */
+#define KWHY_PM_INTERVAL_NS 200000
+
+/*
+ * Opens CUPTI and prepares the sampling of the device with this UUID, in NVML's form. KWHY_E_UNSUPPORTED: it
+ * cannot be sampled; the message says why and what to do. End with kwhy_pm_sampling_close(), also after a
+ * failure. Zero-initialise it first.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_open(
+	struct kwhy_pm_sampling *pm, const char *uuid, struct kwhy_error *error);
+
+KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_start(struct kwhy_pm_sampling *pm, struct kwhy_error *error);
+
+/* Stops sampling. Samples until then can still be read. */
+KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_stop(struct kwhy_pm_sampling *pm, struct kwhy_error *error);
+
+/* Receives a sample; its start is a time on CLOCK_MONOTONIC, and its device is 0. */
+typedef void kwhy_pm_sampling_seen(void *context, const struct kwhy_perf_sample *sample);
+
+/*
+ * Passes the samples since the last call to `seen`. *out_more: there are more samples now. Call it every 10
+ * ms, so that the device's buffer does not overflow; that is a failure, after which there are no more
+ * samples.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_read(struct kwhy_pm_sampling *pm, kwhy_pm_sampling_seen *seen,
+	void *context, bool *out_more, struct kwhy_error *error);
+
+void kwhy_pm_sampling_close(struct kwhy_pm_sampling *pm);
+
+#endif
