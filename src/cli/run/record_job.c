@@ -143,6 +143,21 @@ static enum kwhy_status check_digest(const struct kwhy_record_options *options, 
 	return KWHY_OK;
 }
 
+/* Samples of counters are for telling what kernels draw, so both must be recorded. */
+static enum kwhy_status check_counters(const struct kwhy_record_options *options, struct kwhy_error *error)
+{
+	if (options->counters && options->power_only)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--counters and --power-only exclude each other: samples of counters say what "
+			"kernels "
+			"do, and no kernel is recorded");
+	if (options->counters && options->replay)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--counters and --power-file exclude each other: the counters are those of this "
+			"machine's GPUs, and the power is not");
+	return KWHY_OK;
+}
+
 static enum kwhy_status check_options(const struct kwhy_record_options *options,
 	const struct kwhy_operands *operands, struct kwhy_error *error)
 {
@@ -157,12 +172,9 @@ static enum kwhy_status check_options(const struct kwhy_record_options *options,
 		return kwhy_fail(error, KWHY_E_USAGE, "--duration takes more than 0 and up to 1e6 seconds");
 	if (!(options->gauges_s >= 0.15 && options->gauges_s <= 60))
 		return kwhy_fail(error, KWHY_E_USAGE, "--gauges takes 0.15 to 60 seconds");
-	if (options->counters && (options->power_only || options->replay))
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"--counters and %s exclude each other: the counters are of kernels whose energy is "
-			"metered",
-			options->power_only ? "--power-only" : "--power-file");
-	status = check_digest(options, error);
+	status = check_counters(options, error);
+	if (!status)
+		status = check_digest(options, error);
 	if (!status)
 		status = check_windows(options, error);
 	return status ? status : check_counts(&options->counts, error);

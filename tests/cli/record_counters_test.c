@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tests `kwhy record --counters` with a fake CUPTI, of which every sample has the same counts, and with
+ * faults of CUPTI. Whatever happens to the samples, the command and the rest of its recording are as without
+ * them.
+ */
+#include "import/import.h"
+#include "record_folder.h"
+
+#include <signal.h>
+
+#define PROGRAM KWHY_FAKE_PROGRAM " cuda launch:50"
+
+static int begin_with_gpus(void **state)
+{
+	const int failed = begin(state);
+
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR ":" KWHY_FAKE_CUDA_DIR, 1);
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_of_fake_cuda.txt", 1);
+	setenv("KWHY_CUPTI", KWHY_FAKE_CUPTI, 1);
+	setenv("KWHY_INJECT", KWHY_INJECT_LIBRARY, 1);
+	unsetenv("KWHY_FAKE_CUPTI_PM");
+	return failed;
+}
+
+static int end_fault(void **state)
+{
+	unsetenv("KWHY_FAKE_CUPTI_PM");
+	unsetenv("KWHY_FAKE_CUDA_DEVICES");
+	setenv("KWHY_CUPTI", KWHY_FAKE_CUPTI, 1);
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_of_fake_cuda.txt", 1);
+	unlink(place("two.txt"));
+	unlink(place("a"));
+	return end_one(state);
+}
+
+static struct kwhy_recording *read_recording(const char *path)
+{
+	const struct kwhy_import_options options = {0};
+	struct kwhy_recording *recording;
+	struct kwhy_error error;
+
+	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
+	if (kwhy_import_trace(recording, path, &options, &error) || kwhy_recording_finish(recording, &error))
+		fail_msg("%s", error.text);
+	return recording;
+}
+
+static bool has_note(const struct kwhy_recording *recording, const char *id, const char *says)
+{
+	for (size_t i = 0; i < recording->note_count; i++)
+		if (!strcmp(recording->notes[i].id, id) && strstr(recording->notes[i].text, says))
+			return true;
+	return false;
+}
+
+/* Checks that samples of a device follow each other without a gap, with the fake's counts. */
+static void check_samples(const struct kwhy_recording *recording, uint32_t device, size_t least)
+{
+	const struct kwhy_perf_sample *last = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < recording->perf_sample_count; i++) {
+		const struct kwhy_perf_sample *sample = &recording->perf_samples[i];
+
+		if (sample->device != device)
+			continue;
+		assert_int_equal(sample->length_ns, 200000);
+		if (last)
+			assert_int_equal(sample->start_ns, last->start_ns + 200000);
+		for (int c = 0; c < KWHY_PERF_COUNTER_COUNT; c++)
+			assert_float_equal(sample->counts[c], 100.0 * (c + 1), 0);
+		last = sample;
+		count++;
+	}
+	assert_true(count >= least);
+}
+
+static void counters_are_sampled_from_before_the_first_kernel_to_after_the_last(void **state)
+{
+	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c",
+		PROGRAM "; sleep 0.1; echo out; exit 5", NULL};
+	struct spawned spawned = spawn_run(&(struct spawn){.words = words});
+	struct kwhy_recording *recording;
+	const struct kwhy_activities *activities;
+	const struct kwhy_perf_sample *last;
+
+	(void)state;
+	assert_string_equal(spawned.out.data, "out\n");
+	spawned = assert_ends(spawned, 5, "ended with status 5");
+	assert_null(strstr(spawned.err.data, "counters"));
+	spawned_done(&spawned);
+	recording = read_recording(place("a"));
+	activities = &recording->activities;
+	assert_int_equal(activities->count, 50);
+	assert_int_equal(recording->device_count, 1);
+	check_samples(recording, 0, 500);
+	last = &recording->perf_samples[recording->perf_sample_count - 1];
+	assert_true(recording->perf_samples[0].start_ns < activities->start_ns[0]);
+	assert_true(last->start_ns > activities->start_ns[activities->count - 1]);
+	assert_false(has_note(recording, "no-counters", ""));
+	assert_int_equal(recording->lost.dropped_records, 0);
+	kwhy_recording_free(recording);
+	assert_done(SPAWN("verify", place("a")), 0, "");
+}
+
+/* Returns the text of a report of which only the times differ from run to run, without digits. */
+static char *shape_of_report(const char *path)
+{
+	struct spawned spawned = SPAWN("report", "--section", "devices,recorded", path);
+	char *text = strdup(spawned.out.data), *end = text;
+
+	for (const char *c = text; *c; c++)
+		if (*c < '0' || *c > '9')
+			*end++ = *c;
+	*end = '\0';
+	spawned_done(&spawned);
+	return text;
+}
+
+static void the_sampling_process_is_no_process_of_the_report(void **state)
+{
+	const char *const with[] = {
+		"record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c", PROGRAM, NULL};
+	char *text;
+
+	(void)state;
+	assert_done(spawn_run(&(struct spawn){.words = with}), 0, "");
+	text = shape_of_report(place("a"));
+	assert_null(strstr(text, "counters"));
+	assert_null(strstr(text, "rank"));
+	free(text);
+}
+
+static void two_gpus_have_samples_of_their_own(void **state)
+{
+	static const char gpus[] = "gpu \"NVIDIA H200\"\nuuid GPU-00102030-4050-6070-8090-a0b0c0d0e0f0\n"
+				   "power constant 124\n"
+				   "gpu \"NVIDIA H200\"\nuuid GPU-01112131-4151-6171-8191-a1b1c1d1e1f1\n"
+				   "power constant 124\n";
+	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c",
+		PROGRAM "; sleep 0.1", NULL};
+	FILE *file = fopen(place("two.txt"), "w");
+	struct kwhy_recording *recording;
+
+	(void)state;
+	assert_non_null(file);
+	fputs(gpus, file);
+	fclose(file);
+	setenv("KWHY_FAKE_NVML", place("two.txt"), 1);
+	setenv("KWHY_FAKE_CUDA_DEVICES", "2", 1);
+	assert_done(spawn_run(&(struct spawn){.words = words}), 0, "");
+	recording = read_recording(place("a"));
+	assert_int_equal(recording->device_count, 2);
+	check_samples(recording, 0, 500);
+	check_samples(recording, 1, 500);
+	kwhy_recording_free(recording);
+}
+
+static void a_gpu_that_cuda_does_not_show_has_no_samples(void **state)
+{
+	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "true", NULL};
+	struct kwhy_recording *recording;
+
+	(void)state;
+	use_steady_load();
+	assert_done(spawn_run(&(struct spawn){.words = words}), 0, "CUDA does not show this GPU");
+	recording = read_recording(place("a"));
+	assert_true(has_note(recording, "no-counters", "CUDA does not show this GPU"));
+	assert_int_equal(recording->perf_sample_count, 0);
+	kwhy_recording_free(recording);
+}
+
+/* Records with a fault, and checks that only the samples suffer. Returns their number. */
+static size_t record_with_fault(const char *says)
+{
+	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c",
+		PROGRAM "; sleep 0.4; echo out; exit 5", NULL};
+	struct spawned spawned = spawn_run(&(struct spawn){.words = words});
+	struct kwhy_recording *recording;
+	const char *told;
+	size_t samples;
+
+	assert_string_equal(spawned.out.data, "out\n");
+	spawned = assert_ends(spawned, 5, says);
+	told = strstr(spawned.err.data, "samples of performance counters are missing on GPU 0: ");
+	assert_non_null(told);
+	assert_null(strstr(told + 1, "samples of performance counters are missing"));
+	spawned_done(&spawned);
+	recording = read_recording(place("a"));
+	assert_int_equal(recording->activities.count, 50);
+	assert_true(has_note(recording, "no-counters", says));
+	assert_int_equal(recording->lost.dropped_records, 0);
+	samples = recording->perf_sample_count;
+	kwhy_recording_free(recording);
+	return samples;
+}
+
+static void without_permission_the_message_says_how_to_get_it(void **state)
+{
+	(void)state;
+	setenv("KWHY_FAKE_CUPTI_PM", "privileges", 1);
+	assert_int_equal(
+		record_with_fault("run kwhy as root, or let the driver's module allow it to all users "
+				  "(NVreg_RestrictProfilingToAdminUsers=0)"),
+		0);
+	assert_done(SPAWN("verify", place("a")), 0, "");
+}
+
+static void a_chip_with_other_counters_has_no_samples(void **state)
+{
+	(void)state;
+	setenv("KWHY_FAKE_CUPTI_PM", "metrics", 1);
+	assert_int_equal(record_with_fault("on Hopper (H100, H200) only"), 0);
+	assert_done(SPAWN("verify", place("a")), 0, "");
+}
+
+static void after_an_overflow_the_samples_end(void **state)
+{
+	(void)state;
+	setenv("KWHY_FAKE_CUPTI_PM", "overflow", 1);
+	assert_in_range(record_with_fault("samples came faster than"), 1, 510);
+	assert_done(SPAWN("verify", place("a")), 0, "");
+}
+
+static void a_crash_of_the_sampling_process_is_told(void **state)
+{
+	(void)state;
+	setenv("KWHY_FAKE_CUPTI_PM", "crash", 1);
+	assert_in_range(record_with_fault("their process was killed by signal 11"), 1, 510);
+}
+
+static void a_crash_before_the_first_sample_is_told(void **state)
+{
+	(void)state;
+	setenv("KWHY_FAKE_CUPTI_PM", "crash-early", 1);
+	assert_int_equal(record_with_fault("their process was killed by signal 11"), 0);
+	assert_done(SPAWN("verify", place("a")), 0, "");
+}
+
+static void an_old_cupti_has_no_samples(void **state)
+{
+	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "true", NULL};
+
+	(void)state;
+	setenv("KWHY_CUPTI", KWHY_FAKE_CUPTI_12, 1);
+	assert_done(spawn_run(&(struct spawn){.words = words}), 0, "older than CUDA 12.6");
+}
+
+static void without_cupti_there_are_no_samples(void **state)
+{
+	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "true", NULL};
+
+	(void)state;
+	setenv("KWHY_CUPTI", "/nowhere/libcupti.so", 1);
+	assert_done(spawn_run(&(struct spawn){.words = words}), 0, "CUPTI, a part of the CUDA toolkit,");
+}
+
+static void a_full_file_ends_the_samples_and_loses_no_record_of_the_program(void **state)
+{
+	const char *const words[] = {"record", "-q", "--counters", "--max-size", "64K", "-o", place("a"),
+		"--", "sh", "-c", PROGRAM "; sleep 0.5", NULL};
+	struct kwhy_recording *recording;
+
+	(void)state;
+	assert_done(spawn_run(&(struct spawn){.words = words}), 0, "their file has reached --max-size");
+	recording = read_recording(place("a"));
+	assert_int_equal(recording->activities.count, 50);
+	assert_in_range(recording->perf_sample_count, 1, 65536 / 48);
+	assert_int_equal(recording->lost.dropped_records, 0);
+	kwhy_recording_free(recording);
+	assert_done(SPAWN("verify", place("a")), 0, "");
+}
+
+static void samples_are_in_a_recording_of_one_file(void **state)
+{
+	const char *const words[] = {"record", "-q", "--counters", "--one-file", "-o", place("a"), "--", "sh",
+		"-c", PROGRAM "; sleep 0.1", NULL};
+	struct kwhy_recording *recording;
+
+	(void)state;
+	assert_done(spawn_run(&(struct spawn){.words = words}), 0, "");
+	recording = read_recording(place("a"));
+	assert_int_equal(recording->activities.count, 50);
+	check_samples(recording, 0, 500);
+	kwhy_recording_free(recording);
+}
+
+static void a_command_that_cannot_start_leaves_nothing(void **state)
+{
+	const char *const words[] = {
+		"record", "-q", "--counters", "-o", place("a"), "--", "/nowhere/x", NULL};
+
+	(void)state;
+	assert_done(spawn_run(&(struct spawn){.words = words}), 127, "cannot run '/nowhere/x'");
+	assert_false(is_there(place("a")));
+}
+
+static void counters_need_kernels_and_meters(void **state)
+{
+	(void)state;
+	assert_done(SPAWN("record", "--counters", "--power-only", "--", "true"), 2,
+		"--counters and --power-only exclude each other");
+	assert_done(SPAWN("record", "--counters", "--power-file", "a.csv", "--", "true"), 2,
+		"--counters and --power-file exclude each other");
+}
+
+#define FAULT(name) cmocka_unit_test_teardown(name, end_fault)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(counters_are_sampled_from_before_the_first_kernel_to_after_the_last),
+		CASE(the_sampling_process_is_no_process_of_the_report),
+		FAULT(two_gpus_have_samples_of_their_own),
+		FAULT(a_gpu_that_cuda_does_not_show_has_no_samples),
+		FAULT(without_permission_the_message_says_how_to_get_it),
+		FAULT(a_chip_with_other_counters_has_no_samples),
+		FAULT(after_an_overflow_the_samples_end),
+		FAULT(a_crash_of_the_sampling_process_is_told),
+		FAULT(a_crash_before_the_first_sample_is_told),
+		FAULT(an_old_cupti_has_no_samples),
+		FAULT(without_cupti_there_are_no_samples),
+		FAULT(a_full_file_ends_the_samples_and_loses_no_record_of_the_program),
+		FAULT(samples_are_in_a_recording_of_one_file),
+		CASE(a_command_that_cannot_start_leaves_nothing),
+		CASE(counters_need_kernels_and_meters),
+	};
+
+	return kwhy_test_main(tests, begin_with_gpus, end);
+}
