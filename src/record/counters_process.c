@@ -80,9 +80,11 @@ static bool take_order(struct process *process, int most_ms)
 static void begin_file(struct process *process, const char *producer)
 {
 	const struct kwhy_clock_relation relation = kwhy_clock_relate();
+	const struct kwhy_record_process facts = {
+		.producer = producer, .start_mono_ns = relation.mono_ns, .is_helper = true};
 
 	kwhy_record_file_add_clock(&process->file, &relation);
-	kwhy_record_file_add_process(&process->file, 0, producer, relation.mono_ns);
+	kwhy_record_file_add_process(&process->file, &facts);
 	kwhy_record_file_add_device(&process->file, process->device);
 	kwhy_block_writer_flush(&process->file.writer);
 }

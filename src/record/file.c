@@ -75,21 +75,21 @@ void kwhy_record_file_add_clock(struct kwhy_record_file *file, const struct kwhy
 		*clock = (struct kwhy_wire_clock){relation->mono_ns, relation->offset_ns, relation->width_ns};
 }
 
-void kwhy_record_file_add_process(
-	struct kwhy_record_file *file, uint32_t command, const char *producer, int64_t start_mono_ns)
+void kwhy_record_file_add_process(struct kwhy_record_file *file, const struct kwhy_record_process *process)
 {
 	char name[HOST_BYTES] = "", start[KWHY_BOOT_BYTES];
 	bool is_named = !gethostname(name, sizeof(name) - 1) && name[0];
 	struct kwhy_wire_process row = {.pid = getpid(),
 		.parent_pid = getppid(),
-		.start_mono_ns = start_mono_ns,
+		.start_mono_ns = process->start_mono_ns,
 		.host = kwhy_record_file_name(file, is_named ? name : NULL),
-		.command = command,
+		.command = process->command,
 		.rank = KWHY_WIRE_UNKNOWN_U32,
-		.world_size = KWHY_WIRE_UNKNOWN_U32};
+		.world_size = KWHY_WIRE_UNKNOWN_U32,
+		.is_helper = process->is_helper};
 	struct kwhy_wire_process *place;
 
-	row.producer = kwhy_record_file_name(file, producer);
+	row.producer = kwhy_record_file_name(file, process->producer);
 	kwhy_boot_read(NULL, start);
 	row.boot = kwhy_record_file_name(file, start[0] ? start : NULL);
 	place = kwhy_block_writer_add(&file->writer, KWHY_WIRE_PROCESS);

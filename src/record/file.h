@@ -40,9 +40,16 @@ bool kwhy_record_file_is_in_place(const struct kwhy_record_file *file);
 uint32_t kwhy_record_file_name(struct kwhy_record_file *file, const char *text);
 
 void kwhy_record_file_add_clock(struct kwhy_record_file *file, const struct kwhy_clock_relation *relation);
-/* Adds the calling process; `command` is the id of its command's name. */
-void kwhy_record_file_add_process(
-	struct kwhy_record_file *file, uint32_t command, const char *producer, int64_t start_mono_ns);
+/* What a file states of the process that writes it. */
+struct kwhy_record_process {
+	uint32_t command;     /* id of its command's name; 0: none */
+	const char *producer; /* program that records: "kwhy record 1.2" */
+	int64_t start_mono_ns;
+	bool is_helper; /* the process helps its parent to record */
+};
+
+/* Adds the calling process. */
+void kwhy_record_file_add_process(struct kwhy_record_file *file, const struct kwhy_record_process *process);
 void kwhy_record_file_add_device(struct kwhy_record_file *file, const struct kwhy_sensor_device *device);
 
 #endif

@@ -26,9 +26,11 @@ static void say_clock(struct kwhy_record_meters *meters)
 
 static void say_process(struct kwhy_record_meters *meters, const struct kwhy_record_meters_request *request)
 {
-	meters->command = kwhy_record_file_name(&meters->file, request->command);
-	kwhy_record_file_add_process(&meters->file, meters->command, request->producer,
-		kwhy_sensors_relate(meters->sensors).mono_ns);
+	struct kwhy_record_process process = {
+		.producer = request->producer, .start_mono_ns = kwhy_sensors_relate(meters->sensors).mono_ns};
+
+	process.command = meters->command = kwhy_record_file_name(&meters->file, request->command);
+	kwhy_record_file_add_process(&meters->file, &process);
 }
 
 /*

@@ -103,7 +103,9 @@ struct kwhy_wire_process {
 		producer;	    /* names of the host, the command and the program that recorded it */
 	uint32_t rank, world_size;  /* UNKNOWN: the program is not distributed */
 	uint32_t local_rank_from_1; /* rank among the processes on this machine, plus 1; 0: unknown */
-	uint32_t boot, zero;	    /* boot: name that identifies this boot of the machine; 0: unknown */
+	uint32_t boot;		    /* name that identifies this boot of the machine; 0: unknown */
+	/* 1: the writer helps its parent to record, and counts as a part of that process */
+	uint32_t is_helper;
 };
 
 struct kwhy_wire_device {

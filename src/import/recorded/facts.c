@@ -140,13 +140,16 @@ static enum kwhy_status apply_process(struct kwhy_recorded *recorded, uint32_t i
 	struct kwhy_process *row;
 	enum kwhy_status status;
 
+	writer->rank = process->rank;
+	writer->host = kwhy_recorded_name(recorded, index, process->host);
+	writer->boot = kwhy_recorded_name(recorded, index, process->boot);
+	writer->helps_pid = process->is_helper ? process->parent_pid : 0;
+	if (process->is_helper)
+		return KWHY_OK;
 	status = kwhy_tracks_process(
 		&recorded->tracks, (int64_t)writer->id, process->pid, &writer->process, error);
 	if (status)
 		return status;
-	writer->rank = process->rank;
-	writer->host = kwhy_recorded_name(recorded, index, process->host);
-	writer->boot = kwhy_recorded_name(recorded, index, process->boot);
 	row = &recorded->recording->processes[writer->process];
 	row->rank = process->rank;
 	row->world_size = process->world_size == KWHY_WIRE_UNKNOWN_U32 ? 0 : process->world_size;

@@ -130,9 +130,23 @@ static enum kwhy_status check_once(struct kwhy_recorded *recorded, struct kwhy_e
 	return status;
 }
 
+/* The process that a writer helps to record; KWHY_NONE: it helps none, or that process wrote nothing. */
+static uint32_t helped_process(
+	const struct kwhy_recorded *recorded, const struct kwhy_recorded_writer *writer)
+{
+	for (size_t i = 0; writer->helps_pid && i < recorded->writer_count; i++) {
+		const struct kwhy_recorded_writer *other = &recorded->writers[i];
+
+		if (!other->helps_pid && other->process != KWHY_NONE && other->machine == writer->machine &&
+			recorded->recording->processes[other->process].pid == writer->helps_pid)
+			return other->process;
+	}
+	return KWHY_NONE;
+}
+
 /*
- * Adds a process for each writer whose process is not stated. Sets machine and writer of the processes of
- * all writers.
+ * Finds or adds a process for each writer whose process is not stated. Sets machine and writer of the
+ * processes of all writers that have a process of their own.
  */
 static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
@@ -141,6 +155,10 @@ static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kw
 	for (size_t i = 0; !status && i < recorded->writer_count; i++) {
 		struct kwhy_recorded_writer *writer = &recorded->writers[i];
 
+		if (writer->process == KWHY_NONE)
+			writer->process = helped_process(recorded, writer);
+		if (writer->helps_pid && writer->process != KWHY_NONE)
+			continue;
 		if (writer->process == KWHY_NONE)
 			status = kwhy_tracks_process(
 				&recorded->tracks, (int64_t)writer->id, -1, &writer->process, error);

@@ -87,6 +87,7 @@ struct kwhy_recorded_writer {
 	uint32_t machine;	      /* index of the writer's machine in the recording */
 	uint32_t rank;		      /* KWHY_NONE: unknown */
 	uint32_t process;	      /* index of the writer's process in the recording */
+	int64_t helps_pid; /* pid of the process that this writer helps to record; 0: it helps none */
 	struct kwhy_recorded_selection selection;
 	struct kwhy_wire_cost costs[KWHY_WIRE_COST_KIND_COUNT];
 	int64_t ended_ns; /* time of the writer's END record; valid if has_ended */
