@@ -2,6 +2,7 @@
 #include "recorded_tape.h"
 
 #include <fcntl.h>
+#include <math.h>
 
 static void record_program(struct tape *tape)
 {
@@ -504,6 +505,68 @@ static void rows_with_impossible_times_are_refused(void **state)
 	close(tape.fd);
 }
 
+/* A process samples for the launcher, pid 41: one good sample, two that no counter can give, one empty. */
+static void record_counters(struct tape *tape, int device)
+{
+	ADD(tape, PROCESS, process, .pid = 44, .parent_pid = 41, .host = HOST, .rank = KWHY_WIRE_UNKNOWN_U32,
+		.is_helper = 1);
+	ADD(tape, DEVICE, device, .index = device, .uuid = UUID, .limit_mw = -1);
+	ADD(tape, COUNTERS, counters, .start_mono_ns = 1100 * MS, .length_ns = 200000, .device = device,
+		.counts = {1, 2, 3, 4, 5, 6, 7, 8});
+	ADD(tape, COUNTERS, counters, .start_mono_ns = 1101 * MS, .length_ns = 200000, .device = device,
+		.counts = {-1});
+	ADD(tape, COUNTERS, counters, .start_mono_ns = 1102 * MS, .length_ns = 200000, .device = device,
+		.counts = {0, INFINITY});
+	ADD(tape, COUNTERS, counters, .start_mono_ns = 1103 * MS, .length_ns = 0, .device = device);
+}
+
+static void samples_of_counters_belong_to_the_device_and_their_writer_to_the_launcher(void **state)
+{
+	char path[64];
+	int fd = record_both(path);
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape, fd, 300);
+	say_names(&tape);
+	record_counters(&tape, 3);
+	tape_done(&tape);
+	recording = import(path);
+	assert_int_equal(recording->process_count, 2);
+	assert_int_equal(recording->device_count, 1);
+	assert_int_equal(recording->machine_count, 1);
+	assert_int_equal(recording->perf_sample_count, 1);
+	assert_int_equal(recording->lost.skipped_events, 3);
+	assert_int_equal(recording->perf_samples[0].device, 0);
+	assert_int_equal(recording->perf_samples[0].start_ns, recording->activities.start_ns[0]);
+	assert_int_equal(recording->perf_samples[0].length_ns, 200000);
+	assert_float_equal(recording->perf_samples[0].counts[KWHY_PERF_L2_SECTORS], 8, 0);
+	kwhy_recording_free(recording);
+	close(fd);
+}
+
+/* The writer alone is a process of its own, as no other is there that it could belong to. */
+static void a_helper_without_its_process_is_read(void **state)
+{
+	char path[64];
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape, memfd_create("recording", 0), 300);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", tape.fd);
+	say_names(&tape);
+	ADD(&tape, KERNEL, kernel, .start_mono_ns = 5, .end_mono_ns = 6, .name = GEMM);
+	record_counters(&tape, 0);
+	tape_done(&tape);
+	recording = import(path);
+	assert_int_equal(recording->process_count, 1);
+	assert_int_equal(recording->perf_sample_count, 1);
+	kwhy_recording_free(recording);
+	close(tape.fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -525,6 +588,8 @@ int main(void)
 		cmocka_unit_test(what_writers_know_of_a_device_is_put_together),
 		cmocka_unit_test(a_device_is_the_ranks_that_works_on_it),
 		cmocka_unit_test(rows_with_impossible_times_are_refused),
+		cmocka_unit_test(samples_of_counters_belong_to_the_device_and_their_writer_to_the_launcher),
+		cmocka_unit_test(a_helper_without_its_process_is_read),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
