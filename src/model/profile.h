@@ -56,6 +56,7 @@ struct kwhy_counter_model {
 	double spread; /* standard deviation of the logarithm of a kernel's power about the model's; 0: the
 			  model is unknown */
 	double joules[KWHY_PERF_COUNTER_COUNT];
+	double sampling_w; /* additional power of a device with a context while its counters are sampled */
 };
 
 /* Source of one figure of a profile, and conditions of its measurement; both may be NULL. */

@@ -21,7 +21,8 @@ NAMES = ["instructions", "fma_instructions", "fp64_cycles", "tensor_cycles", "l1
          "dram_write_bytes", "l2_sectors"]
 NAME, SOURCE, READING, COUNTERS = 0, 10, 11, 25  # kinds of records (docs/formats/recording.md)
 SETTLE_S = 0.1  # at the start of an operation: the meter's lag
-IDLE_W = 125.0  # idle level with a context, which kwhy measures in each recording
+GAP_S = 0.05  # before an operation, in which the device waits (alone.py)
+SAMPLING_W = 30.0  # by which samples raise the power of a device with a context (docs/results/probe.md)
 ROUNDS = 20000
 
 
@@ -75,6 +76,13 @@ def rates_of(folder, operations):
             yield f"{group}/{name}/{size}", group, samples["counts"][inside].sum(0) / seconds, watts[metered].mean()
 
 
+def idle_of(folder, operations):
+    """The idle level while counters are sampled: the median of the lowest power before each operation."""
+    _, times, watts = read(folder)
+    lowest = [watts[(times > int(start) - 1e9 * GAP_S) & (times < int(start))] for _, _, _, start, _ in operations]
+    return float(np.median([some.min() for some in lowest if len(some)]))
+
+
 def fit(features, above_w, weights):
     scale = features.max(0)
     scale[scale == 0] = 1
@@ -99,8 +107,9 @@ def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
     with open(sys.argv[2], encoding="utf-8", newline="") as file:
-        names, groups, rates, watts = zip(*rates_of(sys.argv[1], csv.reader(file)))
-    features, above_w = np.c_[np.ones(len(watts)), np.array(rates)], np.array(watts) - IDLE_W
+        operations = list(csv.reader(file))
+    names, groups, rates, watts = zip(*rates_of(sys.argv[1], operations))
+    features, above_w = np.c_[np.ones(len(watts)), np.array(rates)], np.array(watts) - idle_of(sys.argv[1], operations)
     weights = 1 / np.array(watts)
     spread = errors_without(features, above_w, weights, groups)
     numbers = [index % 20 for index in range(len(names))]  # twenty parts of operations
@@ -108,7 +117,7 @@ def main():
           f"{errors_without(features, above_w, weights, numbers):.3f} off for operations that the fit does not use, "
           f"{spread:.3f} for groups", file=sys.stderr)
     found = fit(features, above_w, weights)
-    json.dump({"conditions": sys.argv[3], "base_w": round(found[0], 1), "spread": round(spread, 3),
+    json.dump({"conditions": sys.argv[3], "base_w": round(found[0], 1), "sampling_w": SAMPLING_W, "spread": round(spread, 3),
                "joules": {name: float(f"{value:.4g}") for name, value in zip(NAMES, found[1:])}}, sys.stdout, indent="\t")
     print()
 

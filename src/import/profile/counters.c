@@ -30,6 +30,8 @@ enum kwhy_status kwhy_import_profile_counters(
 	enum kwhy_status status = read_number(path, part, "base_w", 0, BASE_MAX_W, &model.base_w, error);
 
 	if (!status)
+		status = read_number(path, part, "sampling_w", 0, BASE_MAX_W, &model.sampling_w, error);
+	if (!status)
 		status = read_number(path, part, "spread", SPREAD_MIN, SPREAD_MAX, &model.spread, error);
 	for (unsigned i = 0; !status && i < KWHY_PERF_COUNTER_COUNT; i++)
 		status = read_number(path, joules, kwhy_perf_counter_name((enum kwhy_perf_counter)i), 0,

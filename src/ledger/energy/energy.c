@@ -451,9 +451,13 @@ static enum kwhy_status note_counted(struct attribution *attribution, int32_t in
 			"power "
 			"model by counters",
 			index);
-	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "powers-counted", error,
-		"%zu of the %zu powers of device %d start from its performance counters", count,
-		classes->count, index);
+	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "powers-counted", error,
+		"%zu of the %zu powers of device %d start from its performance counters. Their sampling "
+		"draws "
+		"power itself, some %.0f W by the machine profile, which all figures of the device contain: "
+		"a "
+		"recording without --counters shows the energy of the run",
+		count, classes->count, index, profile->counter_model.sampling_w);
 }
 
 static enum kwhy_status note(struct attribution *attribution, struct kwhy_error *error)

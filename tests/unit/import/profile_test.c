@@ -328,6 +328,7 @@ static void the_power_model_by_counters_is_read_in_their_order(void **state)
 	assert_int_equal(KWHY_OK, import_text(COUNTERS("86", "0.14", "6e-8"), &profile));
 	assert_true(profile->counter_model.base_w == 86);
 	assert_true(profile->counter_model.spread == 0.14);
+	assert_true(profile->counter_model.sampling_w == 30);
 	assert_true(profile->counter_model.joules[KWHY_PERF_INSTRUCTIONS] == 1e-8);
 	assert_true(profile->counter_model.joules[KWHY_PERF_FMA] == 2e-8);
 	assert_true(profile->counter_model.joules[KWHY_PERF_FP64] == 3e-8);
@@ -345,7 +346,9 @@ static void a_power_model_by_counters_that_cannot_be_is_refused_by_name(void **s
 		const char *text, *key;
 	} rows[] = {
 		{FRONT ",\"counter_model\":[]}", "base_w"},
-		{FRONT ",\"counter_model\":{\"base_w\":80,\"spread\":0.1}}", "instructions"},
+		{FRONT ",\"counter_model\":{\"base_w\":80,\"spread\":0.1}}", "sampling_w"},
+		{FRONT ",\"counter_model\":{\"base_w\":80,\"sampling_w\":30,\"spread\":0.1}}",
+			"instructions"},
 		{COUNTERS("-1", "0.14", "0"), "base_w"},
 		{COUNTERS("86", "0", "0"), "spread"},
 		{COUNTERS("86", "0.14", "-1e-9"), "dram_read_bytes"},

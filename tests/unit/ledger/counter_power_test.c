@@ -18,7 +18,8 @@ static struct kwhy_profile profile;
 static const struct kwhy_profile *model(void)
 {
 	kwhy_profile_init(&profile);
-	profile.counter_model = (struct kwhy_counter_model){.base_w = BASE_W, .spread = SPREAD};
+	profile.counter_model = (struct kwhy_counter_model){
+		.base_w = BASE_W, .spread = SPREAD, .sampling_w = 30};
 	profile.counter_model.joules[KWHY_PERF_INSTRUCTIONS] = JOULES;
 	return &profile;
 }
@@ -226,7 +227,11 @@ static void counters_divide_what_readings_cannot(void **state)
 	assert_float_equal((double)build_account(counted, 0, "high")->mean_power_mw, 500e3, 25e3);
 	assert_float_equal((double)build_account(counted, 0, "low")->mean_power_mw, 250e3, 25e3);
 	assert_string_equal(build_note(counted, "powers-counted"),
-		"2 of the 2 powers of device 0 start from its performance counters");
+		"2 of the 2 powers of device 0 start from its performance counters. Their sampling draws "
+		"power "
+		"itself, some 30 W by the machine profile, which all figures of the device contain: a "
+		"recording "
+		"without --counters shows the energy of the run");
 	assert_null(build_note(alone, "powers-counted"));
 	build_free(plain, alone);
 	build_free(sampled, counted);
