@@ -226,7 +226,8 @@ enum kwhy_wire_cost_kind {
 	 */
 	KWHY_WIRE_COST_SWITCH,
 	KWHY_WIRE_COST_FINISH,	 /* time that the program waited at its end for the last records */
-	KWHY_WIRE_COST_LAUNCHER, /* processor time of the launcher and its sampler during the run */
+	KWHY_WIRE_COST_LAUNCHER, /* processor time of the launcher during the run, with its sampler and its
+				    helpers */
 	KWHY_WIRE_COST_SAMPLER,	 /* processor time of the launcher's sampler thread; part of LAUNCHER */
 	/*
 	 * Not a cost: processor time that all processes used on all CPUs of the machine during the run. Its
