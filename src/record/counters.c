@@ -104,8 +104,10 @@ static void send_order(const struct kwhy_record_counters *counters, const struct
 void kwhy_record_counters_start(
 	struct kwhy_record_counters *counters, const char *folder, uint64_t limit_bytes)
 {
-	struct kwhy_record_counters_order *order = &counters->order;
+	struct kwhy_record_counters_order *order = counters ? &counters->order : NULL;
 
+	if (!order)
+		return;
 	order->limit_bytes = limit_bytes;
 	for (size_t i = 0; i < counters->count; i++) {
 		snprintf(order->path, sizeof(order->path), "%.4000s/counters-%" PRId32 ".blocks", folder,
@@ -198,6 +200,8 @@ void kwhy_record_counters_give_up(struct kwhy_record_counters *counters)
 void kwhy_record_counters_window(
 	struct kwhy_record_counters *counters, int64_t start_mono_ns, int64_t end_mono_ns)
 {
+	if (!counters)
+		return;
 	counters->order.start_mono_ns = start_mono_ns;
 	counters->order.end_mono_ns = end_mono_ns;
 	for (size_t i = 0; i < counters->count; i++)
@@ -259,7 +263,7 @@ int64_t kwhy_record_counters_cpu_ns(const struct kwhy_record_counters *counters)
 {
 	int64_t all_ns = 0;
 
-	for (size_t i = 0; i < counters->count; i++)
+	for (size_t i = 0; counters && i < counters->count; i++)
 		all_ns += counters->parts[i].cpu_ns;
 	return all_ns;
 }

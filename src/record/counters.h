@@ -8,7 +8,8 @@
  * Samples of performance counters of GPUs, while the command runs. For each NVIDIA GPU there is a process of
  * its own, which writes a file in the recording: CUPTI may crash, must not be used twice in a process, and
  * decoding the samples of a GPU takes most of a processor's core. Whatever happens to these processes, the
- * recording goes on. Only the thread that opened them may use them.
+ * recording goes on. Only the thread that opened them may use them. To start, window and close nothing (NULL)
+ * is allowed; NULL uses no processor time.
  */
 struct kwhy_record_counters;
 
@@ -46,7 +47,7 @@ const char *kwhy_record_counters_failure(struct kwhy_record_counters *counters);
 /* Processor time that the processes used since they were ready, as far as it is known. */
 int64_t kwhy_record_counters_cpu_ns(const struct kwhy_record_counters *counters);
 
-/* Ends the processes and frees the memory. NULL is allowed. */
+/* Ends the processes and frees the memory. */
 void kwhy_record_counters_close(struct kwhy_record_counters *counters);
 
 #endif

@@ -10,11 +10,11 @@
 
 /*
  * The device's buffer holds samples that are not decoded yet. With 256 MiB a process that does not run for a
- * second loses none. One decoding takes up to MOST_SAMPLES; its time grows with that number even if there are
- * few samples.
+ * second loses none. One decoding takes up to IMAGE_SAMPLES; its time grows with that number even if there
+ * are few samples.
  */
 #define BUFFER_BYTES (UINT64_C(256) << 20)
-enum { MOST_SAMPLES = 500, UUID_BYTES = 48 };
+enum { IMAGE_SAMPLES = 500, UUID_BYTES = 48 };
 
 /* A struct for a call, with its first member set. */
 #define ASK(type, last, name, ...) \
@@ -180,7 +180,7 @@ static enum kwhy_status make_data(struct kwhy_pm_sampling *pm, struct kwhy_error
 {
 	static const char what[] = "make room for samples of counters";
 	ASK(data_size, out_data_bytes, size, .sampling = pm->sampling, .names = metrics,
-		.count = KWHY_PERF_COUNTER_COUNT, .most_samples = MOST_SAMPLES);
+		.count = KWHY_PERF_COUNTER_COUNT, .most_samples = IMAGE_SAMPLES);
 	ASK(data, data, data, .sampling = pm->sampling);
 	enum kwhy_status status = check(pm, pm->calls.cuptiPmSamplingGetCounterDataSize(&size), what, error);
 

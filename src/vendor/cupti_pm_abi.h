@@ -31,8 +31,8 @@ enum { KWHY_CUPTI_PM_STOPPED_BY_FULL_IMAGE = 1 };
 /* The first member of a struct for a call, by the last member. */
 #define KWHY_CUPTI_PM_BYTES(type, last) (offsetof(struct type, last) + sizeof(((struct type *)NULL)->last))
 
-typedef struct kwhy_cupti_host_opaque *kwhy_cupti_host;	  /* knows metrics; needs no device */
-typedef struct kwhy_cupti_sampling_opaque *kwhy_cupti_pm; /* sampling of one device */
+typedef void *kwhy_cupti_host; /* knows metrics; needs no device */
+typedef void *kwhy_cupti_pm;   /* sampling of one device */
 
 struct kwhy_cupti_pm_initialize {
 	size_t bytes;

@@ -35,7 +35,7 @@ bool kwhy_record_counting_await(struct kwhy_record_counting *counting, struct kw
 {
 	const int64_t latest_ns = kwhy_clock_mono_ns() + READY_NS;
 
-	if (!counting)
+	if (!counting->counters)
 		return true;
 	while (!kwhy_record_counters_are_ready(counting->counters) && kwhy_clock_mono_ns() < latest_ns)
 		if (kwhy_signals_wait(signals, kwhy_clock_mono_ns() + RETRY_NS))
@@ -47,6 +47,8 @@ bool kwhy_record_counting_await(struct kwhy_record_counting *counting, struct kw
 
 void kwhy_record_counting_end(struct kwhy_record_counting *counting, struct kwhy_record_meters *meters)
 {
+	if (!counting->counters)
+		return;
 	kwhy_record_counters_stop(counting->counters);
 	tell(counting, meters);
 }

@@ -8,13 +8,13 @@
 
 /* Samples of performance counters, and what the user was told about them. */
 struct kwhy_record_counting {
-	struct kwhy_record_counters *counters;
+	struct kwhy_record_counters *counters; /* NULL: they are not sampled, and the functions do nothing */
 	char told[1000]; /* the last message about missing samples; "": there was none */
 };
 
 /*
  * Waits until counters are sampled or cannot be, but at most for a limited time, and tells and notes why they
- * cannot. False: the user requested an end. NULL is allowed: there is nothing to wait for.
+ * cannot. False: the user requested an end.
  */
 KWHY_MUST_USE bool kwhy_record_counting_await(struct kwhy_record_counting *counting,
 	struct kwhy_signals *signals, struct kwhy_record_meters *meters);

@@ -55,6 +55,10 @@ struct kwhy_record_options {
 /* Sets the defaults of the options. */
 void kwhy_record_options_init(struct kwhy_record_options *options);
 
+/* KWHY_E_USAGE: there is no command, or the options contradict each other or are out of range. */
+KWHY_MUST_USE enum kwhy_status kwhy_record_options_check(const struct kwhy_record_options *options,
+	const struct kwhy_operands *operands, struct kwhy_error *error);
+
 /*
  * Reads a number of bytes, which may end in K, M or G. If the text is NULL, the number is 0. KWHY_E_USAGE:
  * the text is no such number; the error names the option.

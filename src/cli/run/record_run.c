@@ -129,8 +129,7 @@ static void end_counters(void *context)
 {
 	const struct recording *recording = context;
 
-	if (recording->runner->counting)
-		kwhy_record_counting_end(recording->runner->counting, recording->runner->meters);
+	kwhy_record_counting_end(recording->runner->counting, recording->runner->meters);
 }
 
 static void tick(void *context)
@@ -268,7 +267,7 @@ static enum kwhy_status begin_window(const struct kwhy_record_runner *runner, st
 	if (is_part)
 		kwhy_record_meters_window(runner->meters, start_ns - MARGIN_NS,
 			end_ns == INT64_MAX ? end_ns : end_ns + MARGIN_NS);
-	if (is_part && runner->counting)
+	if (is_part)
 		kwhy_record_counters_window(runner->counting->counters, start_ns, end_ns);
 	if (status || (!is_part && !runner->has_windows))
 		return status;
@@ -305,8 +304,7 @@ static void write_costs(const struct recording *recording)
 	struct costs after;
 
 	read_costs(runner, &after);
-	if (runner->counting)
-		after.own_ns += kwhy_record_counters_cpu_ns(runner->counting->counters);
+	after.own_ns += kwhy_record_counters_cpu_ns(runner->counting->counters);
 	kwhy_record_meters_add_cost(
 		runner->meters, KWHY_WIRE_COST_LAUNCHER, after.own_ns - before->own_ns, 0);
 	if (runner->sampler)

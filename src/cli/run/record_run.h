@@ -19,8 +19,7 @@ struct kwhy_record_runner {
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler; /* NULL: there is no meter to sample */
 	struct kwhy_record_meters *meters;
-	struct kwhy_record_counting
-		*counting; /* samples of performance counters; NULL: they are not wanted */
+	struct kwhy_record_counting *counting; /* samples of performance counters */
 	struct kwhy_stat_specs *specs;
 	/* environment of the command, to which the times are added */
 	struct kwhy_environment *environment;
