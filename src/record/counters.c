@@ -208,23 +208,30 @@ void kwhy_record_counters_window(
 		send_order(counters, &counters->parts[i]);
 }
 
-/*
- * Asks all processes to end before it waits for any of them. A process that has not begun gets no answer from
- * here and ends, too.
- */
+/* Waits until a process has answered that it has ended, and kills it if it does not. */
+static void await_end(struct part *part, int64_t latest_mono_ns)
+{
+	int64_t left_ns = latest_mono_ns - kwhy_clock_mono_ns();
+
+	while (part->socket >= 0 && left_ns > 0) {
+		take_answer(part, (int)(left_ns / 1000000) + 1);
+		left_ns = latest_mono_ns - kwhy_clock_mono_ns();
+	}
+	if (part->socket >= 0 && part->pid)
+		kill(part->pid, SIGKILL);
+	bury(part);
+}
+
+/* Asks all processes to end before it waits for any of them. */
 void kwhy_record_counters_stop(struct kwhy_record_counters *counters)
 {
+	const int64_t latest_ns = kwhy_clock_mono_ns() + END_MS * INT64_C(1000000);
+
 	for (size_t i = 0; i < counters->count; i++)
 		if (counters->parts[i].socket >= 0)
 			shutdown(counters->parts[i].socket, SHUT_WR);
-	for (size_t i = 0; i < counters->count; i++) {
-		struct part *part = &counters->parts[i];
-
-		take_answer(part, END_MS);
-		if (part->socket >= 0 && !part->has_ended)
-			take_answer(part, END_MS);
-		bury(part);
-	}
+	for (size_t i = 0; i < counters->count; i++)
+		await_end(&counters->parts[i], latest_ns);
 }
 
 /* The numbers of the devices whose samples are missing, as "1, 2". */
@@ -272,6 +279,7 @@ void kwhy_record_counters_close(struct kwhy_record_counters *counters)
 {
 	if (!counters)
 		return;
+	kwhy_record_counters_give_up(counters);
 	kwhy_record_counters_stop(counters);
 	free(counters->parts);
 	free(counters);

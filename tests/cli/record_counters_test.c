@@ -225,6 +225,13 @@ static void a_crash_of_the_sampling_process_is_told(void **state)
 	assert_in_range(record_with_fault("their process was killed by signal 11"), 1, 510);
 }
 
+static void a_sampling_process_that_hangs_is_killed_at_the_end(void **state)
+{
+	(void)state;
+	setenv("KWHY_FAKE_CUPTI_PM", "hang", 1);
+	record_with_fault("their process was killed by signal 9");
+}
+
 static void a_crash_before_the_first_sample_is_told(void **state)
 {
 	(void)state;
@@ -313,6 +320,7 @@ int main(void)
 		FAULT(a_chip_with_other_counters_has_no_samples),
 		FAULT(after_an_overflow_the_samples_end),
 		FAULT(a_crash_of_the_sampling_process_is_told),
+		FAULT(a_sampling_process_that_hangs_is_killed_at_the_end),
 		FAULT(a_crash_before_the_first_sample_is_told),
 		FAULT(an_old_cupti_has_no_samples),
 		FAULT(without_cupti_there_are_no_samples),

@@ -10,6 +10,7 @@
  *   overflow      the device's buffer overflows 100 ms after the start
  *   crash         decoding crashes 100 ms after the start
  *   crash-early   preparing crashes
+ *   hang          decoding does not return 100 ms after the start
  */
 #include "fakes/cupti/fake_cupti.h"
 
@@ -19,6 +20,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { INVALID = 1, IMAGE_BYTES = 64, COUNTERS = 8, FAULT_NS = 100000000 };
 
@@ -160,6 +162,8 @@ enum kwhy_cupti_result cuptiPmSamplingDecodeData(struct kwhy_cupti_pm_decode *as
 
 	if (now_ns > start_ns + FAULT_NS && asked_for("crash"))
 		raise(SIGSEGV);
+	while (now_ns > start_ns + FAULT_NS && asked_for("hang"))
+		pause();
 	if (now_ns > start_ns + FAULT_NS && asked_for("overflow"))
 		return (enum kwhy_cupti_result)KWHY_CUPTI_OUT_OF_MEMORY;
 	for (; next_ns + interval_ns <= now_ns && image->count < image->space; next_ns += interval_ns) {
