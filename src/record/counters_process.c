@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -55,9 +56,12 @@ static int64_t cpu_ns(void)
 
 static void answer(const struct process *process, bool is_end, const struct kwhy_error *error)
 {
-	const struct kwhy_record_counters_answer message = {
-		.is_end = is_end, .error = *error, .cpu_ns = cpu_ns() - process->start_cpu_ns};
+	struct kwhy_record_counters_answer message;
 
+	memset(&message, 0, sizeof(message));
+	message.is_end = is_end;
+	message.error = *error;
+	message.cpu_ns = cpu_ns() - process->start_cpu_ns;
 	send(process->socket, &message, sizeof(message), MSG_NOSIGNAL);
 }
 
