@@ -29,27 +29,25 @@ struct kwhy_record_options {
 			KWHY_OPTION_FLAG, offsetof(type, member.one_file)                                  \
 	}
 
-#define KWHY_OPTION_ROWS_RECORD(type, member)                                                               \
-	{"counters", 0, NULL, "performance counters of the GPUs, too, sampled every 0.2 ms",                \
-		KWHY_OPTION_FLAG, offsetof(type, member.counters)},                                         \
-		{"gauges", 0, "S", "read clocks, temperatures and the like so often; default 1",            \
-			KWHY_OPTION_NUMBER, offsetof(type, member.gauges_s)},                               \
-		{"max-size", 0, "BYTES", "no process writes more than that, like 500M", KWHY_OPTION_TEXT,   \
-			offsetof(type, member.limit)},                                                      \
-		{"work", 0, "UNIT[=WHAT]",                                                                  \
-			"work: a number, REGEX in its output, or what it reports; may be given again",      \
-			KWHY_OPTION_LIST, offsetof(type, member.work)},                                     \
-		{"count", 0, "UNIT=NAME",                                                                   \
-			"work: as many units as NVTX ranges of that name ended; may be given again",        \
-			KWHY_OPTION_LIST, offsetof(type, member.counts)},                                   \
-		{"device", 0, "LIST", "GPUs whose meters to read, like 0,2; default those CUDA shows",      \
-			KWHY_OPTION_TEXT, offsetof(type, member.devices)},                                  \
-		{"meter", 0, "FILE", "a wall meter's power CSV, followed while it grows", KWHY_OPTION_LIST, \
-			offsetof(type, member.meters)},                                                     \
-		{"power-file", 0, "FILE", "play back a power CSV instead of this machine's meters",         \
-			KWHY_OPTION_TEXT, offsetof(type, member.replay)},                                   \
-	{                                                                                                   \
-		"quiet", 'q', NULL, "no report at the end", KWHY_OPTION_FLAG, offsetof(type, member.quiet)  \
+#define KWHY_OPTION_ROWS_RECORD(type, member)                                                                \
+	{"gauges", 0, "S", "read clocks, temperatures and the like so often; default 1", KWHY_OPTION_NUMBER, \
+		offsetof(type, member.gauges_s)},                                                            \
+		{"max-size", 0, "BYTES", "no process writes more than that, like 500M", KWHY_OPTION_TEXT,    \
+			offsetof(type, member.limit)},                                                       \
+		{"work", 0, "UNIT[=WHAT]",                                                                   \
+			"work: a number, REGEX in its output, or what it reports; may be given again",       \
+			KWHY_OPTION_LIST, offsetof(type, member.work)},                                      \
+		{"count", 0, "UNIT=NAME",                                                                    \
+			"work: as many units as NVTX ranges of that name ended; may be given again",         \
+			KWHY_OPTION_LIST, offsetof(type, member.counts)},                                    \
+		{"device", 0, "LIST", "GPUs whose meters to read, like 0,2; default those CUDA shows",       \
+			KWHY_OPTION_TEXT, offsetof(type, member.devices)},                                   \
+		{"meter", 0, "FILE", "a wall meter's power CSV, followed while it grows", KWHY_OPTION_LIST,  \
+			offsetof(type, member.meters)},                                                      \
+		{"power-file", 0, "FILE", "play back a power CSV instead of this machine's meters",          \
+			KWHY_OPTION_TEXT, offsetof(type, member.replay)},                                    \
+	{                                                                                                    \
+		"quiet", 'q', NULL, "no report at the end", KWHY_OPTION_FLAG, offsetof(type, member.quiet)   \
 	}
 
 /* Sets the defaults of the options. */

@@ -14,7 +14,7 @@ enum { COLUMNS_MAX = 256 };
 
 /* Rounds of the descent, and the relative change of the powers in a round at which it ends. */
 enum { ROUNDS_MAX = 2000 };
-#define CHANGE_LEAST 1e-7
+#define CHANGE_MIN 1e-7
 
 /* A power whose error is larger than this share of it says nothing beyond other priors. */
 #define UNSURE 0.5
@@ -213,7 +213,7 @@ static void descend(struct division *division)
 	const size_t count = division->column_count;
 	double change = 1, largest = 0;
 
-	for (size_t round = 0; round < ROUNDS_MAX && change > CHANGE_LEAST * largest; round++) {
+	for (size_t round = 0; round < ROUNDS_MAX && change > CHANGE_MIN * largest; round++) {
 		change = largest = 0;
 		for (size_t i = 0; i < count; i++) {
 			const double *row = division->normal + i * count;

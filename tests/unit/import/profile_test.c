@@ -314,7 +314,7 @@ static void kinds_that_cannot_be_are_refused_by_name(void **state)
 }
 
 #define COUNTERS(base, spread, read)                                                            \
-	FRONT ",\"counter_model\":{\"base_w\":" base ",\"spread\":" spread                      \
+	FRONT ",\"counter_model\":{\"base_w\":" base ",\"sampling_w\":30,\"spread\":" spread    \
 	      ",\"joules\":{\"instructions\":1e-8,"                                             \
 	      "\"fma_instructions\":2e-8,\"fp64_cycles\":3e-8,\"tensor_cycles\":4e-8,"          \
 	      "\"l1_request_cycles\":5e-8,\"dram_read_bytes\":" read ",\"dram_write_bytes\":0," \
