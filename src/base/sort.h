@@ -13,6 +13,12 @@
  */
 typedef int kwhy_sort_compare(const void *context, uint32_t a, uint32_t b);
 
+/* Compares two numbers: above 0 if `a` is larger, below 0 if it is less, 0 if they are equal. */
+static inline int kwhy_sort_by(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
 /*
  * Sorts the numbers 0 to count - 1 by a stable natural merge sort. (*out_order)[i] is the number of the item
  * that belongs at index i; the caller frees it. NULL: the items are already in order. The sort needs 8 bytes

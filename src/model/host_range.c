@@ -197,19 +197,14 @@ static enum kwhy_status take_ranges(struct kwhy_recording *recording, struct kwh
 	return status;
 }
 
-static int three_way(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_host_ranges *rows = context;
-	int order = three_way(rows->thread[a], rows->thread[b]);
+	int order = kwhy_sort_by(rows->thread[a], rows->thread[b]);
 
 	if (!order)
-		order = three_way(rows->start_ns[a], rows->start_ns[b]);
-	return order ? order : three_way(rows->end_ns[b], rows->end_ns[a]);
+		order = kwhy_sort_by(rows->start_ns[a], rows->start_ns[b]);
+	return order ? order : kwhy_sort_by(rows->end_ns[b], rows->end_ns[a]);
 }
 
 static enum kwhy_status sort(struct kwhy_host_ranges *rows, size_t thread_count, struct kwhy_error *error)

@@ -116,7 +116,7 @@ static int compare_starts(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_host_span *spans = context;
 
-	return (spans[a].start_ns > spans[b].start_ns) - (spans[a].start_ns < spans[b].start_ns);
+	return kwhy_sort_by(spans[a].start_ns, spans[b].start_ns);
 }
 
 /* Computes the union of the sorted spans in `state` and in the states that take precedence over it. */

@@ -9,11 +9,6 @@
 
 /* kwhy_recording_finish(): checks, sorts, links and classifies the tables of a recording. */
 
-static int three_way(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static enum kwhy_status check_activities(const struct kwhy_recording *recording, struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -102,14 +97,15 @@ static int compare_activities(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_recording *recording = context;
 	const struct kwhy_activities *rows = &recording->activities;
-	int order = three_way(kwhy_recording_device_of(recording, a), kwhy_recording_device_of(recording, b));
+	int order = kwhy_sort_by(
+		kwhy_recording_device_of(recording, a), kwhy_recording_device_of(recording, b));
 
 	if (!order)
-		order = three_way(rows->start_ns[a], rows->start_ns[b]);
+		order = kwhy_sort_by(rows->start_ns[a], rows->start_ns[b]);
 	if (!order)
-		order = three_way(rows->end_ns[a], rows->end_ns[b]);
+		order = kwhy_sort_by(rows->end_ns[a], rows->end_ns[b]);
 	if (!order)
-		order = three_way(rows->stream[a], rows->stream[b]);
+		order = kwhy_sort_by(rows->stream[a], rows->stream[b]);
 	if (order || rows->name[a] == rows->name[b])
 		return order;
 	/* compares the texts of the names, since the ids of names depend on the order of the file */
@@ -120,54 +116,55 @@ static int compare_activities(const void *context, uint32_t a, uint32_t b)
 static int compare_calls(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_calls *rows = context;
-	int order = three_way(rows->thread[a], rows->thread[b]);
+	int order = kwhy_sort_by(rows->thread[a], rows->thread[b]);
 
 	if (!order)
-		order = three_way(rows->start_ns[a], rows->start_ns[b]);
-	return order ? order : three_way(rows->end_ns[b], rows->end_ns[a]); /* the outer call sorts first */
+		order = kwhy_sort_by(rows->start_ns[a], rows->start_ns[b]);
+	return order ? order
+		     : kwhy_sort_by(rows->end_ns[b], rows->end_ns[a]); /* the outer call sorts first */
 }
 
 static int compare_ranges(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_range *ranges = context;
-	int order = three_way(ranges[a].start_ns, ranges[b].start_ns);
+	int order = kwhy_sort_by(ranges[a].start_ns, ranges[b].start_ns);
 
-	return order ? order : three_way(ranges[b].end_ns, ranges[a].end_ns);
+	return order ? order : kwhy_sort_by(ranges[b].end_ns, ranges[a].end_ns);
 }
 
 static int compare_overheads(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_overhead *overheads = context;
 
-	return three_way(overheads[a].start_ns, overheads[b].start_ns);
+	return kwhy_sort_by(overheads[a].start_ns, overheads[b].start_ns);
 }
 
 static int compare_bursts(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_burst *bursts = context;
 
-	return three_way(bursts[a].start_ns, bursts[b].start_ns);
+	return kwhy_sort_by(bursts[a].start_ns, bursts[b].start_ns);
 }
 
 static int compare_memory(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_memory_point *points = context;
 
-	return three_way(points[a].time_ns, points[b].time_ns);
+	return kwhy_sort_by(points[a].time_ns, points[b].time_ns);
 }
 
 static int compare_collectives(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_collective *collectives = context;
 
-	return three_way(collectives[a].activity, collectives[b].activity);
+	return kwhy_sort_by(collectives[a].activity, collectives[b].activity);
 }
 
 static int compare_readings(const void *context, uint32_t a, uint32_t b)
 {
 	const int64_t *time_ns = context;
 
-	return three_way(time_ns[a], time_ns[b]);
+	return kwhy_sort_by(time_ns[a], time_ns[b]);
 }
 
 /* Updates the activity rows of collectives after the activities were sorted. */

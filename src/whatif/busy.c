@@ -23,7 +23,7 @@ static int by_start(const void *context, uint32_t a, uint32_t b)
 {
 	const int64_t *start_ns = context;
 
-	return (start_ns[a] > start_ns[b]) - (start_ns[a] < start_ns[b]);
+	return kwhy_sort_by(start_ns[a], start_ns[b]);
 }
 
 /* Adds the busy time in ns: the length of the union of the activities that are not removed. */

@@ -72,12 +72,12 @@ static double packed_ns(struct pack *pack)
 static uint32_t call_after(const struct kwhy_whatif *whatif, uint32_t call)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
-	uint32_t after = call + 1;
+	size_t end = calls->first[calls->thread[call] + 1];
 
-	while (after < calls->count && calls->thread[after] == calls->thread[call] &&
-		whatif->graph->outer[after] != after)
-		after++;
-	return after < calls->count && calls->thread[after] == calls->thread[call] ? after : KWHY_NONE;
+	for (uint32_t after = call + 1; after < end; after++)
+		if (whatif->graph->outer[after] == after)
+			return after;
+	return KWHY_NONE;
 }
 
 /*

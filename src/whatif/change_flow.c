@@ -72,7 +72,7 @@ static int by_work_and_bytes(const void *context, uint32_t a, uint32_t b)
 
 	if (left->computed != right->computed)
 		return left->computed < right->computed ? -1 : 1;
-	return (bytes[left->row] > bytes[right->row]) - (bytes[left->row] < bytes[right->row]);
+	return kwhy_sort_by((int64_t)bytes[left->row], (int64_t)bytes[right->row]);
 }
 
 /*

@@ -124,12 +124,11 @@ static size_t last_wait(const struct kwhy_whatif *whatif, size_t thread)
 static uint32_t next_stream(const struct kwhy_whatif *whatif, size_t call)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
-	size_t end = calls->first[calls->thread[call] + 1];
+	uint32_t end = whatif->first_issued[calls->first[calls->thread[call] + 1]];
 
-	for (size_t next = call + 1; next < end; next++)
-		for (size_t i = whatif->first_issued[next]; i < whatif->first_issued[next + 1]; i++)
-			if (!kwhy_whatif_row_is_dropped(whatif, whatif->issued[i]))
-				return whatif->recording->activities.stream[whatif->issued[i]];
+	for (uint32_t i = whatif->first_issued[call + 1]; i < end; i++)
+		if (!kwhy_whatif_row_is_dropped(whatif, whatif->issued[i]))
+			return whatif->recording->activities.stream[whatif->issued[i]];
 	return KWHY_NONE;
 }
 
@@ -303,7 +302,7 @@ static bool empties_cache(const struct kwhy_whatif *whatif, size_t thread)
 		class = here;
 	}
 	end_row(&sum, class, row);
-	return sum.frees && 2 * sum.frees_in_rows > sum.frees && 2 * sum.allocs_alone > sum.allocs;
+	return 2 * sum.frees_in_rows > sum.frees && 2 * sum.allocs_alone > sum.allocs;
 }
 
 /*

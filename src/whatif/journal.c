@@ -101,7 +101,7 @@ static struct kwhy_whatif_piece *piece_with_space(struct kwhy_whatif_journal *jo
 	return &journal->pieces[journal->used++];
 }
 
-/* Writes the entry of the last edit. */
+/* Writes the entry of the last edit, if it has none yet. The next edit must follow at once. */
 static bool settle(struct kwhy_whatif_graph *graph)
 {
 	struct kwhy_whatif_journal *journal = &graph->journal;
@@ -113,7 +113,6 @@ static bool settle(struct kwhy_whatif_graph *graph)
 	if (!piece)
 		return false;
 	put_entry(piece, &journal->before, &graph->nodes[journal->edited[graph->journal_count - 1]]);
-	journal->pending = false;
 	return true;
 }
 
@@ -122,9 +121,10 @@ struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint3
 	struct kwhy_whatif_journal *journal = &graph->journal;
 	struct kwhy_error error;
 
-	if (!settle(graph) ||
-		kwhy_column_reserve((void **)&journal->edited, &journal->edited_capacity,
-			graph->journal_count + 1, sizeof(*journal->edited), "edits", &error))
+	/* The entry of the last edit is written last: nothing fails after it. */
+	if (kwhy_column_reserve((void **)&journal->edited, &journal->edited_capacity,
+		    graph->journal_count + 1, sizeof(*journal->edited), "edits", &error) ||
+		!settle(graph))
 		return NULL;
 	journal->edited[graph->journal_count++] = node;
 	journal->before = graph->nodes[node];

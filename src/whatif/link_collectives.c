@@ -26,7 +26,7 @@ static int by_name_and_place(const void *context, uint32_t a, uint32_t b)
 
 	if (left != right)
 		return left < right ? -1 : 1;
-	return (all->place[a] > all->place[b]) - (all->place[a] < all->place[b]);
+	return kwhy_sort_by(all->place[a], all->place[b]);
 }
 
 static void collect(struct collectives *all, uint32_t *counts)

@@ -26,7 +26,7 @@ static int by_process_and_start(const void *context, uint32_t a, uint32_t b)
 
 	if (left != right)
 		return left < right ? -1 : 1;
-	return (start_ns[a] > start_ns[b]) - (start_ns[a] < start_ns[b]);
+	return kwhy_sort_by(start_ns[a], start_ns[b]);
 }
 
 /* Two calls of a process: the one that ended last, and the one that ended last on any other thread. */

@@ -37,7 +37,7 @@ static int by_end(const void *context, uint32_t a, uint32_t b)
 
 	if (left != right)
 		return left < right ? -1 : 1;
-	return (rows->end_ns[a] > rows->end_ns[b]) - (rows->end_ns[a] < rows->end_ns[b]);
+	return kwhy_sort_by(rows->end_ns[a], rows->end_ns[b]);
 }
 
 size_t kwhy_whatif_ended_before(const struct kwhy_whatif_graph *graph, uint32_t device, int64_t time_ns)

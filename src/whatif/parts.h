@@ -48,7 +48,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_collectives(
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_order(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
-/* Whether the node that a link leads to comes before the link's own node in that order. */
+/* Whether what a link of a start leads to comes before the start of the link's own node in that order. */
 bool kwhy_whatif_is_in_order(
 	const struct kwhy_whatif_graph *graph, uint32_t node, enum kwhy_whatif_link link);
 

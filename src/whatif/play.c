@@ -314,9 +314,9 @@ bool kwhy_whatif_is_in_order(const struct kwhy_whatif_graph *graph, uint32_t at,
 	 * bounds the end at present. That end has a position, too, which is never before the position of
 	 * the start.
 	 */
-	const uint32_t from = node->from[link] * 2 + !kwhy_whatif_follows_start(node, link);
+	const uint32_t from = start_of(node->from[link]) + !kwhy_whatif_follows_start(node, link);
 
-	return graph->place[from] < graph->place[at * 2 + (link == KWHY_LINK_JOIN)];
+	return graph->place[from] < graph->place[start_of(at)];
 }
 
 /*

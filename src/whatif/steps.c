@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/steps.h"
 
+#include "base/sort.h"
 #include "whatif/edits.h"
 #include "whatif/samples.h"
 
@@ -240,7 +241,7 @@ static int earlier_first(const void *a, const void *b)
 {
 	const int64_t *left = a, *right = b;
 
-	return (*left > *right) - (*left < *right);
+	return kwhy_sort_by(*left, *right);
 }
 
 /*

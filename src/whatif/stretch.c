@@ -3,6 +3,7 @@
 
 #include "base/column.h"
 #include "base/quantile.h"
+#include "base/sort.h"
 #include "whatif/edits.h"
 #include "whatif/parts.h"
 #include "whatif/project.h"
@@ -215,7 +216,7 @@ static int by_start(const void *left, const void *right)
 {
 	const struct kwhy_stretch_item *a = left, *b = right;
 
-	return (a->before_start_ns > b->before_start_ns) - (a->before_start_ns < b->before_start_ns);
+	return kwhy_sort_by(a->before_start_ns, b->before_start_ns);
 }
 
 /*

@@ -69,6 +69,10 @@ static void add_processes(struct varied_program *program)
 	uint32_t process_count = shared ? 1 : program->device_count;
 	uint32_t threads = 1 + (below(program, 3) == 0), streams = 1 + below(program, 2);
 
+	if (program->mixed) {
+		threads = 1 + below(program, process_count < 3 ? 3 : 2);
+		streams = 1 + below(program, program->device_count < VARIED_DEVICES ? 3 : 2);
+	}
 	for (uint32_t p = 0; p < process_count; p++) {
 		struct kwhy_process process = {.pid = 100 + p, .rank = KWHY_NONE, .machine = KWHY_NONE};
 
@@ -104,6 +108,11 @@ static uint32_t thread_of(struct varied_program *program, uint32_t process)
 	return thread;
 }
 
+static void (*op_of(uint32_t number))(struct varied_program *program, const struct varied_op *op)
+{
+	return number < VARIED_OPS ? varied_ops[number] : varied_mixed_ops[number - VARIED_OPS];
+}
+
 static struct varied_op draw_op(struct varied_program *program, const uint32_t theme[THEME])
 {
 	static const int64_t lengths_us[] = {
@@ -111,7 +120,7 @@ static struct varied_op draw_op(struct varied_program *program, const uint32_t t
 	static const uint64_t sizes[] = {4, 8, 64, 65, 255, 256, 4096, 65535, 65536, 65537, 1 << 20, 8 << 20,
 		64 << 20, KWHY_UNKNOWN_BYTES};
 	static const uint32_t repeats[] = {1, 1, 1, 2, 3, 4, 9};
-	struct varied_op op = {.run = varied_ops[theme[below(program, THEME)]],
+	struct varied_op op = {.run = op_of(theme[below(program, THEME)]),
 		.stream = below(program, program->stream_count),
 		.repeats = repeats[below(program, 7)],
 		.name = below(program, 64),
@@ -159,6 +168,54 @@ static void run_rounds(struct varied_program *program)
 		if (steps)
 			add_step(program, start_ns);
 	}
+}
+
+static void run_some(struct varied_program *program, const uint32_t theme[THEME], uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct varied_op op = draw_op(program, theme);
+
+		op.run(program, &op);
+	}
+}
+
+/* Runs an operation, now and then not at all, or on another thread, or with its streams exchanged. */
+static void run_changed(struct varied_program *program, struct varied_op op)
+{
+	if (below(program, 8) == 0)
+		return;
+	if (below(program, 4) == 0)
+		op.thread = thread_of(program, program->stream_process[op.stream]);
+	if (below(program, 6) == 0) {
+		uint32_t stream = op.stream;
+
+		op.stream = op.other;
+		op.other = stream;
+	}
+	op.run(program, &op);
+}
+
+/* Rounds that differ, and other operations before and after them. */
+static void run_mixed(struct varied_program *program)
+{
+	struct varied_op ops[OPS_MAX];
+	uint32_t theme[THEME], count = 1 + below(program, OPS_MAX), rounds = 2 + below(program, ROUNDS_MAX);
+	bool steps = below(program, 2);
+
+	for (uint32_t i = 0; i < THEME; i++)
+		theme[i] = i < 2 ? VARIED_OPS + below(program, VARIED_MIXED_OPS) : below(program, VARIED_OPS);
+	for (uint32_t i = 0; i < count; i++)
+		ops[i] = draw_op(program, theme);
+	run_some(program, theme, below(program, 3));
+	for (program->round = 0; program->round < rounds; program->round++) {
+		int64_t start_ns = program->host_ns[0];
+
+		for (uint32_t i = 0; i < count; i++)
+			run_changed(program, ops[i]);
+		if (steps && below(program, 8))
+			add_step(program, start_ns);
+	}
+	run_some(program, theme, below(program, 4));
 }
 
 static int64_t end_of(const struct varied_program *program)
@@ -216,10 +273,10 @@ static void finish(struct varied_program *program, bool all)
 	OK(kwhy_recording_finish(program->recording, &error));
 }
 
-static struct kwhy_recording *record(uint64_t seed, bool all)
+static struct kwhy_recording *record(uint64_t seed, bool all, bool mixed)
 {
 	static const int64_t gaps_ns[] = {US, US, US, US, 2 * US, 0, 1, 2};
-	struct varied_program program = {.random = (seed + 1) * 0x9E3779B97F4A7C15u};
+	struct varied_program program = {.random = (seed + 1) * 0x9E3779B97F4A7C15u, .mixed = mixed};
 
 	OK(kwhy_recording_new(&program.recording, &error));
 	program.device_count = below(&program, 2) ? 1 : 2 + below(&program, VARIED_DEVICES - 1);
@@ -229,7 +286,10 @@ static struct kwhy_recording *record(uint64_t seed, bool all)
 	add_processes(&program);
 	for (uint32_t t = 0; t < program.thread_count; t++)
 		program.host_ns[t] = US * (int64_t)below(&program, 20);
-	run_rounds(&program);
+	if (mixed)
+		run_mixed(&program);
+	else
+		run_rounds(&program);
 	finish(&program, all);
 	return program.recording;
 }
@@ -321,9 +381,9 @@ static void fill_profile(struct kwhy_profile *profile)
 	profile->peak_bytes_per_s = 3e12;
 }
 
-struct varied varied_new(uint64_t seed, bool all)
+static struct varied complete(struct kwhy_recording *recording, uint64_t seed)
 {
-	struct varied varied = {.recording = record(seed, all)};
+	struct varied varied = {.recording = recording};
 
 	if (seed % 3)
 		varied.ledger = modelled(varied.recording, seed);
@@ -333,6 +393,16 @@ struct varied varied_new(uint64_t seed, bool all)
 	if (seed % 4 == 1)
 		varied.profile.transfers = &transfers;
 	return varied;
+}
+
+struct varied varied_new(uint64_t seed, bool all)
+{
+	return complete(record(seed, all, false), seed);
+}
+
+struct varied varied_mixed_new(uint64_t seed)
+{
+	return complete(record(seed, true, true), seed);
 }
 
 void varied_free(struct varied *varied)

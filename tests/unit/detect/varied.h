@@ -21,6 +21,11 @@ struct varied {
 
 /* `all`: recorded without pauses, as projections need it; otherwise some recordings have windows. */
 struct varied varied_new(uint64_t seed, bool all);
+/*
+ * A recording of a program with more threads and streams, whose rounds differ, for projections: with calls
+ * inside others, work that overlaps, graphs of several kinds of work, clocks that differ.
+ */
+struct varied varied_mixed_new(uint64_t seed);
 void varied_free(struct varied *varied);
 
 /* Draws a number below `limit`; the state is never 0. */

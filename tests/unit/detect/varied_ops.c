@@ -31,8 +31,7 @@ static int64_t length_of(struct varied_program *program, const struct varied_op 
 			       : op->length_ns;
 }
 
-/* Adds a call at the thread's present time and moves that on. Returns the call's start. */
-static int64_t call(
+int64_t varied_call(
 	struct varied_program *program, uint32_t thread, const char *name, int64_t length_ns, uint32_t id)
 {
 	int64_t start_ns = program->host_ns[thread] + program->gap_ns;
@@ -49,7 +48,7 @@ void varied_range(struct varied_program *program, uint32_t thread, struct kwhy_h
 	OK(kwhy_recording_add_host_range(program->recording, &row, &error));
 }
 
-static struct kwhy_activity activity(
+struct kwhy_activity varied_activity(
 	struct varied_program *program, const struct varied_op *op, const char *name)
 {
 	struct kwhy_activity row = kwhy_activity_unknown();
@@ -60,8 +59,7 @@ static struct kwhy_activity activity(
 	return row;
 }
 
-/* Runs work at the end of its stream, and no sooner than `delay_ns` after its call began. */
-static int64_t run(struct varied_program *program, struct kwhy_activity *row, int64_t call_ns,
+int64_t varied_run(struct varied_program *program, struct kwhy_activity *row, int64_t call_ns,
 	int64_t delay_ns, int64_t length_ns)
 {
 	int64_t *stream_ns = &program->stream_ns[row->stream];
@@ -102,12 +100,12 @@ void varied_launch(struct varied_program *program, const struct varied_op *op)
 	static const char *const calls[] = {"cudaLaunchKernel", "cuLaunchKernel", "cudaLaunchKernelExC"};
 
 	for (uint32_t i = 0; i < op->repeats; i++) {
-		struct kwhy_activity row = activity(program, op, kernel_name(op));
-		int64_t call_ns = call(
+		struct kwhy_activity row = varied_activity(program, op, kernel_name(op));
+		int64_t call_ns = varied_call(
 			program, op->thread, calls[op->choice % 3], (2 + op->choice % 2) * US, row.call);
 
 		set_grid(&row, op);
-		run(program, &row, call_ns, (1 + op->choice % 5) * US, length_of(program, op));
+		varied_run(program, &row, call_ns, (1 + op->choice % 5) * US, length_of(program, op));
 	}
 }
 
@@ -115,11 +113,11 @@ void varied_launch(struct varied_program *program, const struct varied_op *op)
 static void launch_late(struct varied_program *program, const struct varied_op *op)
 {
 	static const int64_t delays_us[] = {3, 100, 102, 750};
-	struct kwhy_activity row = activity(program, op, kernel_name(op));
-	int64_t call_ns = call(program, op->thread, "cudaLaunchKernel", 2 * US, row.call);
+	struct kwhy_activity row = varied_activity(program, op, kernel_name(op));
+	int64_t call_ns = varied_call(program, op->thread, "cudaLaunchKernel", 2 * US, row.call);
 
 	set_grid(&row, op);
-	run(program, &row, call_ns, delays_us[op->choice % 4] * US, length_of(program, op));
+	varied_run(program, &row, call_ns, delays_us[op->choice % 4] * US, length_of(program, op));
 }
 
 static struct kwhy_activity copy_row(
@@ -127,7 +125,7 @@ static struct kwhy_activity copy_row(
 {
 	static const enum kwhy_memory_kind hosts[] = {
 		KWHY_MEMORY_PINNED, KWHY_MEMORY_PAGEABLE, KWHY_MEMORY_PAGEABLE, KWHY_MEMORY_UNKNOWN};
-	struct kwhy_activity row = activity(program, op, "copy");
+	struct kwhy_activity row = varied_activity(program, op, "copy");
 	enum kwhy_memory_kind host = hosts[op->choice % 4];
 
 	row.kind = KWHY_ACTIVITY_COPY;
@@ -147,8 +145,8 @@ static void copy_by(struct varied_program *program, const struct varied_op *op, 
 	struct kwhy_activity row = copy_row(program, op, kind);
 	int64_t start_ns = program->host_ns[op->thread] + program->gap_ns, end_ns;
 
-	end_ns = run(program, &row, start_ns, 2 * US, length_of(program, op));
-	call(program, op->thread, blocks ? "cudaMemcpy" : "cudaMemcpyAsync",
+	end_ns = varied_run(program, &row, start_ns, 2 * US, length_of(program, op));
+	varied_call(program, op->thread, blocks ? "cudaMemcpy" : "cudaMemcpyAsync",
 		blocks ? end_ns + US - start_ns : (3 + op->choice % 2) * US, row.call);
 }
 
@@ -187,13 +185,13 @@ static void round_trip(struct varied_program *program, const struct varied_op *o
 static void set_memory(struct varied_program *program, const struct varied_op *op)
 {
 	for (uint32_t i = 0; i < op->repeats; i++) {
-		struct kwhy_activity row = activity(program, op, "memset");
-		int64_t call_ns = call(program, op->thread, "cudaMemsetAsync", 2 * US, row.call);
+		struct kwhy_activity row = varied_activity(program, op, "memset");
+		int64_t call_ns = varied_call(program, op->thread, "cudaMemsetAsync", 2 * US, row.call);
 
 		row.kind = KWHY_ACTIVITY_MEMSET;
 		row.bytes = op->bytes;
 		row.dst_memory = KWHY_MEMORY_DEVICE;
-		run(program, &row, call_ns, 3 * US, length_of(program, op));
+		varied_run(program, &row, call_ns, 3 * US, length_of(program, op));
 	}
 }
 
@@ -226,7 +224,7 @@ static void wait_for(struct varied_program *program, const struct varied_op *op)
 		int64_t start_ns = program->host_ns[op->thread] + program->gap_ns;
 		int64_t end_ns = larger(start_ns + US, device_end_ns(program, op->stream, kind % 2) + US);
 
-		call(program, op->thread, calls[kind], end_ns - start_ns, KWHY_NONE);
+		varied_call(program, op->thread, calls[kind], end_ns - start_ns, KWHY_NONE);
 	}
 }
 
@@ -305,9 +303,9 @@ static void allocate(struct varied_program *program, const struct varied_op *op)
 	bool keeps = op->name % 4 == 0, empties = op->name % 4 == 1;
 
 	for (uint32_t i = 0; !empties && i < op->repeats; i++)
-		call(program, op->thread, calls[kind][0], larger(US, op->length_ns), KWHY_NONE);
+		varied_call(program, op->thread, calls[kind][0], larger(US, op->length_ns), KWHY_NONE);
 	for (uint32_t i = 0; !keeps && i < op->repeats; i++)
-		call(program, op->thread, calls[kind][1], (1 + op->name % 3) * US, KWHY_NONE);
+		varied_call(program, op->thread, calls[kind][1], (1 + op->name % 3) * US, KWHY_NONE);
 }
 
 static void use_memory(struct varied_program *program, const struct varied_op *op)
@@ -341,46 +339,48 @@ static void reduce_all(struct varied_program *program, const struct varied_op *o
 			thread++;
 		calls[d] = ++program->correlation;
 		start_ns[d] = larger(program->stream_ns[of.stream] + US,
-			call(program, thread, "cudaLaunchKernelExC", 2 * US, calls[d]) + 3 * US);
+			varied_call(program, thread, "cudaLaunchKernelExC", 2 * US, calls[d]) + 3 * US);
 		start_ns[d] += op->choice % 4 * d * US;
 		last_ns = larger(last_ns, start_ns[d]);
 	}
 	for (uint32_t d = 0; d < device_count; d++) {
-		struct kwhy_activity row = activity(program, op, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+		struct kwhy_activity row = varied_activity(
+			program, op, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
 
 		row.stream = op->name % 2 && program->stream_count > program->device_count
 			? d + program->device_count
 			: d;
 		row.kind = KWHY_ACTIVITY_COLLECTIVE;
 		row.call = calls[d];
-		run(program, &row, start_ns[d], 0, last_ns + op->length_ns - start_ns[d]);
+		varied_run(program, &row, start_ns[d], 0, last_ns + op->length_ns - start_ns[d]);
 	}
 }
 
 /* A graph as one activity, or as its kernels. */
 static void launch_graph(struct varied_program *program, const struct varied_op *op)
 {
-	struct kwhy_activity row = activity(program, op, "graph");
-	int64_t call_ns = call(program, op->thread, "cudaGraphLaunch", (5 + op->choice % 3) * US, row.call);
+	struct kwhy_activity row = varied_activity(program, op, "graph");
+	int64_t call_ns = varied_call(
+		program, op->thread, "cudaGraphLaunch", (5 + op->choice % 3) * US, row.call);
 
 	if (op->choice % 2) {
 		row.kind = KWHY_ACTIVITY_GRAPH;
-		run(program, &row, call_ns, 4 * US, length_of(program, op));
+		varied_run(program, &row, call_ns, 4 * US, length_of(program, op));
 		return;
 	}
 	for (uint32_t i = 0; i < op->repeats; i++) {
 		row.name = varied_name(program->recording, kernels[(op->name + i) % 12]);
 		row.graph_node = i;
 		set_grid(&row, op);
-		run(program, &row, call_ns, 4 * US, length_of(program, op));
+		varied_run(program, &row, call_ns, 4 * US, length_of(program, op));
 	}
 }
 
 /* One stream waits for an event of another. */
 static void wait_for_event(struct varied_program *program, const struct varied_op *op)
 {
-	call(program, op->thread, "cudaEventRecord", US, KWHY_NONE);
-	call(program, op->thread, "cudaStreamWaitEvent", US, KWHY_NONE);
+	varied_call(program, op->thread, "cudaEventRecord", US, KWHY_NONE);
+	varied_call(program, op->thread, "cudaStreamWaitEvent", US, KWHY_NONE);
 	program->stream_ns[op->other] = larger(
 		program->stream_ns[op->other], program->stream_ns[op->stream] + US);
 	varied_launch(program,
@@ -404,7 +404,7 @@ static void other_call(struct varied_program *program, const struct varied_op *o
 {
 	int64_t start_ns = program->host_ns[op->thread];
 
-	call(program, op->thread, "cudaGetDevice", (1 + op->choice % 2) * US, KWHY_NONE);
+	varied_call(program, op->thread, "cudaGetDevice", (1 + op->choice % 2) * US, KWHY_NONE);
 	if (op->name % 2) /* a call inside another one */
 		OK(kwhy_recording_add_call(program->recording, start_ns + program->gap_ns + US / 4,
 			start_ns + program->gap_ns + US / 2,
@@ -440,11 +440,11 @@ static void launch_from_lines(struct varied_program *program, const struct varie
 static void run_unlinked(struct varied_program *program, const struct varied_op *op)
 {
 	for (uint32_t i = 0; i < op->repeats; i++) {
-		struct kwhy_activity row = activity(program, op, kernel_name(op));
+		struct kwhy_activity row = varied_activity(program, op, kernel_name(op));
 
 		row.call = KWHY_NONE;
 		set_grid(&row, op);
-		run(program, &row, program->host_ns[op->thread], 0, length_of(program, op));
+		varied_run(program, &row, program->host_ns[op->thread], 0, length_of(program, op));
 		if (op->name % 3 == 0)
 			program->stream_ns[op->stream] -= op->length_ns / 2 + US;
 	}
@@ -453,12 +453,12 @@ static void run_unlinked(struct varied_program *program, const struct varied_op 
 /* A launch that waits for space in the queue. */
 static void launch_long(struct varied_program *program, const struct varied_op *op)
 {
-	struct kwhy_activity row = activity(program, op, kernel_name(op));
-	int64_t call_ns = call(program, op->thread, "cudaLaunchKernel",
+	struct kwhy_activity row = varied_activity(program, op, kernel_name(op));
+	int64_t call_ns = varied_call(program, op->thread, "cudaLaunchKernel",
 		larger(op->length_ns, (49 + op->name % 3) * US), row.call);
 
 	set_grid(&row, op);
-	run(program, &row, call_ns, 3 * US, length_of(program, op));
+	varied_run(program, &row, call_ns, 3 * US, length_of(program, op));
 }
 
 /* Kernels in two streams in turn. */
@@ -516,11 +516,11 @@ static void stream_array(struct varied_program *program, const struct varied_op 
 
 	up.bytes = (UINT64_C(64) << 20) - (op->name % 4 == 3) * 4;
 	copy_by(program, &up, op->name % 2 ? KWHY_COPY_H2D : KWHY_COPY_D2H);
-	row = activity(program, op, kernel_name(op));
+	row = varied_activity(program, op, kernel_name(op));
 	row.threads_per_block = 256;
 	row.blocks = (op->choice % 2 ? 65536 : 32768) + (op->choice % 5 == 4) - (op->choice % 5 == 3);
-	run(program, &row, call(program, op->thread, "cudaLaunchKernel", 2 * US, row.call), 3 * US,
-		length_of(program, op));
+	varied_run(program, &row, varied_call(program, op->thread, "cudaLaunchKernel", 2 * US, row.call),
+		3 * US, length_of(program, op));
 }
 
 /* All threads of the process wait twice, those that issue nothing too. */
@@ -528,25 +528,26 @@ static void wait_everywhere(struct varied_program *program, const struct varied_
 {
 	for (uint32_t t = 0; t < program->thread_count; t++)
 		for (uint32_t i = 0; i < 2; i++)
-			call(program, t, op->choice % 2 ? "cudaDeviceSynchronize" : "cudaStreamSynchronize",
+			varied_call(program, t,
+				op->choice % 2 ? "cudaDeviceSynchronize" : "cudaStreamSynchronize",
 				larger(US, end_of(program) + US - program->host_ns[t]), KWHY_NONE);
 }
 
 /* A call that now and then takes longer than the others of its kind, after calls of other kinds. */
 static void launch_seldom(struct varied_program *program, const struct varied_op *op)
 {
-	struct kwhy_activity row = activity(program, op, kernel_name(op));
+	struct kwhy_activity row = varied_activity(program, op, kernel_name(op));
 	int64_t length_ns = 2 * US + program->round % 3 * US / 2;
 	int64_t call_ns;
 
-	call(program, op->thread, "cudaGetDevice", US, KWHY_NONE);
+	varied_call(program, op->thread, "cudaGetDevice", US, KWHY_NONE);
 	if (program->round % 6 == 4)
 		length_ns = (3 + op->choice % 8) * US;
-	call_ns = call(program, op->thread, "cudaLaunchKernel", length_ns, row.call);
+	call_ns = varied_call(program, op->thread, "cudaLaunchKernel", length_ns, row.call);
 	if (op->name % 2)
 		row.kind = KWHY_ACTIVITY_MEMSET;
 	set_grid(&row, op);
-	run(program, &row, call_ns, length_ns + US, length_of(program, op));
+	varied_run(program, &row, call_ns, length_ns + US, length_of(program, op));
 }
 
 void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struct varied_op *op) = {

@@ -22,6 +22,7 @@ struct varied_program {
 	uint32_t correlation;
 	bool uneven; /* lengths differ from round to round */
 	uint32_t round;
+	bool mixed; /* more threads and streams, and rounds that differ */
 };
 
 /* The parameters of an operation, which are the same in each round. */
@@ -33,10 +34,22 @@ struct varied_op {
 	uint64_t bytes;
 };
 
-enum { VARIED_OPS = 34 };
+enum { VARIED_OPS = 34, VARIED_MIXED_OPS = 10 };
 
-/* All operations, in the order of the numbers that varied.c draws. */
+/* All operations, in the order of the numbers that varied.c draws, and those of mixed programs alone. */
 extern void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struct varied_op *op);
+extern void (*const varied_mixed_ops[VARIED_MIXED_OPS])(
+	struct varied_program *program, const struct varied_op *op);
+
+/* Adds a call at the thread's present time and moves that on. Returns the call's start. */
+int64_t varied_call(
+	struct varied_program *program, uint32_t thread, const char *name, int64_t length_ns, uint32_t id);
+/* An activity of the operation's stream, with a new correlation id as its call. */
+struct kwhy_activity varied_activity(
+	struct varied_program *program, const struct varied_op *op, const char *name);
+/* Runs work at the end of its stream, and no sooner than `delay_ns` after its call began. Returns its end. */
+int64_t varied_run(struct varied_program *program, struct kwhy_activity *row, int64_t call_ns,
+	int64_t delay_ns, int64_t length_ns);
 
 void varied_launch(struct varied_program *program, const struct varied_op *op);
 /* Operators of a framework (varied_operators.c): equal ones in a row, unfused attention, a growing cache,

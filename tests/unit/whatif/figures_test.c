@@ -7,6 +7,7 @@
 #include "whatif/busy.h"
 #include "whatif/critical.h"
 #include "whatif/parts.h"
+#include "whatif/project.h"
 #include "whatif/stretch.h"
 #include "whatif/whatif.h"
 
@@ -25,7 +26,7 @@
 
 static struct kwhy_error error;
 
-enum { CASES = 100, DIGESTED = 350, FILES = 4 };
+enum { CASES = 100, DIGESTED = 350, MIXED = 600, FILES = 4 };
 
 /* The figures in a sentence, without its words. */
 static void write_figures(struct kwhy_text *out, const char *text)
@@ -286,6 +287,59 @@ static void the_figures_of_projections_are_as_before(void **state)
 	}
 }
 
+static void write_names(struct kwhy_text *out, const struct kwhy_whatif_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->recording->names.count; i++)
+		kwhy_text_addf(out, " %" PRId32, graph->delays.queued_of_name[i]);
+	kwhy_text_add(out, "\n");
+}
+
+/* What a change made of the graph: the times of all nodes that are not removed. */
+static void write_made(struct kwhy_text *out, const struct kwhy_whatif *whatif,
+	const struct kwhy_whatif_request *request, const struct kwhy_whatif_effect *effect)
+{
+	const struct kwhy_whatif_graph *graph = whatif->graph;
+	int64_t dropped = 0, starts_ns = 0, ends_ns = 0;
+
+	for (uint32_t i = 0; i < graph->node_count; i++) {
+		int64_t weight = i % 89 + 1;
+
+		if (graph->nodes[i].kind == KWHY_NODE_INNER)
+			continue;
+		dropped += kwhy_whatif_is_dropped(graph, i) * weight;
+		starts_ns += graph->start_ns[i] * weight;
+		ends_ns += graph->end_ns[i] * weight;
+	}
+	kwhy_text_addf(out,
+		" %s %u: %" PRIu64 " dropped %" PRId64 " times %" PRId64 " %" PRId64 " changed %zu, %s\n",
+		request->change->id, (unsigned)request->number, effect->places, dropped, starts_ns, ends_ns,
+		graph->changed_count, effect->words);
+}
+
+/* Makes one change after the other at any of the costs; after some of them all are undone. */
+static void write_sequences(struct kwhy_text *out, struct kwhy_whatif *whatif, uint64_t *state)
+{
+	static const uint32_t numbers[] = {0, 1, 2, 3, 4, 8, 50, 200};
+
+	for (size_t i = 0; i < 2 * kwhy_whatif_change_count; i++) {
+		const struct kwhy_whatif_change
+			*change = &kwhy_whatif_changes[varied_below(state, KWHY_WHATIF_CHANGES)];
+		uint32_t number = numbers[varied_below(state, 8)];
+		struct kwhy_whatif_request request = {
+			change, number < change->least ? change->least + number : number};
+		struct kwhy_whatif_effect effect = {0};
+
+		whatif->corner = (enum kwhy_whatif_corner)((int)varied_below(state, 3) - 1);
+		OK(kwhy_whatif_make(whatif, &request, &effect, &error));
+		write_made(out, whatif, &request, &effect);
+		if (varied_below(state, 2))
+			kwhy_whatif_undo(whatif->graph, 0);
+	}
+	whatif->corner = KWHY_CORNER_EXPECTED;
+	kwhy_whatif_undo(whatif->graph, 0);
+	OK(kwhy_whatif_play(whatif->graph, &error));
+}
+
 static void check_recorded(const struct kwhy_whatif *whatif, uint64_t seed)
 {
 	for (uint32_t node = 0; node < whatif->graph->node_count; node++)
@@ -306,6 +360,24 @@ static void check_projection(const struct kwhy_projection *projection, const cha
 		!is_inside(projection->energy_low_nj, projection->energy_nj, projection->energy_high_nj) ||
 		!is_inside(projection->net_low_nj, projection->net_nj, projection->net_high_nj))
 		fail_msg("case %" PRIu64 ": bounds of %s", seed, id);
+}
+
+/* No start comes before what it follows, and nothing that follows a node comes before its start. */
+static void check_order(const struct kwhy_whatif_graph *graph, uint64_t seed)
+{
+	for (uint32_t node = 0; node < graph->node_count; node++)
+		for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
+			uint32_t from = graph->nodes[node].from[link], kept;
+
+			if (from == KWHY_NONE)
+				continue;
+			kept = graph->nodes[from].from[link];
+			graph->nodes[from].from[link] = node;
+			if (!kwhy_whatif_is_in_order(graph, node, link) ||
+				kwhy_whatif_is_in_order(graph, from, link))
+				fail_msg("case %" PRIu64 ": order of %u and %u", seed, node, from);
+			graph->nodes[from].from[link] = kept;
+		}
 }
 
 /* A host of the same speed, and no change at all, give the run as it was recorded. */
@@ -337,6 +409,7 @@ static void projections_keep_their_laws(void **state)
 		OK(kwhy_whatif_new(varied.recording, varied.ledger,
 			varied.has_profile ? &varied.profile : NULL, &whatif, &error));
 		check_recorded(whatif, seed);
+		check_order(whatif->graph, seed);
 		check_same(whatif, seed);
 		OK(kwhy_whatif_plan(whatif, 0, true, &plan, &error));
 		for (size_t i = 0; i < plan->change_count; i++)
@@ -347,32 +420,70 @@ static void projections_keep_their_laws(void **state)
 	}
 }
 
+static void write_mixed_case(struct kwhy_text *out, uint64_t seed)
+{
+	struct varied varied = varied_mixed_new(seed);
+	uint64_t state = seed + 1;
+	struct kwhy_whatif *whatif;
+
+	OK(kwhy_whatif_new(varied.recording, varied.ledger, varied.has_profile ? &varied.profile : NULL,
+		&whatif, &error));
+	check_recorded(whatif, seed);
+	check_order(whatif->graph, seed);
+	write_whatif(out, whatif);
+	write_names(out, whatif->graph);
+	write_sequences(out, whatif, &state);
+	check_recorded(whatif, seed);
+	write_best(out, whatif, &state);
+	kwhy_whatif_free(whatif);
+	varied_free(&varied);
+}
+
 /* Of further recordings only digests are kept, of all figures and words. KWHY_SHOW_CASE=N shows the text of
- * case N. */
-static void the_digests_of_projections_are_as_before(void **state)
+ * case N; the mixed recordings have the numbers after those of the others. */
+static void write_digest(struct kwhy_text *out, uint64_t number)
 {
 	const char *shown = getenv("KWHY_SHOW_CASE");
+	struct kwhy_text text = {0};
+
+	if (number < DIGESTED)
+		write_case(&text, number, true);
+	else
+		write_mixed_case(&text, number);
+	kwhy_text_addf(out, "case %" PRIu64 " %" PRIu32 "\n", number, digest_of_text(text.data));
+	if (shown && strtoull(shown, NULL, 10) == number)
+		printf("%s", text.data);
+	kwhy_text_done(&text);
+}
+
+static void check_digests(const char *file, uint64_t first, uint64_t end)
+{
 	struct kwhy_text out = {0};
 
-	(void)state;
-	for (uint64_t seed = CASES; seed < DIGESTED; seed++) {
-		struct kwhy_text text = {0};
-
-		write_case(&text, seed, true);
-		kwhy_text_addf(&out, "case %" PRIu64 " %" PRIu32 "\n", seed, digest_of_text(text.data));
-		if (shown && strtoull(shown, NULL, 10) == seed)
-			printf("%s", text.data);
-		kwhy_text_done(&text);
-	}
-	assert_expected_text("whatif/figures-digests.expected", out.data);
+	for (uint64_t number = first; number < end; number++)
+		write_digest(&out, number);
+	assert_expected_text(file, out.data);
 	kwhy_text_done(&out);
+}
+
+static void the_digests_of_projections_are_as_before(void **state)
+{
+	(void)state;
+	check_digests("whatif/figures-digests.expected", CASES, DIGESTED);
+}
+
+static void the_digests_of_mixed_recordings_are_as_before(void **state)
+{
+	(void)state;
+	check_digests("whatif/figures-mixed.expected", DIGESTED, DIGESTED + MIXED);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(projections_keep_their_laws),
 		cmocka_unit_test(the_figures_of_projections_are_as_before),
-		cmocka_unit_test(the_digests_of_projections_are_as_before)};
+		cmocka_unit_test(the_digests_of_projections_are_as_before),
+		cmocka_unit_test(the_digests_of_mixed_recordings_are_as_before)};
 
 	/* each case allocates and frees some large arrays; taken from the heap, they cost no new pages */
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
