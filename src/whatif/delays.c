@@ -129,13 +129,13 @@ static void sample_calls(
 static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampled)
 {
 	struct kwhy_whatif_samples *kernels = &sampled->queued[KWHY_ACTIVITY_KERNEL][KWHY_ACTIVITY_KERNEL];
-	bool seen = kernels->count >= SAMPLES_MIN && kwhy_whatif_quantile(kernels, 0.5) > 0;
-	int64_t kernels_ns = kernels->count < SAMPLES_MIN ? QUEUED_NS : kwhy_whatif_quantile(kernels, 0.5);
+	bool seen = kernels->count >= SAMPLES_MIN;
+	int64_t kernels_ns = seen ? kwhy_whatif_quantile(kernels, 0.5) : QUEUED_NS;
 	int64_t fast_ns = seen ? kwhy_whatif_quantile(kernels, 0.25) : QUEUED_FAST_NS;
 	int64_t slow_ns = seen ? kwhy_whatif_quantile(kernels, 0.75) : QUEUED_SLOW_NS;
 
-	delays->queued_fast_ratio = (double)fast_ns / (double)(seen ? kernels_ns : QUEUED_NS);
-	delays->queued_slow_ratio = (double)slow_ns / (double)(seen ? kernels_ns : QUEUED_NS);
+	delays->queued_fast_ratio = (double)fast_ns / (double)kernels_ns;
+	delays->queued_slow_ratio = (double)slow_ns / (double)kernels_ns;
 
 	for (size_t i = 0; i < KINDS * KINDS; i++) {
 		struct kwhy_whatif_samples *samples = &sampled->queued[i / KINDS][i % KINDS];

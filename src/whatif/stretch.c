@@ -160,10 +160,11 @@ static void choose_calls(struct choice *choice)
 	for (size_t i = 0; i < recording->activities.count; i++) {
 		uint32_t call = is_chosen(choice, i) ? kwhy_whatif_call_of(choice->whatif, (uint32_t)i)
 						     : KWHY_NONE;
-		uint32_t thread = call == KWHY_NONE ? 0 : recording->calls.thread[call];
+		uint32_t thread;
 
 		if (call == KWHY_NONE)
 			continue;
+		thread = recording->calls.thread[call];
 		if (choice->first_call[thread] == KWHY_NONE || call < choice->first_call[thread])
 			choice->first_call[thread] = call;
 		if (choice->end[thread] == KWHY_NONE || call >= choice->end[thread])

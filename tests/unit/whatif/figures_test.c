@@ -295,10 +295,10 @@ static void write_names(struct kwhy_text *out, const struct kwhy_whatif_graph *g
 }
 
 /* What a change made of the graph: the times of all nodes that are not removed. */
-static void write_made(struct kwhy_text *out, const struct kwhy_whatif *whatif,
-	const struct kwhy_whatif_request *request, const struct kwhy_whatif_effect *effect)
+static void write_made(struct kwhy_text *out, const struct kwhy_whatif *whatif)
 {
 	const struct kwhy_whatif_graph *graph = whatif->graph;
+	struct kwhy_projection played = kwhy_whatif_as_played(whatif);
 	int64_t dropped = 0, starts_ns = 0, ends_ns = 0;
 
 	for (uint32_t i = 0; i < graph->node_count; i++) {
@@ -310,10 +310,9 @@ static void write_made(struct kwhy_text *out, const struct kwhy_whatif *whatif,
 		starts_ns += graph->start_ns[i] * weight;
 		ends_ns += graph->end_ns[i] * weight;
 	}
-	kwhy_text_addf(out,
-		" %s %u: %" PRIu64 " dropped %" PRId64 " times %" PRId64 " %" PRId64 " changed %zu, %s\n",
-		request->change->id, (unsigned)request->number, effect->places, dropped, starts_ns, ends_ns,
-		graph->changed_count, effect->words);
+	kwhy_text_addf(out, " dropped %" PRId64 " times %" PRId64 " %" PRId64 " changed %zu host %" PRId64,
+		dropped, starts_ns, ends_ns, graph->changed_count, kwhy_whatif_host_limited_ns(graph));
+	write_projection(out, &played);
 }
 
 /* Makes one change after the other at any of the costs; after some of them all are undone. */
@@ -331,7 +330,11 @@ static void write_sequences(struct kwhy_text *out, struct kwhy_whatif *whatif, u
 
 		whatif->corner = (enum kwhy_whatif_corner)((int)varied_below(state, 3) - 1);
 		OK(kwhy_whatif_make(whatif, &request, &effect, &error));
-		write_made(out, whatif, &request, &effect);
+		kwhy_text_addf(out, " %s %u: %" PRIu64 " %s", change->id, (unsigned)request.number,
+			effect.places, effect.words);
+		if (effect.places)
+			write_made(out, whatif);
+		kwhy_text_add(out, "\n");
 		if (varied_below(state, 2))
 			kwhy_whatif_undo(whatif->graph, 0);
 	}
