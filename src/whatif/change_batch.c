@@ -52,16 +52,13 @@ static double waves(const struct kwhy_whatif *whatif, uint32_t row, double block
  */
 static double grown_ns(const struct kwhy_whatif *whatif, uint32_t row, double times)
 {
-	uint32_t blocks = whatif->recording->activities.blocks[row];
-	double now = 0, then = 0;
+	const uint32_t blocks = whatif->recording->activities.blocks[row];
+	const double now_ns = (double)length_ns(whatif, row);
+	const double now = blocks == KWHY_UNKNOWN_BLOCKS ? 0 : waves(whatif, row, blocks);
 
 	if (whatif->corner == KWHY_CORNER_FAST)
-		return (double)length_ns(whatif, row);
-	if (blocks != KWHY_UNKNOWN_BLOCKS && blocks) {
-		now = waves(whatif, row, blocks);
-		then = waves(whatif, row, blocks * times);
-	}
-	return (double)length_ns(whatif, row) * (now > 0 ? then / now : times);
+		return now_ns;
+	return now_ns * (now > 0 ? waves(whatif, row, blocks * times) / now : times);
 }
 
 static bool is_same_launch(const struct kwhy_whatif *whatif, uint32_t a, uint32_t b)

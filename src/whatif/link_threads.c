@@ -29,37 +29,25 @@ static int by_process_and_start(const void *context, uint32_t a, uint32_t b)
 	return kwhy_sort_by(start_ns[a], start_ns[b]);
 }
 
-/* Two calls of a process: the one that ended last, and the one that ended last on any other thread. */
+/* Of the calls of a process so far, the one that ended last. */
 struct latest {
-	uint32_t process, any, other;
+	uint32_t process, call;
 };
-
-static bool ends_later(const struct kwhy_calls *calls, uint32_t call, uint32_t than)
-{
-	return than == KWHY_NONE || calls->end_ns[call] >= calls->end_ns[than];
-}
 
 static void note(struct latest *latest, const struct kwhy_calls *calls, uint32_t call)
 {
-	bool same = latest->any != KWHY_NONE && calls->thread[latest->any] == calls->thread[call];
-
-	if (ends_later(calls, call, latest->any)) {
-		latest->other = same ? latest->other : latest->any;
-		latest->any = call;
-	} else if (!same && ends_later(calls, call, latest->other)) {
-		latest->other = call;
-	}
+	if (latest->call == KWHY_NONE || calls->end_ns[call] >= calls->end_ns[latest->call])
+		latest->call = call;
 }
 
+/* If the call that ended last is one of this thread, no call of another thread can have started since. */
 static void link_call(struct kwhy_whatif_graph *graph, const struct latest *latest, uint32_t call)
 {
 	const struct kwhy_calls *calls = &graph->recording->calls;
 	struct kwhy_whatif_node *node = &graph->nodes[kwhy_whatif_call_node(graph, call)];
-	uint32_t before = node->from[KWHY_LINK_ORDER], from = latest->any;
+	uint32_t before = node->from[KWHY_LINK_ORDER], from = latest->call;
 	int64_t paused_ns = before == KWHY_NONE ? INT64_MIN : kwhy_whatif_recorded_end(graph, before);
 
-	if (from != KWHY_NONE && calls->thread[from] == calls->thread[call])
-		from = latest->other;
 	if (from == KWHY_NONE || calls->end_ns[from] >= calls->start_ns[call] ||
 		calls->start_ns[from] <= paused_ns || paused_ns > calls->start_ns[call] - PAUSE_NS)
 		return;
@@ -69,7 +57,7 @@ static void link_call(struct kwhy_whatif_graph *graph, const struct latest *late
 enum kwhy_status kwhy_whatif_link_threads(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
 {
 	const struct kwhy_recording *recording = graph->recording;
-	struct latest latest = {KWHY_NONE, KWHY_NONE, KWHY_NONE};
+	struct latest latest = {KWHY_NONE, KWHY_NONE};
 	uint32_t *order = NULL;
 	enum kwhy_status status = kwhy_sort_order(
 		graph->call_count, by_process_and_start, recording, &order, error);
@@ -81,7 +69,7 @@ enum kwhy_status kwhy_whatif_link_threads(struct kwhy_whatif_graph *graph, struc
 		if (graph->outer[call] != call || recording->calls.class[call] == KWHY_CALL_OTHER)
 			continue;
 		if (process != latest.process)
-			latest = (struct latest){process, KWHY_NONE, KWHY_NONE};
+			latest = (struct latest){process, KWHY_NONE};
 		link_call(graph, &latest, call);
 		note(&latest, &recording->calls, call);
 	}

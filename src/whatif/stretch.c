@@ -255,7 +255,7 @@ static enum kwhy_status keep(struct choice *choice, struct kwhy_plan *plan)
 	bool has_steps = choice->whatif->step_count;
 	size_t count = choice->count < KWHY_WHATIF_STRETCH_ITEMS ? choice->count : KWHY_WHATIF_STRETCH_ITEMS;
 	struct kwhy_stretch *stretch = kwhy_arena_alloc(&plan->arena, 1, sizeof(*stretch));
-	struct kwhy_stretch_item *items = kwhy_arena_alloc(&plan->arena, count + 1, sizeof(*items));
+	struct kwhy_stretch_item *items = kwhy_arena_alloc(&plan->arena, count, sizeof(*items));
 
 	if (!stretch || !items)
 		return kwhy_fail_memory(choice->error, "an excerpt of the run");

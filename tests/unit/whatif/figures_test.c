@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cmocka_all.h"
 #include "ok.h"
+#include "unit/guarded_memory.h"
 #include "varied.h"
 #include "whatif/busy.h"
 #include "whatif/critical.h"
@@ -21,12 +22,29 @@
 
 /*
  * Compares the graphs of many small random recordings, their costs, and every figure of every change and of
- * plans with stored files.
+ * plans with stored files. Memory has guards, so that what is read from beyond an array changes the figures.
  */
 
 static struct kwhy_error error;
 
 enum { CASES = 100, DIGESTED = 350, MIXED = 600, FILES = 4 };
+
+static void free_plan(struct kwhy_plan *plan)
+{
+	check_arena_guards(true);
+	kwhy_plan_free(plan);
+}
+
+/* Projects a recording. From here on arenas live until free_plan(). */
+static struct kwhy_whatif *whatif_of(const struct varied *varied)
+{
+	struct kwhy_whatif *whatif;
+
+	OK(kwhy_whatif_new(varied->recording, varied->ledger, varied->has_profile ? &varied->profile : NULL,
+		&whatif, &error));
+	check_arena_guards(false);
+	return whatif;
+}
 
 /* The figures in a sentence, without its words. */
 static void write_figures(struct kwhy_text *out, const char *text)
@@ -213,11 +231,12 @@ static void write_changes(struct kwhy_text *out, struct kwhy_whatif *whatif, uin
 			? 200
 			: requests[1].change->number;
 		OK(kwhy_whatif_project(whatif, requests, 1 + varied_below(state, 2), &plan, &error));
+		assert_int_equal(whatif->graph->journal_count, 0);
 		write_plan(out, plan);
 		write_refused(&refused, plan);
 		if (words)
 			write_words(out, plan);
-		kwhy_plan_free(plan);
+		free_plan(plan);
 	}
 	kwhy_text_addf(out, " not%s\n", refused.data ? refused.data : "");
 	kwhy_text_done(&refused);
@@ -231,6 +250,7 @@ static void write_best(struct kwhy_text *out, struct kwhy_whatif *whatif, uint64
 	OK(kwhy_whatif_plan(whatif, gains[varied_below(state, 3)], varied_below(state, 2), &plan, &error));
 	OK(kwhy_whatif_add_busy(whatif, plan, &error));
 	OK(kwhy_whatif_add_stretch(whatif, plan, &error));
+	assert_int_equal(whatif->graph->journal_count, 0);
 	kwhy_text_add(out, " best\n");
 	write_plan(out, plan);
 	kwhy_text_add(out, " not");
@@ -253,17 +273,15 @@ static void write_best(struct kwhy_text *out, struct kwhy_whatif *whatif, uint64
 			plan->stretch->left_out_count, sum_ns);
 	}
 	kwhy_text_add(out, "\n");
-	kwhy_plan_free(plan);
+	free_plan(plan);
 }
 
 static void write_case(struct kwhy_text *out, uint64_t seed, bool words)
 {
 	struct varied varied = varied_new(seed, true);
 	uint64_t state = seed + 1;
-	struct kwhy_whatif *whatif;
+	struct kwhy_whatif *whatif = whatif_of(&varied);
 
-	OK(kwhy_whatif_new(varied.recording, varied.ledger, varied.has_profile ? &varied.profile : NULL,
-		&whatif, &error));
 	kwhy_text_addf(out, "case %" PRIu64 "\n", seed);
 	write_whatif(out, whatif);
 	write_changes(out, whatif, &state, words);
@@ -397,7 +415,7 @@ static void check_same(struct kwhy_whatif *whatif, uint64_t seed)
 			fail_msg("case %" PRIu64 ": a change of nothing, but %" PRId64
 				 " ns instead of %" PRId64 "",
 				seed, kwhy_plan_after(plan)->time_ns, plan->before.time_ns);
-		kwhy_plan_free(plan);
+		free_plan(plan);
 	}
 }
 
@@ -406,18 +424,16 @@ static void projections_keep_their_laws(void **state)
 	(void)state;
 	for (uint64_t seed = 0; seed < CASES; seed++) {
 		struct varied varied = varied_new(seed, true);
-		struct kwhy_whatif *whatif;
+		struct kwhy_whatif *whatif = whatif_of(&varied);
 		struct kwhy_plan *plan;
 
-		OK(kwhy_whatif_new(varied.recording, varied.ledger,
-			varied.has_profile ? &varied.profile : NULL, &whatif, &error));
 		check_recorded(whatif, seed);
 		check_order(whatif->graph, seed);
 		check_same(whatif, seed);
 		OK(kwhy_whatif_plan(whatif, 0, true, &plan, &error));
 		for (size_t i = 0; i < plan->change_count; i++)
 			check_projection(&plan->changes[i].after, plan->changes[i].id, seed);
-		kwhy_plan_free(plan);
+		free_plan(plan);
 		kwhy_whatif_free(whatif);
 		varied_free(&varied);
 	}
@@ -427,10 +443,8 @@ static void write_mixed_case(struct kwhy_text *out, uint64_t seed)
 {
 	struct varied varied = varied_mixed_new(seed);
 	uint64_t state = seed + 1;
-	struct kwhy_whatif *whatif;
+	struct kwhy_whatif *whatif = whatif_of(&varied);
 
-	OK(kwhy_whatif_new(varied.recording, varied.ledger, varied.has_profile ? &varied.profile : NULL,
-		&whatif, &error));
 	check_recorded(whatif, seed);
 	check_order(whatif->graph, seed);
 	write_whatif(out, whatif);
