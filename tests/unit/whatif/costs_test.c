@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+#include "whatif/costs.h"
+#include "whatif/graph.h"
+
+#include <math.h>
+
+/* The costs that a recording shows, at their limits. */
+
+static struct kwhy_error error;
+
+/* Copies from page-locked memory of these sizes and lengths, one after the other. */
+struct copies {
+	uint64_t bytes[8];
+	int64_t lengths_us[8];
+	size_t count;
+};
+
+static struct kwhy_whatif_costs costs_of(const struct copies *copies, struct build *build)
+{
+	struct kwhy_whatif_costs costs;
+	struct kwhy_whatif_graph *graph;
+	int64_t start_us = 0;
+
+	*build = build_new(1);
+	for (size_t i = 0; i < copies->count; i++) {
+		build_copy(build, 0, KWHY_COPY_H2D, copies->bytes[i], start_us,
+			start_us + copies->lengths_us[i]);
+		start_us += copies->lengths_us[i] + 1;
+	}
+	build_finish(build, false);
+	assert_int_equal(kwhy_whatif_graph_new(build->recording, &graph, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_costs_init(&costs, graph, NULL, &error), KWHY_OK);
+	kwhy_whatif_graph_free(graph);
+	return costs;
+}
+
+static double cost_ns(const struct copies *copies, double bytes)
+{
+	struct build build;
+	struct kwhy_whatif_costs costs = costs_of(copies, &build);
+	struct kwhy_whatif_cost cost = kwhy_whatif_copy_cost(
+		&costs, KWHY_COPY_H2D, KWHY_MEMORY_PINNED, KWHY_MEMORY_DEVICE, bytes);
+
+	build_free(&build);
+	return cost.expected_ns;
+}
+
+static void four_copies_of_eightfold_sizes_show_a_line(void **state)
+{
+	static const struct copies line = {{1000, 1000, 1000, 8000}, {3, 3, 3, 10}, 4},
+				   three = {{1000, 1000, 8000}, {3, 3, 10}, 3},
+				   alike = {{1000, 1000, 1000, 7999}, {3, 3, 3, 10}, 4};
+
+	(void)state;
+	/* 2 us, and 1 us for 1,000 bytes */
+	assert_int_equal(llround(cost_ns(&line, 4000)), 6000);
+	assert_int_equal(llround(cost_ns(&line, 640000)), 642000);
+	assert_true(isnan(cost_ns(&three, 4000)));
+	assert_true(isnan(cost_ns(&alike, 4000)));
+}
+
+/* The long copy weighs so little that the sums do not show its size. */
+static void sizes_that_the_sums_do_not_show_give_no_line(void **state)
+{
+	static const struct copies hidden = {{1, 1, 1, 8}, {1, 1, 1, 1000000000}, 4};
+
+	(void)state;
+	assert_true(isnan(cost_ns(&hidden, 8)));
+}
+
+/* Small copies take most of their time to begin, so their mean says nothing of other sizes. */
+static void copies_without_a_line_show_their_rate_if_they_are_large(void **state)
+{
+	static const struct copies large = {{65536, 65536}, {8, 8}, 2}, small = {{65535, 65536}, {8, 8}, 2};
+
+	(void)state;
+	assert_int_equal(llround(cost_ns(&large, 131072)), 16000);
+	assert_true(isnan(cost_ns(&small, 131072)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(four_copies_of_eightfold_sizes_show_a_line),
+		cmocka_unit_test(sizes_that_the_sums_do_not_show_give_no_line),
+		cmocka_unit_test(copies_without_a_line_show_their_rate_if_they_are_large),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}
