@@ -159,7 +159,7 @@ static enum kwhy_status add_burst(struct adding *adding, const struct kwhy_burst
 static enum kwhy_status add_unprobed(struct adding *adding, const struct kwhy_unprobed *unprobed)
 {
 	struct kwhy_probing *probing = adding->probing;
-	struct shape shape = {0, unprobed->blocks, unprobed->threads_per_block};
+	struct shape shape = {.blocks = unprobed->blocks, .threads_per_block = unprobed->threads_per_block};
 	struct kwhy_probing_account *account;
 	enum kwhy_status status = name_of(adding, unprobed->name, &shape.name);
 	uint32_t reason;

@@ -12,6 +12,7 @@
 #include "model/probing.h"
 #include "model/range_overlaps.h"
 #include "ok.h"
+#include "unit/guarded_memory.h"
 #include "varied.h"
 
 #include <inttypes.h>
@@ -22,7 +23,8 @@
 /*
  * Compares what the model makes of many small random recordings with a stored file: the tables of a finished
  * recording, what the host did in the gaps of a device, causes, work of operators, overlaps of ranges, and
- * the readings of meters that are kept. Of each recording a digest is stored.
+ * the readings of meters that are kept. Of each recording a digest is stored. Memory has guards, so that what
+ * is read from beyond an array changes the digest.
  */
 
 static struct kwhy_error error;
@@ -399,6 +401,7 @@ static void write_case(struct kwhy_text *out, uint64_t number)
 	if (shown && strtoull(shown, NULL, 10) == number)
 		printf("%s", text.data);
 	kwhy_text_done(&text);
+	check_arena_guards(false);
 }
 
 static void the_digests_of_models_are_as_before(void **state)

@@ -21,6 +21,8 @@ static void peaks_are_those_of_the_datasheet(void **state)
 	assert_true(fabs(peaks_of("NVIDIA H100 80GB HBM3", NULL).flop_per_s[KWHY_PRECISION_BF16] - 989.4e12) <
 		1e9);
 	assert_false(peaks_of("Tesla T4", NULL).measured);
+	assert_true(isnan(peaks_of("NVIDIA RTXT4", NULL).bytes_per_s)); /* not the word T4 */
+	assert_true(fabs(peaks_of("T4", NULL).bytes_per_s - 300e9) < 1);
 }
 
 static void expect(const char *name, double rate, double expected, double tolerance)

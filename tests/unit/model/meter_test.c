@@ -68,6 +68,28 @@ static void a_name_finds_its_meter_alone(void **state)
 	}
 }
 
+static void a_domain_has_up_to_four_digits(void **state)
+{
+	static const struct {
+		const char *text;
+		bool found;
+		uint32_t domain;
+	} names[] = {{"rapl.package-0_uj", true, 0}, {"rapl.package-9999_uj", true, 9999},
+		{"rapl.package-10000_uj", false, 0}, {"rapl.package-_uj", false, 0},
+		{"rapl.package-1_ujx", false, 0}, {"rapl.package-1_u", false, 0},
+		{"rapl.package-1_mj", false, 0}, {"rapl.dram-12_uj", true, 12}, {"rapl.drum-1_uj", false, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		enum kwhy_meter meter;
+		uint32_t domain = 0;
+
+		if (kwhy_meter_find(names[i].text, strlen(names[i].text), &meter, &domain) != names[i].found)
+			fail_msg("%s", names[i].text);
+		assert_int_equal(domain, names[i].domain);
+	}
+}
+
 /* If two meters had the same owner and rank, the order of their rows would decide which one is used. */
 static void ranks_of_one_owner_differ(void **state)
 {
@@ -202,6 +224,7 @@ int main(void)
 		cmocka_unit_test(a_row_has_every_property),
 		cmocka_unit_test(a_name_ends_in_its_unit_and_only_counters_count_energy),
 		cmocka_unit_test(a_name_finds_its_meter_alone),
+		cmocka_unit_test(a_domain_has_up_to_four_digits),
 		cmocka_unit_test(ranks_of_one_owner_differ),
 		cmocka_unit_test(meters_come_best_first),
 		cmocka_unit_test(only_meters_of_the_owner_and_the_role_are_listed),

@@ -144,6 +144,29 @@ static void launches_without_a_kernel_are_counted(void **state)
 	kwhy_recording_free(made.recording);
 }
 
+/* What was not recorded, or was repeated by a prober, is not lost. */
+static void of_windows_and_bursts_no_launch_counts_as_lost(void **state)
+{
+	static const struct kwhy_selection selection = {.device = 0, .end_ns = 9000};
+	const struct kwhy_burst burst = {.end_ns = 10, .stream = KWHY_NONE};
+
+	(void)state;
+	for (int what = 0; what < 3; what++) {
+		struct fixture made = make();
+
+		for (uint32_t i = 1; i <= 5; i++)
+			add_call(&made, "cudaLaunchKernel", i * 1000, i);
+		add_kernel(&made, 1100, 1200, 1);
+		if (what == 1)
+			OK(kwhy_recording_add_selection(made.recording, &selection, &error));
+		if (what == 2)
+			OK(kwhy_recording_add_burst(made.recording, &burst, &error));
+		OK(kwhy_recording_finish(made.recording, &error));
+		assert_int_equal(made.recording->lost.unmatched_launches, what ? 0 : 4);
+		kwhy_recording_free(made.recording);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +175,7 @@ int main(void)
 		cmocka_unit_test(an_activity_around_one_without_length_stays),
 		cmocka_unit_test(activities_of_an_unordered_stream_may_overlap),
 		cmocka_unit_test(launches_without_a_kernel_are_counted),
+		cmocka_unit_test(of_windows_and_bursts_no_launch_counts_as_lost),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

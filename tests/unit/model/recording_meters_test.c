@@ -259,6 +259,57 @@ static void a_value_that_repeats_while_work_begins_is_noted_and_kept(void **stat
 	kwhy_recording_free(recording);
 }
 
+/*
+ * Readings that differ, then `length` equal ones, then others. The work begins every 50 ms for 3 s. Whole
+ * watts may be the meter's resolution, so more of them may be equal.
+ */
+static void assert_repeats(enum kwhy_meter meter, int64_t period_ms, int64_t length, bool whole, bool noted)
+{
+	const int64_t step_mw = whole ? 1000 : 333;
+	struct kwhy_recording *recording = build(-1);
+
+	for (int64_t i = 0; i < length + 10; i++)
+		add(recording, meter, i * period_ms,
+			200000 + step_mw * (i < 5 || i >= length + 5 ? 1 + i % 2 : 3));
+	finish(recording, noted ? "readings-repeat" : NULL);
+	kwhy_recording_free(recording);
+}
+
+static void a_value_repeats_too_often_from_a_number_and_a_time_on(void **state)
+{
+	static const struct {
+		enum kwhy_meter meter;
+		int64_t period_ms, length;
+		bool whole, noted;
+	} cases[] = {{KWHY_METER_NVML_SAMPLE, 20, 9, false, false},
+		{KWHY_METER_NVML_SAMPLE, 20, 10, false, true}, {KWHY_METER_NVML_SAMPLE, 10, 15, false, false},
+		{KWHY_METER_NVML_SAMPLE, 10, 16, false, true},
+		{KWHY_METER_NVML_AVERAGE, 100, 11, false, false},
+		{KWHY_METER_NVML_AVERAGE, 100, 12, false, true},
+		{KWHY_METER_NVML_AVERAGE, 25, 20, false, false},
+		{KWHY_METER_NVML_AVERAGE, 25, 21, false, true},
+		{KWHY_METER_NVML_SAMPLE, 110, 29, true, false}, {KWHY_METER_NVML_SAMPLE, 110, 30, true, true},
+		{KWHY_METER_NVML_SAMPLE, 50, 60, true, false}, {KWHY_METER_NVML_SAMPLE, 50, 61, true, true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_repeats(
+			cases[i].meter, cases[i].period_ms, cases[i].length, cases[i].whole, cases[i].noted);
+}
+
+/* Of two equally long times the first is told. */
+static void the_first_of_equally_long_repeats_is_told(void **state)
+{
+	struct kwhy_recording *recording = build(-1);
+
+	(void)state;
+	for (int64_t i = 0; i < 60; i++)
+		add(recording, KWHY_METER_NVML_SAMPLE, i * 20, 200000 + (i < 20 ? 333 : i < 40 ? 444 : i));
+	finish(recording, "readings-repeat");
+	assert_non_null(strstr(recording->notes[0].text, "exactly 200.333 W for 380 ms"));
+	kwhy_recording_free(recording);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +325,8 @@ int main(void)
 		cmocka_unit_test(a_mean_changes_as_fast_as_its_window_lets_it),
 		cmocka_unit_test(a_dip_of_means_is_left_out_and_a_lasting_step_is_noted),
 		cmocka_unit_test(a_value_that_repeats_while_work_begins_is_noted_and_kept),
+		cmocka_unit_test(a_value_repeats_too_often_from_a_number_and_a_time_on),
+		cmocka_unit_test(the_first_of_equally_long_repeats_is_told),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

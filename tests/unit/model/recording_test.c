@@ -373,6 +373,39 @@ static void bursts_are_sorted_by_their_start_and_impossible_ones_refused(void **
 	kwhy_recording_free(recording);
 }
 
+static void any_time_is_a_time(void **state)
+{
+	static const struct kwhy_memory_point memory = {.device = 0};
+	static const struct kwhy_coverage coverage = {.device = 0, .end_ns = 9};
+	static const struct kwhy_selection selection = {.device = 0, .end_ns = 9};
+	static const struct kwhy_range range = {.end_ns = 5};
+
+	(void)state;
+	for (int what = 0; what < 9; what++) {
+		struct kwhy_recording *recording = two_processes();
+
+		if (what == 1)
+			add(recording, 0, 0, 5, KWHY_NONE);
+		if (what == 2)
+			add_call(recording, 0, 0, "cudaMalloc", KWHY_NONE);
+		if (what == 3)
+			OK(kwhy_recording_add_range(recording, &range, &error));
+		if (what == 4)
+			OK(kwhy_recording_add_memory(recording, &memory, &error));
+		if (what == 5)
+			OK(kwhy_recording_add_reading(
+				recording, KWHY_METER_NVML_SAMPLE, 0, 0, 0, 100000, &error));
+		if (what == 6)
+			OK(kwhy_recording_add_gauge(recording, KWHY_GAUGE_DRAM_ACTIVE, 0, 0, 5, &error));
+		if (what == 7)
+			OK(kwhy_recording_add_coverage(recording, &coverage, &error));
+		if (what == 8)
+			OK(kwhy_recording_add_selection(recording, &selection, &error));
+		assert_int_equal(kwhy_recording_has_times(recording), what > 0);
+		kwhy_recording_free(recording);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,6 +424,7 @@ int main(void)
 		cmocka_unit_test(bursts_are_sorted_by_their_start_and_impossible_ones_refused),
 		cmocka_unit_test(collectives_follow_their_activity_through_the_sort),
 		cmocka_unit_test(readings_are_sorted_and_a_repeated_time_counts_once),
+		cmocka_unit_test(any_time_is_a_time),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

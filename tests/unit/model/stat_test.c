@@ -30,10 +30,11 @@ static void the_total_adds_half_widths_and_is_unknown_with_any_part(void **state
 {
 	struct kwhy_stat_domain domains[] = {{.kind = KWHY_STAT_DEVICE, .in_total = true},
 		{.kind = KWHY_STAT_WALL}, {.kind = KWHY_STAT_HOST, .in_total = true},
-		{.kind = KWHY_STAT_TOTAL}};
-	struct kwhy_stat stat = {.domains = domains, .domain_count = 4};
-	struct kwhy_stat_energy energies[4] = {{.joules = 100, .low_j = 99, .high_j = 102, .mean_w = 50},
-		{.joules = 500}, {.joules = 30, .low_j = 28, .high_j = 31, .mean_w = 15}, {.joules = 0}};
+		{.kind = KWHY_STAT_TOTAL}, {.kind = KWHY_STAT_DEVICE, .in_total = true}};
+	struct kwhy_stat stat = {.domains = domains, .domain_count = 4}; /* the last one is not of them */
+	struct kwhy_stat_energy energies[5] = {{.joules = 100, .low_j = 99, .high_j = 102, .mean_w = 50},
+		{.joules = 500}, {.joules = 30, .low_j = 28, .high_j = 31, .mean_w = 15}, {.joules = 0},
+		{.joules = 7000}};
 
 	(void)state;
 	kwhy_stat_sum_energies(&stat, energies);
