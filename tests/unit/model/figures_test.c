@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Compares what the model makes of many small random recordings with a stored file: the tables of a finished
@@ -217,12 +218,22 @@ static void write_probing(struct kwhy_text *out, const struct kwhy_recording *re
 {
 	struct kwhy_probing probing;
 	struct kwhy_probing_parts parts;
+	struct kwhy_probing_part unprobed[2];
 
 	OK(kwhy_probing_init(&probing, &error));
 	OK(kwhy_probing_add(&probing, recording, false, &error));
 	parts = kwhy_probing_count(&probing, KWHY_PROBING_WITHIN_RATIO);
-	kwhy_text_addf(out, " probing %zu %" PRId64 " %zu %" PRId64, parts.all.accounts, parts.all.busy_ns,
-		parts.waiting.accounts, parts.waiting.busy_ns);
+	kwhy_text_addf(out,
+		" probing %" PRId64 ": %zu %" PRId64 " known %zu %" PRId64 " probed %zu %" PRId64
+		" waiting %zu %" PRId64 " bursts %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		" %s in %" PRId64,
+		probing.busy_ns, parts.all.accounts, parts.all.busy_ns, parts.known.accounts,
+		parts.known.busy_ns, parts.probed.accounts, parts.probed.busy_ns, parts.waiting.accounts,
+		parts.waiting.busy_ns, probing.bursts, probing.repeats, probing.checked, probing.different,
+		kwhy_names_get(&probing.names, probing.different_name), probing.spent_ns);
+	for (size_t i = 0, count = kwhy_probing_list_unprobed(&probing, unprobed, 2); i < count; i++)
+		kwhy_text_addf(out, " %s: %zu %" PRId64, unprobed[i].reason, unprobed[i].accounts,
+			unprobed[i].busy_ns);
 	kwhy_probing_done(&probing);
 }
 
@@ -257,6 +268,67 @@ static void write_recording(struct kwhy_text *out, struct varied *varied)
 	varied_free(varied);
 }
 
+static uint32_t name_of(struct kwhy_recording *recording, const char *name)
+{
+	uint32_t id;
+
+	OK(kwhy_names_intern(&recording->names, name, strlen(name), &id, &error));
+	return id;
+}
+
+static const char *const kernels[] = {"k", "gemm", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "softmax"};
+
+/* A kernel every 50 ms for 3 s, and launches of which some have no kernel, some no name. */
+static void add_launches(struct kwhy_recording *recording, uint64_t *state)
+{
+	static const char *const calls[] = {"cudaLaunchKernel", "", "cudaMalloc", "cudaStreamBeginCapture",
+		"cudaLaunchKernel", "cudaStreamEndCapture", "cuLaunchKernel"};
+	uint32_t sorts = 1 + varied_below(state, 4), lost = varied_below(state, 3);
+
+	for (uint32_t i = 0; i < 60; i++) {
+		struct kwhy_activity row = kwhy_activity_unknown();
+		const char *name = calls[lost ? varied_below(state, 7) : 0];
+
+		row.start_ns = i * INT64_C(50000000);
+		row.end_ns = row.start_ns + 30000000;
+		row.stream = 0;
+		row.name = name_of(recording, kernels[varied_below(state, sorts)]);
+		row.blocks = 8 << varied_below(state, 2);
+		row.call = i;
+		row.graph_node = varied_below(state, 16) ? KWHY_NONE : 0;
+		row.origin = varied_below(state, 9) ? KWHY_ORIGIN_PROGRAM : KWHY_ORIGIN_REPEAT;
+		if (lost < 2 || varied_below(state, 8))
+			OK(kwhy_recording_add_activity(recording, &row, &error));
+		OK(kwhy_recording_add_call(recording, row.start_ns - 5000, row.start_ns - 1000,
+			name_of(recording, name), 0, i, &error));
+	}
+}
+
+/* A burst of a prober or, at times, launches that it did not repeat. */
+static void add_burst(struct kwhy_recording *recording, uint64_t *state)
+{
+	static const uint32_t repeats[] = {0, 1, 10, 40};
+	const uint32_t name = name_of(recording, kernels[varied_below(state, 2)]);
+	const uint32_t blocks = 8 << varied_below(state, 2);
+	struct kwhy_burst burst = {
+		.name = name, .blocks = blocks, .threads_per_block = KWHY_UNKNOWN_U16, .stream = KWHY_NONE};
+	struct kwhy_unprobed unprobed = {
+		.name = name, .blocks = blocks, .threads_per_block = KWHY_UNKNOWN_U16};
+
+	burst.start_ns = varied_below(state, 3000) * INT64_C(1000000);
+	burst.end_ns = burst.start_ns + 1000 * varied_below(state, 500);
+	burst.repeats = repeats[varied_below(state, 4)];
+	burst.repeated_ns = burst.repeats * INT64_C(20000000);
+	burst.form = (uint8_t)varied_below(state, KWHY_BURST_FORM_COUNT);
+	burst.check = (uint8_t)varied_below(state, KWHY_BURST_CHECK_COUNT);
+	unprobed.launches = varied_below(state, 4);
+	unprobed.reason = varied_below(state, 2) ? "it uses managed memory" : "its launch is cooperative";
+	if (varied_below(state, 2))
+		OK(kwhy_recording_add_burst(recording, &burst, &error));
+	else
+		OK(kwhy_recording_add_unprobed(recording, &unprobed, &error));
+}
+
 /* A recording of one device that works for 3 s, with the readings of a few meters. */
 static struct kwhy_recording *metered_new(uint64_t *state)
 {
@@ -268,21 +340,17 @@ static struct kwhy_recording *metered_new(uint64_t *state)
 		.clean_idle_mw = -1};
 	const struct kwhy_process process = {.pid = 1, .rank = KWHY_NONE, .machine = KWHY_NONE};
 	const struct kwhy_stream stream = {.context = 1, .id = 7};
+	const struct kwhy_thread thread = {.process = 0};
 	struct kwhy_recording *recording;
 
 	OK(kwhy_recording_new(&recording, &error));
 	OK(kwhy_recording_add_device(recording, &device, NULL, &error));
 	OK(kwhy_recording_add_process(recording, &process, NULL, &error));
 	OK(kwhy_recording_add_stream(recording, &stream, NULL, &error));
-	for (int64_t i = 0; i < 60; i++) {
-		struct kwhy_activity row = kwhy_activity_unknown();
-
-		row.start_ns = i * 50000000;
-		row.end_ns = row.start_ns + 30000000;
-		row.stream = 0;
-		OK(kwhy_names_intern(&recording->names, "k", 1, &row.name, &error));
-		OK(kwhy_recording_add_activity(recording, &row, &error));
-	}
+	OK(kwhy_recording_add_thread(recording, &thread, NULL, &error));
+	add_launches(recording, state);
+	for (uint32_t i = varied_below(state, 12); i > 0; i--)
+		add_burst(recording, state);
 	return recording;
 }
 
@@ -380,6 +448,7 @@ static void write_metered(struct kwhy_text *out, uint64_t seed)
 		kwhy_text_addf(out, " %u: %zu", (unsigned)series->meter, series->count);
 		write_sum(out, "", sum);
 	}
+	write_probing(out, recording);
 	write_notes(out, recording);
 	kwhy_recording_free(recording);
 }
