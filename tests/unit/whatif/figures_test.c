@@ -245,9 +245,11 @@ static void write_changes(struct kwhy_text *out, struct kwhy_whatif *whatif, uin
 static void write_best(struct kwhy_text *out, struct kwhy_whatif *whatif, uint64_t *state)
 {
 	static const double gains[] = {0, 0.01, 0.05};
+	bool numerics = varied_below(state, 2);
+	double gain = gains[varied_below(state, 3)];
 	struct kwhy_plan *plan;
 
-	OK(kwhy_whatif_plan(whatif, gains[varied_below(state, 3)], varied_below(state, 2), &plan, &error));
+	OK(kwhy_whatif_plan(whatif, gain, numerics, &plan, &error));
 	OK(kwhy_whatif_add_busy(whatif, plan, &error));
 	OK(kwhy_whatif_add_stretch(whatif, plan, &error));
 	assert_int_equal(whatif->graph->journal_count, 0);
