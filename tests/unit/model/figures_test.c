@@ -204,7 +204,7 @@ static void write_learnt(
 {
 	for (uint32_t d = 0; d < recording->device_count; d++) {
 		size_t count = ledger->devices[d].account_count;
-		struct kwhy_learnt_grid *grids = calloc(count + 1, sizeof(*grids));
+		struct kwhy_learnt_grid *grids = calloc(count, sizeof(*grids));
 
 		assert_non_null(grids);
 		OK(kwhy_learnt_grids_find(recording, d, &ledger->devices[d], grids, &error));

@@ -2,6 +2,7 @@
 #include "cmocka_all.h"
 #include "model/host_time.h"
 #include "model/host_wait.h"
+#include "model/learnt.h"
 #include "model/pairs.h"
 #include "model/probing.h"
 #include "model/profile.h"
@@ -23,6 +24,9 @@ struct made {
 };
 
 typedef enum kwhy_status step(struct made *made);
+
+/* A text so long that an arena allocates it apart. */
+static char long_text[40000];
 
 static enum kwhy_status begin(struct made *made)
 {
@@ -180,6 +184,36 @@ static enum kwhy_status probe(struct made *made)
 	return status;
 }
 
+static enum kwhy_status learn(struct made *made)
+{
+	struct kwhy_account account = {.name = long_text,
+		.category = KWHY_CATEGORY_COMPUTE,
+		.count = 3,
+		.time_ns = 10,
+		.gross_nj = 1000,
+		.mean_power_mw = 100000,
+		.basis = KWHY_BASIS_DATA};
+	struct kwhy_power_class class = {.spread = 0.1};
+	uint32_t account_of[4] = {0};
+	struct kwhy_device_ledger device = {.accounts = &account,
+		.account_count = 1,
+		.account_of = account_of,
+		.classes = &class,
+		.class_count = 1,
+		.energy = {.known = true, .context_idle_w = 30}};
+	const struct kwhy_ledger ledger = {.devices = &device, .device_count = 1};
+	struct kwhy_learnt_powers *powers;
+	enum kwhy_status status = kwhy_learnt_powers_collect(
+		made->recording, &ledger, "a.kwhy", &powers, &error);
+
+	if (status)
+		return status;
+	assert_int_equal(powers->count, 1);
+	assert_string_equal(powers->items[0].name, long_text);
+	kwhy_learnt_powers_free(powers);
+	return KWHY_OK;
+}
+
 static enum kwhy_status add_transfers(struct made *made)
 {
 	const struct kwhy_transfer_energy energy = {.bytes = 1};
@@ -190,9 +224,9 @@ static enum kwhy_status add_transfers(struct made *made)
 		return KWHY_E_MEMORY;
 	status = kwhy_transfers_add_energy(made->transfers, &energy, &error);
 	if (!status)
-		status = kwhy_transfers_add_absence(made->transfers, "pinned", "why", &error);
+		status = kwhy_transfers_add_absence(made->transfers, long_text, long_text, &error);
 	if (!status)
-		assert_string_equal(made->transfers->absences[0].reason, "why");
+		assert_string_equal(made->transfers->absences[0].reason, long_text);
 	return status;
 }
 
@@ -206,9 +240,9 @@ static enum kwhy_status add_pairs(struct made *made)
 	made->pairs = kwhy_pairs_new();
 	if (!made->pairs)
 		return KWHY_E_MEMORY;
-	status = kwhy_pairs_add_absence(made->pairs, "nccl", "why", &error);
+	status = kwhy_pairs_add_absence(made->pairs, long_text, long_text, &error);
 	if (!status)
-		status = kwhy_pairs_add_note(made->pairs, "a note", &error);
+		status = kwhy_pairs_add_note(made->pairs, long_text, &error);
 	if (!status)
 		status = kwhy_pairs_add_nccl_setting(made->pairs, "A=1", &error);
 	if (!status)
@@ -218,14 +252,14 @@ static enum kwhy_status add_pairs(struct made *made)
 	if (!status)
 		status = kwhy_pairs_add_pinning(made->pairs, &pinning, &error);
 	if (!status)
-		assert_string_equal(made->pairs->absences[0].reason, "why");
+		assert_string_equal(made->pairs->absences[0].reason, long_text);
 	return status;
 }
 
 static enum kwhy_status make(long failure)
 {
 	static step *const steps[] = {begin, add_owners, add_work, add_ranges, add_readings, add_rest, finish,
-		divide_gap, probe, add_transfers, add_pairs};
+		divide_gap, probe, learn, add_transfers, add_pairs};
 	struct made made = {.recording = NULL};
 	enum kwhy_status status = KWHY_OK;
 
@@ -245,6 +279,7 @@ static void whichever_allocation_fails_it_is_said(void **state)
 	long failures = 0;
 
 	(void)state;
+	memset(long_text, 'a', sizeof(long_text) - 1);
 	assert_int_equal(make(-1), KWHY_OK);
 	for (failed = true; failed; failures++) {
 		enum kwhy_status status = make(failures);
