@@ -30,7 +30,7 @@
 
 static struct kwhy_error error;
 
-enum { VARIED = 200, MIXED = 300, METERED = 700 };
+enum { VARIED = 200, MIXED = 300, METERED = 700, NESTED = 200 };
 
 static void mix(uint64_t *sum, uint64_t value)
 {
@@ -329,13 +329,12 @@ static void add_burst(struct kwhy_recording *recording, uint64_t *state)
 		OK(kwhy_recording_add_unprobed(recording, &unprobed, &error));
 }
 
-/* A recording of one device that works for 3 s, with the readings of a few meters. */
-static struct kwhy_recording *metered_new(uint64_t *state)
+/* A recording of one device and one thread. */
+static struct kwhy_recording *owners_new(int64_t limit_mw)
 {
-	static const int64_t limits_mw[] = {-1, 300000, 700000};
 	const struct kwhy_device device = {.rank = KWHY_NONE,
 		.machine = KWHY_NONE,
-		.limit_mw = limits_mw[varied_below(state, 3)],
+		.limit_mw = limit_mw,
 		.context_idle_mw = -1,
 		.clean_idle_mw = -1};
 	const struct kwhy_process process = {.pid = 1, .rank = KWHY_NONE, .machine = KWHY_NONE};
@@ -348,6 +347,15 @@ static struct kwhy_recording *metered_new(uint64_t *state)
 	OK(kwhy_recording_add_process(recording, &process, NULL, &error));
 	OK(kwhy_recording_add_stream(recording, &stream, NULL, &error));
 	OK(kwhy_recording_add_thread(recording, &thread, NULL, &error));
+	return recording;
+}
+
+/* The device works for 3 s; the readings of a few meters are still to be added. */
+static struct kwhy_recording *metered_new(uint64_t *state)
+{
+	static const int64_t limits_mw[] = {-1, 300000, 700000};
+	struct kwhy_recording *recording = owners_new(limits_mw[varied_below(state, 3)]);
+
 	add_launches(recording, state);
 	for (uint32_t i = varied_below(state, 12); i > 0; i--)
 		add_burst(recording, state);
@@ -453,6 +461,75 @@ static void write_metered(struct kwhy_text *out, uint64_t seed)
 	kwhy_recording_free(recording);
 }
 
+static void add_range(
+	struct kwhy_recording *recording, uint64_t *state, int64_t start_ns, int64_t end_ns, uint32_t thread)
+{
+	static const char *const names[] = {"DataLoader.next", "aten::item", "aten::mm",
+		"nn.Module: Linear_0", "DistributedDataParallel.forward", "nccl:all_reduce",
+		"FSDP::pre_forward logging", "Torch-Compiled Region: 0/0", "main", "XlaCompile", "read",
+		"empty_cache", "record_param_comms", "FullyShardedDataParallel tokenizer", "aten::view",
+		"autograd::engine"};
+	static const char *const files[] = {"train.py", "/usr/lib/python3.11/site-packages/torch/nn.py",
+		"/home/me/model.py", "<frozen importlib>", "torch/nn/modules/module.py"};
+	static const uint8_t kinds[] = {KWHY_HOST_USER, KWHY_HOST_OPERATOR, KWHY_HOST_PYTHON,
+		KWHY_HOST_SYSTEM, KWHY_HOST_NVTX, KWHY_HOST_FRAME};
+	struct kwhy_host_range row = {.start_ns = start_ns, .end_ns = end_ns, .thread = thread};
+	uint32_t file = varied_below(state, 8);
+
+	row.start_ns -= 10 * varied_below(state, 6);
+	row.end_ns += 10 * varied_below(state, 6);
+	row.name = name_of(recording, names[varied_below(state, 16)]);
+	row.kind = kinds[varied_below(state, 6)];
+	row.file = file < 5 ? name_of(recording, files[file]) : 0;
+	row.line = file < 5 ? 1 + file : 0;
+	if (row.kind == KWHY_HOST_FRAME)
+		row.start_ns = KWHY_UNKNOWN_TIME;
+	OK(kwhy_recording_add_host_range(recording, &row, &error));
+}
+
+/* Ranges within ranges on two threads, which launch kernels and wait at times that touch the ranges' ends. */
+static void write_nested(struct kwhy_text *out, uint64_t seed)
+{
+	static const char *const calls[] = {
+		"cudaLaunchKernel", "cudaStreamSynchronize", "cudaMalloc", "cudaGetDevice", "cudaMemcpy"};
+	uint64_t state = (seed + 1) * 0x9E3779B97F4A7C15u;
+	struct kwhy_recording *recording = owners_new(-1);
+	int64_t free_ns[2] = {0, 0}, device_ns = 0;
+	const struct kwhy_thread thread = {.process = 0, .tid = 2};
+
+	OK(kwhy_recording_add_thread(recording, &thread, NULL, &error));
+	for (uint32_t i = 0; i < 40; i++) {
+		uint32_t at = varied_below(&state, 2), call = varied_below(&state, 5);
+		int64_t start_ns = free_ns[at] + 10 * varied_below(&state, 3);
+		int64_t end_ns = start_ns + 10 * (1 + varied_below(&state, 4));
+		uint32_t depth = varied_below(&state, 4);
+
+		OK(kwhy_recording_add_call(
+			recording, start_ns, end_ns, name_of(recording, calls[call]), at, i, &error));
+		for (uint32_t d = 0; d < depth; d++)
+			add_range(recording, &state, start_ns, end_ns, at);
+		free_ns[at] = end_ns;
+		if (call == 0) {
+			struct kwhy_activity row = kwhy_activity_unknown();
+
+			row.start_ns = device_ns > start_ns ? device_ns : start_ns;
+			row.start_ns += 10 * varied_below(&state, 5);
+			row.end_ns = device_ns = row.start_ns + 10 * (1 + varied_below(&state, 3));
+			row.stream = 0;
+			row.name = name_of(recording, kernels[0]);
+			row.call = varied_below(&state, 6) ? i : KWHY_NONE;
+			OK(kwhy_recording_add_activity(recording, &row, &error));
+		}
+	}
+	OK(kwhy_recording_finish(recording, &error));
+	write_activities(out, recording);
+	write_calls(out, recording);
+	write_host_ranges(out, recording);
+	write_gaps(out, recording, 0);
+	write_notes(out, recording);
+	kwhy_recording_free(recording);
+}
+
 /* KWHY_SHOW_CASE=N shows the text of case N. */
 static void write_case(struct kwhy_text *out, uint64_t number)
 {
@@ -463,8 +540,10 @@ static void write_case(struct kwhy_text *out, uint64_t number)
 	if (number < VARIED + MIXED) {
 		varied = number < VARIED ? varied_new(number, false) : varied_mixed_new(number);
 		write_recording(&text, &varied);
-	} else {
+	} else if (number < VARIED + MIXED + METERED) {
 		write_metered(&text, number);
+	} else {
+		write_nested(&text, number);
 	}
 	kwhy_text_addf(out, "case %" PRIu64 " %" PRIu32 "\n", number, digest_of_text(text.data));
 	if (shown && strtoull(shown, NULL, 10) == number)
@@ -478,7 +557,7 @@ static void the_digests_of_models_are_as_before(void **state)
 	struct kwhy_text out = {0};
 
 	(void)state;
-	for (uint64_t number = 0; number < VARIED + MIXED + METERED; number++)
+	for (uint64_t number = 0; number < VARIED + MIXED + METERED + NESTED; number++)
 		write_case(&out, number);
 	assert_expected_text("model/figures.expected", out.data);
 	kwhy_text_done(&out);
