@@ -182,9 +182,11 @@ static void a_profile_replaces_the_response_of_nvmls_meters_only(void **state)
 		assert_false(known.has_delay);
 		assert_true(known.delay_s == before.delay_s && known.delay_sd_s == before.delay_sd_s);
 		assert_true(known.time_constant_s == (is_nvml ? 13.1e-3 : before.time_constant_s));
-		if (kwhy_meter_is_mean(meter))
-			assert_true(known.average_window_s == (is_nvml ? 1.01 : before.average_window_s));
+		assert_true(known.average_window_s ==
+			(is_nvml && kwhy_meter_is_mean(meter) ? 1.01 : before.average_window_s));
 	}
+	profile.sensor.average_window_s = NAN;
+	assert_true(kwhy_response_of_profile(KWHY_METER_NVML_AVERAGE, &profile).average_window_s == 1);
 }
 
 static char *read_file(const char *path)
