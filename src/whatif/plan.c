@@ -250,7 +250,6 @@ static enum kwhy_status project_alone(struct planner *planner,
 		status = add_played(planner, change_request, &alone->effect,
 			alone->is_widened ? &alone->after : &alone->expected);
 	if (!status && (alone->is_widened || !alone->effect.places)) {
-		kwhy_whatif_undo(planner->whatif->graph, 0);
 		*out = planner->plan;
 		return KWHY_OK;
 	}

@@ -186,6 +186,24 @@ static void reduce_apart(struct varied_program *program, const struct varied_op 
 	}
 }
 
-void (*const varied_mixed_ops[VARIED_MIXED_OPS])(struct varied_program *program,
-	const struct varied_op *op) = {launch_within, copy_several, copy_and_wait, launch_concurrently,
-	launch_graph_of_kinds, pause_long, launch_early, empty_cache, reduce_apart, copy_and_wait};
+/* Another thread of the process works while this one waits for it, and after that this one goes on. */
+static void take_turns(struct varied_program *program, const struct varied_op *op)
+{
+	struct varied_op other = *op;
+
+	for (uint32_t t = 0; t < program->thread_count; t++)
+		if (t != op->thread && program->thread_process[t] == program->thread_process[op->thread])
+			other.thread = t;
+	if (program->host_ns[other.thread] < program->host_ns[op->thread])
+		program->host_ns[other.thread] = program->host_ns[op->thread] + op->choice % 2 * US;
+	varied_call(program, other.thread, "cudaMallocAsync", (17 + op->name % 3) * US, KWHY_NONE);
+	varied_launch(program, &other);
+	if (program->host_ns[op->thread] < program->host_ns[other.thread])
+		program->host_ns[op->thread] = program->host_ns[other.thread] + op->choice % 3 * US;
+	varied_launch(program, op);
+}
+
+void (*const varied_mixed_ops[VARIED_MIXED_OPS])(
+	struct varied_program *program, const struct varied_op *op) = {launch_within, copy_several,
+	copy_and_wait, launch_concurrently, launch_graph_of_kinds, pause_long, launch_early, empty_cache,
+	reduce_apart, copy_and_wait, take_turns, take_turns};

@@ -34,7 +34,7 @@ struct varied_op {
 	uint64_t bytes;
 };
 
-enum { VARIED_OPS = 34, VARIED_MIXED_OPS = 10 };
+enum { VARIED_OPS = 34, VARIED_MIXED_OPS = 12 };
 
 /* All operations, in the order of the numbers that varied.c draws, and those of mixed programs alone. */
 extern void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struct varied_op *op);
