@@ -45,10 +45,9 @@ static void find_left(struct overlap *overlap)
  */
 static uint32_t waited_for(const struct overlap *overlap, uint32_t row, enum kwhy_whatif_link link)
 {
-	const struct kwhy_whatif_graph *graph = overlap->whatif->graph;
-	uint32_t from = graph->nodes[row].from[link];
+	uint32_t from = overlap->whatif->graph->nodes[row].from[link];
 
-	return from < graph->activity_count ? overlap->left[from] : KWHY_NONE;
+	return from == KWHY_NONE ? KWHY_NONE : overlap->left[from];
 }
 
 static bool may_pass(struct overlap *overlap, uint32_t row, uint32_t before)

@@ -153,8 +153,7 @@ static void capture_row(struct capture *capture, uint32_t row, uint32_t call_nod
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
 		int64_t queued_ns;
 
-		if (link == KWHY_LINK_ISSUE || node->from[link] == KWHY_NONE ||
-			node->from[link] >= whatif->graph->activity_count)
+		if (link == KWHY_LINK_ISSUE || node->from[link] == KWHY_NONE)
 			continue;
 		queued_ns = graph_queued_ns(whatif, node->from[link], row);
 		if (kwhy_whatif_lag_ns(whatif->graph, node, link) > queued_ns ||

@@ -140,8 +140,7 @@ static uint32_t next_stream(const struct kwhy_whatif *whatif, size_t call)
 static void replace_wait(struct kwhy_whatif *whatif, size_t call, uint32_t target, double event_ns)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
-	bool in_order = target < whatif->graph->activity_count &&
-		next_stream(whatif, call) == rows->stream[target];
+	bool in_order = next_stream(whatif, call) == rows->stream[target];
 
 	if (in_order && whatif->corner != KWHY_CORNER_SLOW)
 		kwhy_whatif_drop_call(whatif, (uint32_t)call);

@@ -116,14 +116,13 @@ static void drop_stall(struct kwhy_whatif *whatif, uint32_t row)
 /*
  * Part in ns of the gap before a removed activity that remains. It is 0 unless the lower bound of the
  * saving is computed and the activity has no recorded call. Then the part of the gap beyond that of queued
- * work remains, since it may be work of the host.
+ * work remains, since it may be work of the host. `before` is the activity before the gap.
  */
 static int64_t gap_left_ns(const struct kwhy_whatif *whatif, uint32_t row, uint32_t before, int64_t gap_ns)
 {
 	int64_t queued_ns;
 
-	if (whatif->corner != KWHY_CORNER_SLOW || kwhy_whatif_call_of(whatif, row) != KWHY_NONE ||
-		before >= whatif->graph->activity_count)
+	if (whatif->corner != KWHY_CORNER_SLOW || kwhy_whatif_call_of(whatif, row) != KWHY_NONE)
 		return 0;
 	queued_ns = kwhy_whatif_queued_ns(whatif->graph, before, row);
 	return gap_ns > queued_ns ? gap_ns - queued_ns : 0;
