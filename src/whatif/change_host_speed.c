@@ -4,6 +4,8 @@
 #include "whatif/critical.h"
 #include "whatif/edits.h"
 
+#include <math.h>
+
 /*
  * Change to the speed of the host: scales the time of its threads in calls and between calls. The time of
  * the device's work and the latency between host and device stay the same. The time before the device's
@@ -86,8 +88,7 @@ void kwhy_whatif_change_host_speed(
 			"%s calls and the time between them take %.3g times as long, %s %s in all; "
 			"waits for the device and pauses above 1 s stay",
 			KWHY_WHATIF_COUNT(effect->places), 100.0 / number,
-			kwhy_whatif_time_words(words, saved_ns < 0 ? -saved_ns : saved_ns),
-			saved_ns < 0 ? "more" : "less");
+			kwhy_whatif_time_words(words, fabs(saved_ns)), saved_ns < 0 ? "more" : "less");
 	else
 		kwhy_whatif_refuse(effect, "the recording has no calls of the host after its first work");
 }

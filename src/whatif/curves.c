@@ -17,28 +17,36 @@ static const struct kwhy_transfer_curve *find(const struct kwhy_transfers *trans
 	return NULL;
 }
 
-const struct kwhy_transfer_curve *kwhy_whatif_copy_curve(
-	const struct kwhy_profile *profile, enum kwhy_copy_kind kind, bool pageable)
+/* Whether the profile has curves of copies of this kind. */
+static bool is_measured(const struct kwhy_profile *profile, enum kwhy_copy_kind kind)
 {
-	enum kwhy_transfer_direction direction = kind == KWHY_COPY_H2D ? KWHY_TRANSFER_H2D
-								       : KWHY_TRANSFER_D2H;
-	const struct kwhy_transfer_curve *curve;
+	return profile && profile->transfers && (kind == KWHY_COPY_H2D || kind == KWHY_COPY_D2H);
+}
 
-	if (!profile || !profile->transfers || (kind != KWHY_COPY_H2D && kind != KWHY_COPY_D2H))
-		return NULL;
-	if (pageable)
-		return find(profile->transfers, "pageable", direction, KWHY_TRANSFER_BY_HOST);
-	curve = find(profile->transfers, "pinned", direction, KWHY_TRANSFER_BACK_TO_BACK);
-	return curve ? curve : find(profile->transfers, "pinned", direction, KWHY_TRANSFER_ISOLATED);
+static enum kwhy_transfer_direction direction_of(enum kwhy_copy_kind kind)
+{
+	return kind == KWHY_COPY_H2D ? KWHY_TRANSFER_H2D : KWHY_TRANSFER_D2H;
 }
 
 const struct kwhy_transfer_curve *kwhy_whatif_queued_copy_curve(
 	const struct kwhy_profile *profile, enum kwhy_copy_kind kind)
 {
-	if (!profile || !profile->transfers || (kind != KWHY_COPY_H2D && kind != KWHY_COPY_D2H))
+	if (!is_measured(profile, kind))
 		return NULL;
-	return find(profile->transfers, "pinned",
-		kind == KWHY_COPY_H2D ? KWHY_TRANSFER_H2D : KWHY_TRANSFER_D2H, KWHY_TRANSFER_BACK_TO_BACK);
+	return find(profile->transfers, "pinned", direction_of(kind), KWHY_TRANSFER_BACK_TO_BACK);
+}
+
+const struct kwhy_transfer_curve *kwhy_whatif_copy_curve(
+	const struct kwhy_profile *profile, enum kwhy_copy_kind kind, bool pageable)
+{
+	const struct kwhy_transfer_curve *curve;
+
+	if (!is_measured(profile, kind))
+		return NULL;
+	if (pageable)
+		return find(profile->transfers, "pageable", direction_of(kind), KWHY_TRANSFER_BY_HOST);
+	curve = kwhy_whatif_queued_copy_curve(profile, kind);
+	return curve ? curve : find(profile->transfers, "pinned", direction_of(kind), KWHY_TRANSFER_ISOLATED);
 }
 
 double kwhy_whatif_curve_ns(const struct kwhy_transfer_curve *curve, double bytes)

@@ -172,6 +172,32 @@ static void a_queued_copys_call_takes_no_longer_than_such_copies_follow_each_oth
 	build_free(&build);
 }
 
+/* Only back to back is the host's time to queue a copy measured. */
+static void a_curve_is_that_of_the_direction(void **state)
+{
+	struct kwhy_transfer_curve both[] = {curves[0], curves[0], curves[0]};
+	const struct kwhy_transfers measured = {.curves = both, .curve_count = 3};
+	struct kwhy_profile profile = with_curves();
+
+	(void)state;
+	both[1].direction = KWHY_TRANSFER_D2H;
+	both[2].clock = KWHY_TRANSFER_ISOLATED;
+	profile.transfers = &measured;
+	for (enum kwhy_copy_kind kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {
+		const struct kwhy_transfer_curve *curve = kind == KWHY_COPY_H2D ? &both[0]
+			: kind == KWHY_COPY_D2H					? &both[1]
+										: NULL;
+
+		assert_ptr_equal(kwhy_whatif_copy_curve(&profile, kind, false), curve);
+		assert_ptr_equal(kwhy_whatif_queued_copy_curve(&profile, kind), curve);
+		assert_null(kwhy_whatif_copy_curve(&profile, kind, true));
+	}
+	both[0].direction = KWHY_TRANSFER_D2H;
+	assert_ptr_equal(kwhy_whatif_copy_curve(&profile, KWHY_COPY_H2D, false), &both[2]);
+	assert_null(kwhy_whatif_queued_copy_curve(&profile, KWHY_COPY_H2D));
+	assert_null(kwhy_whatif_queued_copy_curve(NULL, KWHY_COPY_H2D));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +206,7 @@ int main(void)
 		cmocka_unit_test(a_packed_copy_takes_what_was_recorded_and_what_the_curve_adds),
 		cmocka_unit_test(a_fit_of_the_recording_goes_on_with_the_curve),
 		cmocka_unit_test(a_queued_copys_call_takes_no_longer_than_such_copies_follow_each_other),
+		cmocka_unit_test(a_curve_is_that_of_the_direction),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
