@@ -63,7 +63,7 @@ void kwhy_host_wait_done(struct kwhy_host_wait *wait)
 	free(wait->threads);
 	for (size_t i = 0; i < KWHY_HOST_ELSEWHERE; i++)
 		free(wait->unions[i].spans);
-	*wait = (struct kwhy_host_wait){0};
+	*wait = (struct kwhy_host_wait){.recording = NULL};
 }
 
 /* The spans of all threads of the device's processes with their states, unsorted. */
