@@ -501,7 +501,7 @@ static void write_nested(struct kwhy_text *out, uint64_t seed)
 	for (uint32_t i = 0; i < 40; i++) {
 		uint32_t at = varied_below(&state, 2), call = varied_below(&state, 5);
 		int64_t start_ns = free_ns[at] + 10 * varied_below(&state, 3);
-		int64_t end_ns = start_ns + 10 * (1 + varied_below(&state, 4));
+		int64_t end_ns = start_ns + 10 * varied_below(&state, 5);
 		uint32_t depth = varied_below(&state, 4);
 
 		OK(kwhy_recording_add_call(

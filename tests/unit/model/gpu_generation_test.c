@@ -53,6 +53,11 @@ static void tensor_cores_are_those_of_the_compute_capability_else_of_the_name(vo
 		{"NVIDIA GeForce RTX 2080 Ti", 0, KWHY_TENSOR_FP16},
 		{"Tesla P100-PCIE-16GB", 0, KWHY_TENSOR_NONE},
 		{"NVIDIA T400", 0, KWHY_TENSOR_UNKNOWN},
+		/* of AMD's GPUs the capability says nothing, however they are named */
+		{"AMD Custom", 7, KWHY_TENSOR_UNKNOWN},
+		{"Radeon VII", 9, KWHY_TENSOR_UNKNOWN},
+		{"Instinct MI25", 6, KWHY_TENSOR_UNKNOWN},
+		{"Instinct MI399", 7, KWHY_TENSOR_UNKNOWN},
 	};
 
 	(void)state;

@@ -406,6 +406,26 @@ static void any_time_is_a_time(void **state)
 	}
 }
 
+static void the_last_readings_go_and_with_all_of_them_the_meter(void **state)
+{
+	struct kwhy_recording *recording = two_processes();
+
+	(void)state;
+	for (int64_t i = 0; i < 3; i++) {
+		OK(kwhy_recording_add_reading(
+			recording, KWHY_METER_NVML_SAMPLE, 0, 0, i, 100000 + i, &error));
+		OK(kwhy_recording_add_reading(
+			recording, KWHY_METER_NVML_SAMPLE, 1, 0, i, 200000 + i, &error));
+	}
+	kwhy_recording_drop_power(recording, KWHY_METER_NVML_SAMPLE, 0, 2);
+	assert_int_equal(recording->power_count, 2);
+	assert_int_equal(recording->power[0].count, 1);
+	kwhy_recording_drop_power(recording, KWHY_METER_NVML_SAMPLE, 0, 1);
+	assert_int_equal(recording->power_count, 1);
+	assert_int_equal(recording->power[0].value[2], 200002);
+	kwhy_recording_free(recording);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -425,6 +445,7 @@ int main(void)
 		cmocka_unit_test(collectives_follow_their_activity_through_the_sort),
 		cmocka_unit_test(readings_are_sorted_and_a_repeated_time_counts_once),
 		cmocka_unit_test(any_time_is_a_time),
+		cmocka_unit_test(the_last_readings_go_and_with_all_of_them_the_meter),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
