@@ -194,6 +194,111 @@ static void only_so_many_are_told_of(void **state)
 	assert_overlap(254, 255, true);
 }
 
+static uint32_t below(uint64_t *random, uint32_t limit)
+{
+	*random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)((*random >> 33) % limit);
+}
+
+enum { PROCESSES = 3, DRAWN = 12, NAMES = 4, TIME_MAX = 30 };
+
+/* A random range, its sum, and the group of processes that it belongs to; group -1: all devices. */
+struct drawn {
+	int64_t start_ns, end_ns;
+	size_t sum;
+	int group;
+};
+
+/* Processes that share a device, or a process with which both share one, have one group. */
+static void draw_processes(uint64_t *random, int group[PROCESSES])
+{
+	static const unsigned devices[] = {1, 2, 3, 4, 6, 0};
+	unsigned of[PROCESSES];
+
+	for (int p = 0; p < PROCESSES; p++) {
+		of[p] = devices[below(random, 6)];
+		assert_int_equal(add_process(of[p]), (uint32_t)p);
+		group[p] = p;
+	}
+	for (int turn = 0; turn < PROCESSES; turn++)
+		for (int a = 0; a < PROCESSES; a++)
+			for (int b = 0; b < PROCESSES; b++)
+				if (of[a] & of[b])
+					group[a] = group[b] = group[a] < group[b] ? group[a] : group[b];
+}
+
+static void draw_ranges(uint64_t *random, const int group[PROCESSES], struct drawn drawn[DRAWN])
+{
+	static const char *const names[NAMES] = {"a", "b", "c", "d"};
+
+	for (int i = 0; i < DRAWN; i++) {
+		const char *name = names[below(random, NAMES)];
+		uint32_t thread = below(random, PROCESSES + 1);
+
+		drawn[i].start_ns = below(random, TIME_MAX);
+		drawn[i].end_ns = drawn[i].start_ns + 1 + below(random, 6);
+		drawn[i].group = thread < PROCESSES ? group[thread] : -1;
+		add_on(thread < PROCESSES ? thread : KWHY_NONE, name, drawn[i].start_ns, drawn[i].end_ns);
+		for (drawn[i].sum = 0;
+			strcmp(kwhy_names_get(&recording->names, sums[drawn[i].sum].name), name);)
+			drawn[i].sum++;
+	}
+}
+
+/* Whether ranges of two sums run at one time, on any devices or on the same. */
+static bool drawn_overlap(const struct drawn drawn[DRAWN], size_t a, size_t b, bool same_devices)
+{
+	for (int i = 0; i < DRAWN; i++)
+		for (int k = 0; k < DRAWN; k++)
+			if (i != k && drawn[i].sum == a && drawn[k].sum == b &&
+				drawn[i].start_ns < drawn[k].end_ns && drawn[k].start_ns < drawn[i].end_ns &&
+				(!same_devices || drawn[i].group == drawn[k].group || drawn[i].group < 0 ||
+					drawn[k].group < 0))
+				return true;
+	return false;
+}
+
+static int64_t drawn_ns(const struct drawn drawn[DRAWN], size_t sum)
+{
+	int64_t length_ns = 0;
+
+	for (int64_t time_ns = 0; time_ns < 2 * TIME_MAX; time_ns++) {
+		bool runs = false;
+
+		for (int i = 0; i < DRAWN; i++)
+			runs |= drawn[i].sum == sum && drawn[i].start_ns <= time_ns &&
+				time_ns < drawn[i].end_ns;
+		length_ns += runs;
+	}
+	return length_ns;
+}
+
+static void random_ranges_overlap_as_all_pairs_of_them_do(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		uint64_t random = 31 * seed + 7;
+		struct drawn drawn[DRAWN];
+		int group[PROCESSES];
+
+		assert_int_equal(begin(NULL), 0);
+		draw_processes(&random, group);
+		draw_ranges(&random, group, drawn);
+		look();
+		for (size_t a = 0; a < sum_count; a++) {
+			assert_int_equal(overlaps.union_ns[a], drawn_ns(drawn, a));
+			for (size_t b = 0; b < sum_count; b++) {
+				bool same = drawn_overlap(drawn, a, b, true);
+
+				assert_int_equal(kwhy_range_overlaps_has(&overlaps, a, b), same);
+				assert_int_equal(kwhy_range_overlaps_beside(&overlaps, a, b),
+					!same && drawn_overlap(drawn, a, b, false));
+			}
+		}
+		end(NULL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +309,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(processes_that_share_a_device_hold_it_twice, begin, end),
 		cmocka_unit_test_setup_teardown(a_range_of_no_known_thread_holds_all_devices, begin, end),
 		cmocka_unit_test_setup_teardown(only_so_many_are_told_of, begin, end),
+		cmocka_unit_test(random_ranges_overlap_as_all_pairs_of_them_do),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
