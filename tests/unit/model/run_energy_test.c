@@ -11,18 +11,26 @@
  * s.
  */
 struct plan {
-	struct kwhy_account accounts[3];
+	struct kwhy_account accounts[4]; /* what follows the device's accounts is not of it */
 	struct kwhy_device_ledger device_ledger;
 };
 
 static void make_plan(struct plan *plan)
 {
+	const struct kwhy_account other = {.category = KWHY_CATEGORY_OUTSIDE,
+		.count = 1,
+		.gross_nj = 7000 * S,
+		.low_nj = 6000 * S,
+		.high_nj = 8000 * S,
+		.mean_power_mw = 900000};
+
 	*plan = (struct plan){
 		.accounts = {{.category = KWHY_CATEGORY_COMPUTE, .count = 1, .gross_nj = 3000 * S},
 			{.category = KWHY_CATEGORY_OUTSIDE,
 				.gross_nj = 1200 * S,
 				.low_nj = 1180 * S,
-				.high_nj = 1220 * S}}};
+				.high_nj = 1220 * S},
+			other, other}};
 	plan->device_ledger = (struct kwhy_device_ledger){
 		.time = {.first_ns = 10 * S, .last_ns = 20 * S, .span_ns = 10 * S, .kernel_count = 1},
 		.energy = {.known = true,
