@@ -470,7 +470,7 @@ static void add_range(
 		"empty_cache", "record_param_comms", "FullyShardedDataParallel tokenizer", "aten::view",
 		"autograd::engine"};
 	static const char *const files[] = {"train.py", "/usr/lib/python3.11/site-packages/torch/nn.py",
-		"/home/me/model.py", "<frozen importlib>", "torch/nn/modules/module.py"};
+		"/program/model.py", "<frozen importlib>", "torch/nn/modules/module.py"};
 	static const uint8_t kinds[] = {KWHY_HOST_USER, KWHY_HOST_OPERATOR, KWHY_HOST_PYTHON,
 		KWHY_HOST_SYSTEM, KWHY_HOST_NVTX, KWHY_HOST_FRAME};
 	struct kwhy_host_range row = {.start_ns = start_ns, .end_ns = end_ns, .thread = thread};
