@@ -41,10 +41,10 @@ void kwhy_stat_done(struct kwhy_stat *stat)
 
 size_t kwhy_stat_main_domain(const struct kwhy_stat *stat)
 {
-	static const enum kwhy_stat_kind order[] = {
+	static const enum kwhy_stat_kind order[KWHY_STAT_KIND_COUNT] = {
 		KWHY_STAT_TOTAL, KWHY_STAT_DEVICE, KWHY_STAT_HOST, KWHY_STAT_WALL};
 
-	for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++)
+	for (size_t k = 0; k < KWHY_STAT_KIND_COUNT; k++)
 		for (size_t d = 0; d < stat->domain_count; d++)
 			if (stat->domains[d].kind == order[k])
 				return d;

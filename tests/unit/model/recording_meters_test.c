@@ -297,6 +297,18 @@ static void a_value_repeats_too_often_from_a_number_and_a_time_on(void **state)
 			cases[i].meter, cases[i].period_ms, cases[i].length, cases[i].whole, cases[i].noted);
 }
 
+/* Nine equal readings are too few, though the first of all is like them. */
+static void another_reading_ends_a_repeat_at_the_start_too(void **state)
+{
+	struct kwhy_recording *recording = build(-1);
+
+	(void)state;
+	for (int64_t i = 0; i < 20; i++)
+		add(recording, KWHY_METER_NVML_SAMPLE, i * 20, 200000 + (i == 1 || i > 10 ? i : 333));
+	finish(recording, NULL);
+	kwhy_recording_free(recording);
+}
+
 /* Of two equally long times the first is told. */
 static void the_first_of_equally_long_repeats_is_told(void **state)
 {
@@ -326,6 +338,7 @@ int main(void)
 		cmocka_unit_test(a_dip_of_means_is_left_out_and_a_lasting_step_is_noted),
 		cmocka_unit_test(a_value_that_repeats_while_work_begins_is_noted_and_kept),
 		cmocka_unit_test(a_value_repeats_too_often_from_a_number_and_a_time_on),
+		cmocka_unit_test(another_reading_ends_a_repeat_at_the_start_too),
 		cmocka_unit_test(the_first_of_equally_long_repeats_is_told),
 	};
 

@@ -92,6 +92,14 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_joules(run.below_nj, hypot(20, 0.45 * 400));
 	assert_joules(run.above_nj, hypot(20, 0.45 * 400));
+	/* a mean power of 0 is known, one of -1 is not */
+	plan.device_ledger.energy.edge_nj = 200 * S;
+	plan.accounts[0].mean_power_mw = 0;
+	plan.accounts[1].mean_power_mw = -1;
+	run = kwhy_run_energy_of(&plan.device_ledger);
+	assert_joules(run.below_nj, hypot(20, 0.05 * 200));
+	plan.accounts[0].mean_power_mw = -1;
+	assert_true(isnan(kwhy_run_energy_of(&plan.device_ledger).above_nj));
 }
 
 /*
