@@ -154,8 +154,10 @@ static void a_range_over_an_interval_covers_half_of_it(void **state)
 	(void)state;
 	add(0, KWHY_HOST_OPERATOR, "", 0, 100);
 	add(0, KWHY_HOST_OPERATOR, "", 20, 30);
+	add(0, KWHY_HOST_OPERATOR, "", 200, 201);
 	OK(kwhy_recording_finish(recording, &error));
-	assert_int_equal(kwhy_host_range_over(recording, 0, 15, 35), 1); /* exactly half */
+	assert_int_equal(kwhy_host_range_over(recording, 0, 200, 202), 2); /* half of the shortest interval */
+	assert_int_equal(kwhy_host_range_over(recording, 0, 15, 35), 1);   /* exactly half */
 	assert_int_equal(kwhy_host_range_over(recording, 0, 14, 36), 0);
 	assert_int_equal(kwhy_host_range_over(recording, 0, 20, 40), 1); /* exactly the first half */
 	assert_int_equal(kwhy_host_range_over(recording, 0, 20, 41), 0);

@@ -167,12 +167,15 @@ static void of_a_group_only_well_known_powers_are_learnt(void **state)
 {
 	static const struct {
 		struct kwhy_power_class class;
+		double idle_w;
 		enum kwhy_status status;
 	} cases[] = {
-		{{.is_decided = true, .spread = 0.2}, KWHY_OK},
-		{{.is_decided = true, .spread = 0.21}, KWHY_E_INPUT},
-		{{.is_decided = false, .spread = 0.1}, KWHY_E_INPUT},
-		{{.is_decided = true, .is_learnt = true, .spread = 0.1}, KWHY_E_INPUT},
+		{{.is_decided = true, .spread = 0.2}, 30, KWHY_OK},
+		{{.is_decided = true, .spread = 0.21}, 30, KWHY_E_INPUT},
+		{{.is_decided = false, .spread = 0.1}, 30, KWHY_E_INPUT},
+		{{.is_decided = true, .is_learnt = true, .spread = 0.1}, 30, KWHY_E_INPUT},
+		{{.is_decided = true, .spread = 0.1}, 0.5, KWHY_OK}, /* as small modules draw */
+		{{.is_decided = true, .spread = 0.1}, 0, KWHY_E_INPUT},
 	};
 	static const struct kernel kernels[] = {{10, 1, 32, 0}};
 	uint32_t account_of[] = {0};
@@ -189,7 +192,7 @@ static void of_a_group_only_well_known_powers_are_learnt(void **state)
 				.account_of = account_of,
 				.classes = &class,
 				.class_count = 1,
-				.energy = {.known = true, .context_idle_w = 30}}};
+				.energy = {.known = true, .context_idle_w = cases[i].idle_w}}};
 		const struct kwhy_ledger ledger = {.devices = devices, .device_count = 2};
 		struct kwhy_learnt_powers *powers = NULL;
 
