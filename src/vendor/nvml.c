@@ -68,6 +68,7 @@ const char *kwhy_nvml_words(const struct kwhy_nvml *nvml, enum kwhy_nvml_result 
 			"the kernel module is not loaded (modprobe nvidia), or a container was started "
 			"without its GPUs"},
 		{KWHY_NVML_GPU_IS_LOST, "the GPU fell off the bus; the machine has to be restarted"},
+		{KWHY_NVML_RESET_REQUIRED, "the GPU has to be reset (nvidia-smi --gpu-reset)"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

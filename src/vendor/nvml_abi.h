@@ -23,6 +23,7 @@ enum kwhy_nvml_result {
 	/* kwhy_nvml_call() also returns it if an optional call is missing */
 	KWHY_NVML_FUNCTION_NOT_FOUND = 13,
 	KWHY_NVML_GPU_IS_LOST = 15,
+	KWHY_NVML_RESET_REQUIRED = 16,
 	KWHY_NVML_UNKNOWN = 999
 };
 

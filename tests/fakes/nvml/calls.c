@@ -13,16 +13,10 @@
 #include <time.h>
 
 #define MIB 1048576.0
-#define GPM_MIN_NS INT64_C(100000000)
 
 static struct fake_scenario scenario;
 static unsigned opened;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-struct kwhy_nvml_gpm_sample_opaque {
-	const struct fake_gpu *gpu;
-	int64_t time_ns;
-};
 
 static void wait_ms(double length_ms)
 {
@@ -43,7 +37,7 @@ static enum kwhy_nvml_result fault_of(const char *call, double *out_delay_ms)
 		if (strcmp(fault->call, call) != 0 && strcmp(fault->call, "*") != 0)
 			continue;
 		*out_delay_ms += fault->delay_ms;
-		if (fault->result == KWHY_NVML_SUCCESS || now_s < fault->after_s)
+		if (fault->result == KWHY_NVML_SUCCESS || now_s < fault->after_s || now_s >= fault->until_s)
 			continue;
 		fault->seen++;
 		if (fault->seen >= fault->nth && fault->seen - fault->nth < fault->times)
@@ -52,16 +46,44 @@ static enum kwhy_nvml_result fault_of(const char *call, double *out_delay_ms)
 	return KWHY_NVML_SUCCESS;
 }
 
-static bool is_known(const struct fake_gpu *gpu)
+/* Whether now is within two times; NAN: no limit. */
+static bool is_within(double from_s, double until_s)
+{
+	double now_s = (double)fake_now_ns(&scenario) / 1e9;
+
+	return !(now_s < from_s) && !(now_s >= until_s);
+}
+
+bool fake_is_divided(const struct fake_gpu *gpu)
+{
+	return gpu->numbers.mig_mode == 1 && is_within(gpu->numbers.mig_from_s, gpu->numbers.mig_until_s);
+}
+
+bool fake_is_there(const struct fake_gpu *instance)
+{
+	return fake_is_divided(instance->parent) && is_within(instance->from_s, instance->until_s);
+}
+
+struct fake_gpu *fake_instance_at(const struct fake_gpu *gpu, unsigned place)
+{
+	for (unsigned i = 0; i < gpu->instance_count; i++)
+		if (fake_is_there(gpu->instances[i]) && place-- == 0)
+			return gpu->instances[i];
+	return NULL;
+}
+
+struct fake_gpu *fake_device(kwhy_nvml_handle handle)
 {
 	for (unsigned i = 0; i < scenario.gpu_count; i++) {
-		if (gpu == &scenario.gpus[i])
-			return true;
-		for (unsigned j = 0; j < scenario.gpus[i].instance_count; j++)
-			if (gpu == scenario.gpus[i].instances[j])
-				return true;
+		struct fake_gpu *gpu = &scenario.gpus[i];
+		const char *place = (const char *)handle;
+
+		if (handle == (kwhy_nvml_handle)gpu)
+			return gpu;
+		if (place >= gpu->places && place < gpu->places + FAKE_INSTANCES)
+			return fake_instance_at(gpu, (unsigned)(place - gpu->places));
 	}
-	return false;
+	return NULL;
 }
 
 static enum kwhy_nvml_result begin_locked(const char *call, struct fake_gpu *gpu, double *out_delay_ms)
@@ -83,12 +105,13 @@ static enum kwhy_nvml_result begin_locked(const char *call, struct fake_gpu *gpu
 
 enum kwhy_nvml_result fake_begin(const char *call, kwhy_nvml_handle handle, bool needs_gpu, void *out)
 {
-	struct fake_gpu *gpu = (struct fake_gpu *)handle;
+	struct fake_gpu *gpu;
 	enum kwhy_nvml_result result = KWHY_NVML_INVALID_ARGUMENT;
 	double delay_ms = 0;
 
 	pthread_mutex_lock(&lock);
-	if (out && (!needs_gpu || opened == 0 || is_known(gpu)))
+	gpu = fake_device(handle);
+	if (out && (!needs_gpu || opened == 0 || gpu))
 		result = begin_locked(call, gpu, &delay_ms);
 	pthread_mutex_unlock(&lock);
 	wait_ms(delay_ms);
@@ -467,7 +490,7 @@ enum kwhy_nvml_result nvmlDeviceGetUtilizationRates(
 	kwhy_nvml_handle device, struct kwhy_nvml_utilization *out)
 {
 	BEGIN(device, out);
-	if (gpu->numbers.mig_mode == 1 || fake_offer(gpu->numbers.busy_percent, &out->gpu_percent))
+	if (gpu->parent || fake_is_divided(gpu) || fake_offer(gpu->numbers.busy_percent, &out->gpu_percent))
 		return KWHY_NVML_NOT_SUPPORTED;
 	if (fake_has_process_file())
 		out->gpu_percent = fake_processes_percent(gpu);
@@ -486,105 +509,5 @@ enum kwhy_nvml_result nvmlDeviceGetViolationStatus(
 		return KWHY_NVML_NOT_SUPPORTED;
 	out->reference_us = (unsigned long long)fake_unix_us(&scenario, gpu->meters.now_ns);
 	out->violation_ns = (unsigned long long)(violation_s * 1e9);
-	return KWHY_NVML_SUCCESS;
-}
-
-enum kwhy_nvml_result nvmlGpmQueryDeviceSupport(
-	kwhy_nvml_handle device, struct kwhy_nvml_gpm_support *support)
-{
-	BEGIN(device, support);
-	if (support->version != 1)
-		return KWHY_NVML_INVALID_ARGUMENT;
-	support->is_supported = gpu->numbers.gpm == 1;
-	return KWHY_NVML_SUCCESS;
-}
-
-enum kwhy_nvml_result nvmlGpmSampleAlloc(kwhy_nvml_gpm_sample *out)
-{
-	enum kwhy_nvml_result result = fake_begin(__func__, NULL, false, out);
-
-	if (!result)
-		*out = calloc(1, sizeof(**out));
-	return result;
-}
-
-enum kwhy_nvml_result nvmlGpmSampleFree(kwhy_nvml_gpm_sample sample)
-{
-	free(sample);
-	return KWHY_NVML_SUCCESS;
-}
-
-enum kwhy_nvml_result nvmlGpmSampleGet(kwhy_nvml_handle device, kwhy_nvml_gpm_sample sample)
-{
-	BEGIN(device, sample);
-	if (gpu->numbers.gpm != 1)
-		return KWHY_NVML_NOT_SUPPORTED;
-	*sample = (struct kwhy_nvml_gpm_sample_opaque){gpu, gpu->meters.now_ns};
-	return KWHY_NVML_SUCCESS;
-}
-
-enum kwhy_nvml_result nvmlGpmMigSampleGet(
-	kwhy_nvml_handle device, unsigned gpu_instance, kwhy_nvml_gpm_sample sample)
-{
-	const struct fake_gpu *instance;
-	BEGIN(device, sample);
-
-	if (gpu_instance < FAKE_FIRST_INSTANCE_ID ||
-		gpu_instance - FAKE_FIRST_INSTANCE_ID >= gpu->instance_count)
-		return KWHY_NVML_INVALID_ARGUMENT;
-	instance = gpu->instances[gpu_instance - FAKE_FIRST_INSTANCE_ID];
-	if (instance->numbers.gpm != 1)
-		return KWHY_NVML_NOT_SUPPORTED;
-	*sample = (struct kwhy_nvml_gpm_sample_opaque){instance, gpu->meters.now_ns};
-	return KWHY_NVML_SUCCESS;
-}
-
-static double gpm_of(const struct fake_numbers *numbers, unsigned metric)
-{
-	const struct {
-		unsigned metric;
-		double value;
-	} rows[] = {
-		{KWHY_NVML_GPM_SM_ACTIVE, numbers->gpm_sm_percent},
-		{KWHY_NVML_GPM_SM_OCCUPANCY, numbers->gpm_occupancy_percent},
-		{KWHY_NVML_GPM_TENSOR_ACTIVE, numbers->gpm_tensor_percent},
-		{KWHY_NVML_GPM_DRAM_ACTIVE, numbers->gpm_dram_percent},
-		{KWHY_NVML_GPM_FP32_ACTIVE, numbers->gpm_fp32_percent},
-		{KWHY_NVML_GPM_INTEGER_ACTIVE, numbers->gpm_integer_percent},
-		{KWHY_NVML_GPM_FP16_ACTIVE, numbers->gpm_fp16_percent},
-		{KWHY_NVML_GPM_FP64_ACTIVE, numbers->gpm_fp64_percent},
-		{KWHY_NVML_GPM_PCIE_TX, numbers->gpm_pcie_tx_mib_s},
-		{KWHY_NVML_GPM_PCIE_RX, numbers->gpm_pcie_rx_mib_s},
-		{KWHY_NVML_GPM_NVLINK_RX, numbers->gpm_nvlink_rx_mib_s},
-		{KWHY_NVML_GPM_NVLINK_TX, numbers->gpm_nvlink_tx_mib_s},
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].metric == metric)
-			return rows[i].value;
-	return NAN;
-}
-
-/*
- * Computes metrics from two samples. As on an H200, all metrics are 0 if the samples are less than 100 ms
- * apart.
- */
-enum kwhy_nvml_result nvmlGpmMetricsGet(struct kwhy_nvml_gpm_metrics *metrics)
-{
-	enum kwhy_nvml_result result = fake_begin(__func__, NULL, false, metrics);
-	bool is_long;
-
-	if (result)
-		return result;
-	if (metrics->version != 1 || !metrics->first || !metrics->second || !metrics->second->gpu)
-		return KWHY_NVML_INVALID_ARGUMENT;
-	is_long = metrics->second->time_ns - metrics->first->time_ns >= GPM_MIN_NS;
-	for (unsigned i = 0; i < metrics->count; i++) {
-		struct kwhy_nvml_gpm_metric *metric = &metrics->metrics[i];
-		double value = gpm_of(&metrics->second->gpu->numbers, metric->metric);
-
-		metric->result = isnan(value) ? KWHY_NVML_NOT_SUPPORTED : KWHY_NVML_SUCCESS;
-		metric->value = is_long ? value : 0;
-	}
 	return KWHY_NVML_SUCCESS;
 }

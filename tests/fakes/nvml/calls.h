@@ -26,13 +26,28 @@ unsigned long long fake_now_unix_us(const struct fake_gpu *gpu);
 bool fake_has_process_file(void);
 unsigned fake_processes_percent(const struct fake_gpu *gpu);
 
+/*
+ * The device of a handle. NULL: there is none, or no longer. A handle of a MIG instance belongs to its place
+ * in the list of those that exist, so it may come to be that of another one.
+ */
+struct fake_gpu *fake_device(kwhy_nvml_handle handle);
+
+/* Whether a GPU is divided now (MIG), and the instance that is at a place then; NULL: there is none. */
+bool fake_is_divided(const struct fake_gpu *gpu);
+struct fake_gpu *fake_instance_at(const struct fake_gpu *gpu, unsigned place);
+
+/* Whether a MIG instance exists now. */
+bool fake_is_there(const struct fake_gpu *instance);
+
 /* Begins a call for a device and defines `gpu`, the device with its scenario. */
-#define BEGIN(handle, out)                                                         \
-	struct fake_gpu *gpu = (struct fake_gpu *)(handle);                        \
-	enum kwhy_nvml_result began = fake_begin(__func__, (handle), true, (out)); \
-	if (began)                                                                 \
-		return began;                                                      \
-	pthread_mutex_t *turn __attribute__((cleanup(fake_turn_end), unused)) = fake_turn_begin()
+#define BEGIN(handle, out)                                                                         \
+	enum kwhy_nvml_result began = fake_begin(__func__, (handle), true, (out));                 \
+	if (began)                                                                                 \
+		return began;                                                                      \
+	pthread_mutex_t *turn __attribute__((cleanup(fake_turn_end), unused)) = fake_turn_begin(); \
+	struct fake_gpu *gpu = fake_device(handle);                                                \
+	if (!gpu)                                                                                  \
+	return KWHY_NVML_INVALID_ARGUMENT
 
 /* Returns a number of the scenario in *out; if the scenario has none (NAN), returns "not supported". */
 enum kwhy_nvml_result fake_offer(double value, unsigned *out);

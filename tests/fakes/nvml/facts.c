@@ -136,13 +136,13 @@ enum kwhy_nvml_result nvmlDeviceGetMigMode(
 	BEGIN(device, out_current);
 	if (out_pending)
 		*out_pending = gpu->numbers.mig_mode == 1;
-	return fake_offer(gpu->numbers.mig_mode, out_current);
+	return fake_offer(isnan(gpu->numbers.mig_mode) ? NAN : fake_is_divided(gpu), out_current);
 }
 
 enum kwhy_nvml_result nvmlDeviceGetMaxMigDeviceCount(kwhy_nvml_handle device, unsigned *out)
 {
 	BEGIN(device, out);
-	*out = isnan(gpu->numbers.mig_mode) ? 0 : FAKE_INSTANCES;
+	*out = fake_is_divided(gpu) ? FAKE_INSTANCES : 0;
 	return KWHY_NVML_SUCCESS;
 }
 
@@ -150,9 +150,9 @@ enum kwhy_nvml_result nvmlDeviceGetMigDeviceHandleByIndex(
 	kwhy_nvml_handle device, unsigned index, kwhy_nvml_handle *out)
 {
 	BEGIN(device, out);
-	if (index >= gpu->instance_count)
+	if (!fake_instance_at(gpu, index)) /* as on an H200 that is whole */
 		return KWHY_NVML_NOT_FOUND;
-	*out = (kwhy_nvml_handle)gpu->instances[index];
+	*out = (kwhy_nvml_handle)&gpu->places[index];
 	return KWHY_NVML_SUCCESS;
 }
 
@@ -162,7 +162,7 @@ enum kwhy_nvml_result nvmlDeviceGetGpuInstanceId(kwhy_nvml_handle mig_device, un
 {
 	BEGIN(mig_device, out_id);
 	if (!gpu->parent)
-		return KWHY_NVML_NOT_SUPPORTED;
+		return KWHY_NVML_INVALID_ARGUMENT;
 	for (unsigned i = 0; i < gpu->parent->instance_count; i++)
 		if (gpu->parent->instances[i] == gpu)
 			*out_id = FAKE_FIRST_INSTANCE_ID + i;

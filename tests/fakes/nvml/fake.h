@@ -79,6 +79,8 @@ enum {
 	X(remap_failed, 0)                                                              \
 	X(compute_mode, 0)                                                              \
 	X(mig_mode, 0)                                                                  \
+	X(mig_from_s, NAN)                                                              \
+	X(mig_until_s, NAN)                                                             \
 	X(gpm, 1)                                                                       \
 	X(gpm_sm_percent, 0)                                                            \
 	X(gpm_occupancy_percent, 0)                                                     \
@@ -146,22 +148,26 @@ struct fake_gpu {
 	struct fake_meters meters;
 	struct fake_gpu *parent; /* the GPU of a MIG instance; NULL: this is a GPU */
 	unsigned sm_count;	 /* multiprocessors of a MIG instance */
+	double from_s, until_s;	 /* when a MIG instance exists; NAN: from the start, to the end */
 	struct fake_gpu *instances[FAKE_INSTANCES];
 	unsigned instance_count;
+	/* The addresses of these bytes are the handles of the instances that exist: the first one's, and so
+	 * on. */
+	char places[FAKE_INSTANCES];
 	struct fake_process processes[FAKE_PROCESSES];
 	unsigned process_count;
 };
 
 /*
- * A fault. From the time `after_s` on, the matching call with the number `nth` fails with `result`, and so do
- * the `times` - 1 matching calls after it.
+ * A fault. From the time `after_s` until `until_s`, the matching call with the number `nth` fails with
+ * `result`, and so do the `times` - 1 matching calls after it.
  */
 struct fake_fault {
 	char call[FAKE_TEXT];
 	enum kwhy_nvml_result result;
 	unsigned long nth, times, seen;
-	double after_s;
-	double delay_ms; /* delay of each matching call, which then needs no `result` */
+	double after_s, until_s; /* until_s NAN: to the end */
+	double delay_ms;	 /* delay of each matching call, which then needs no `result` */
 };
 
 struct fake_scenario {

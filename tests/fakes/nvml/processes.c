@@ -66,7 +66,7 @@ enum kwhy_nvml_result nvmlDeviceGetProcessUtilization(kwhy_nvml_handle device,
 	BEGIN(device, count);
 	space = *count;
 	now_us = fake_now_unix_us(gpu);
-	if (gpu->parent || gpu->instance_count)
+	if (gpu->parent || fake_is_divided(gpu))
 		return KWHY_NVML_NOT_SUPPORTED;
 	there = list(gpu, listed);
 	*count = 0;

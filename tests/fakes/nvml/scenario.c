@@ -88,6 +88,14 @@ static double need_number(const struct reader *reader, char **rest)
 	return number_of(reader, need(reader, rest));
 }
 
+/* The next number of the line; NAN: the line has no more. */
+static double next_number(const struct reader *reader, char **rest)
+{
+	const char *text = word(rest);
+
+	return text ? number_of(reader, text) : NAN;
+}
+
 static void add_point(const struct reader *reader, struct fake_power *power, double time_s, double power_w)
 {
 	if (!power->points)
@@ -155,6 +163,7 @@ static enum kwhy_nvml_result result_of(const struct reader *reader, const char *
 		{"timeout", KWHY_NVML_TIMEOUT},
 		{"function_not_found", KWHY_NVML_FUNCTION_NOT_FOUND},
 		{"gpu_is_lost", KWHY_NVML_GPU_IS_LOST},
+		{"reset_required", KWHY_NVML_RESET_REQUIRED},
 		{"unknown", KWHY_NVML_UNKNOWN},
 	};
 
@@ -175,6 +184,7 @@ static struct fake_fault *add_fault(struct reader *reader, const char *call)
 	set_text(fault->call, call);
 	fault->nth = 1;
 	fault->times = (unsigned long)-1;
+	fault->until_s = NAN;
 	return fault;
 }
 
@@ -192,8 +202,10 @@ static void read_fail(struct reader *reader, char **rest)
 			fault->times = (unsigned long)value;
 		else if (strcmp(key, "after_s") == 0)
 			fault->after_s = value;
+		else if (strcmp(key, "until_s") == 0)
+			fault->until_s = value;
 		else
-			wrong(reader, "fail knows nth, times and after_s");
+			wrong(reader, "fail knows nth, times, after_s and until_s");
 	}
 }
 
@@ -214,7 +226,6 @@ static void read_gpu(struct reader *reader, char **rest)
 static void read_mig(struct reader *reader, char **rest)
 {
 	struct fake_gpu *gpu = reader->gpu, *instance = calloc(1, sizeof(*instance));
-	const char *active;
 
 	if (!instance || gpu->instance_count == FAKE_INSTANCES)
 		wrong(reader, "too many instances");
@@ -223,9 +234,10 @@ static void read_mig(struct reader *reader, char **rest)
 	set_text(instance->uuid, need(reader, rest));
 	instance->sm_count = (unsigned)need_number(reader, rest);
 	instance->numbers.memory_total_mib = need_number(reader, rest);
-	active = word(rest);
-	instance->numbers.gpm = active != NULL;
-	instance->numbers.gpm_sm_percent = active ? number_of(reader, active) : NAN;
+	instance->numbers.gpm_sm_percent = next_number(reader, rest);
+	instance->numbers.gpm = !isnan(instance->numbers.gpm_sm_percent);
+	instance->from_s = next_number(reader, rest);
+	instance->until_s = next_number(reader, rest);
 	gpu->instances[gpu->instance_count++] = instance;
 	gpu->numbers.mig_mode = 1;
 }

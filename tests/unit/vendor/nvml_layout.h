@@ -59,6 +59,7 @@
 	C(KWHY_NVML_DRIVER_NOT_LOADED, NVML_ERROR_DRIVER_NOT_LOADED)                                      \
 	C(KWHY_NVML_FUNCTION_NOT_FOUND, NVML_ERROR_FUNCTION_NOT_FOUND)                                    \
 	C(KWHY_NVML_GPU_IS_LOST, NVML_ERROR_GPU_IS_LOST)                                                  \
+	C(KWHY_NVML_RESET_REQUIRED, NVML_ERROR_RESET_REQUIRED)                                            \
 	C(KWHY_NVML_TOTAL_POWER_SAMPLES, NVML_TOTAL_POWER_SAMPLES)                                        \
 	C(KWHY_NVML_CLOCK_SM, NVML_CLOCK_SM)                                                              \
 	C(KWHY_NVML_CLOCK_MEMORY, NVML_CLOCK_MEM)                                                         \
