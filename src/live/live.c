@@ -217,6 +217,7 @@ static void update_sources(struct kwhy_live *live, int64_t now_ns)
 		struct kwhy_reading last;
 
 		out->failures = atomic_load_explicit(&source->failures, memory_order_relaxed);
+		out->refused = atomic_load_explicit(&source->refused, memory_order_relaxed);
 		out->readings = atomic_load_explicit(&source->channel.written, memory_order_acquire);
 		out->age_s = NAN;
 		if (!kwhy_channel_last(&source->channel, &last))
@@ -225,7 +226,7 @@ static void update_sources(struct kwhy_live *live, int64_t now_ns)
 		if (source->kind != KWHY_SOURCE_GAUGE || source->device == KWHY_SENSOR_NO_DEVICE)
 			continue;
 		gauge = &live->devices[source->device].gauges[source->gauge];
-		*gauge = (struct kwhy_live_value){!live->devices[source->device].lost &&
+		*gauge = (struct kwhy_live_value){!live->devices[source->device].lost && !out->refused &&
 				now_ns - last.time_mono_ns <
 					most(GAUGE_STALE_NS, GAUGE_STALE_PERIODS * source->period_ns),
 			last.value};
@@ -234,9 +235,12 @@ static void update_sources(struct kwhy_live *live, int64_t now_ns)
 
 static void update_devices(struct kwhy_live *live)
 {
-	for (size_t d = 0; d < live->sensors->device_count; d++)
-		live->devices[d].lost = atomic_load_explicit(
-			&live->sensors->devices[d].lost, memory_order_acquire);
+	for (size_t d = 0; d < live->sensors->device_count; d++) {
+		const struct kwhy_sensor_device *device = &live->sensors->devices[d];
+
+		live->devices[d].lost = atomic_load_explicit(&device->lost, memory_order_acquire);
+		live->devices[d].division = atomic_load_explicit(&device->division, memory_order_relaxed);
+	}
 }
 
 static void show_processes(struct kwhy_live *live, uint32_t device, int64_t now_ns,

@@ -49,7 +49,8 @@ struct kwhy_live_device {
 	const char *name, *uuid, *pci_address, *driver; /* NULL: unknown */
 	int32_t index, mig_index;			/* number of the MIG instance; -1: a whole device */
 	uint64_t memory_bytes;				/* 0: unknown */
-	bool lost;
+	bool lost;					/* an instance: it does not exist now */
+	enum kwhy_division division;
 	struct kwhy_live_value gauges[KWHY_GAUGE_COUNT];
 	const struct kwhy_live_metered *metered; /* energy and power of the device; NULL: it has no meter */
 	const struct kwhy_live_process *processes;
@@ -64,6 +65,7 @@ struct kwhy_live_source {
 	double period_s;		       /* time between two updates of the source; NAN: unknown */
 	double age_s;			       /* age of the newest reading; NAN: no reading yet */
 	uint64_t readings, failures;
+	bool refused; /* the last attempt to read it failed */
 };
 
 /* Cost of taking the readings. */

@@ -42,6 +42,7 @@ struct kwhy_stat_domain {
 	uint64_t bad_line;  /* number of the first line in a wall meter's file that is not a reading; 0: all
 			       lines are readings */
 	size_t instances;   /* number of MIG instances that share the device; 0: MIG is off */
+	bool divided_anew;  /* it was divided into other instances (MIG), or made whole, meanwhile */
 	struct kwhy_stat_idle idle;
 	bool counter_reset, counter_stuck; /* the counter was reset or stuck during a run; power readings
 					      replaced it for that time or for the whole run */

@@ -25,6 +25,14 @@
 /* highest number of a device */
 enum { KWHY_SENSOR_INDEX_MAX = 1023 };
 
+/* How a GPU is divided into instances (MIG) now, compared with how it was when the meters were opened. */
+enum kwhy_division {
+	KWHY_DIVISION_KEPT,
+	KWHY_DIVISION_WHOLE, /* it was divided, and is whole now */
+	KWHY_DIVISION_OTHER  /* it has other instances now, or has some now; these are no devices of the list
+			      */
+};
+
 struct kwhy_sensor_device {
 	enum kwhy_vendor vendor;
 	int32_t index; /* number of the device in the vendor's library and tools */
@@ -40,8 +48,15 @@ struct kwhy_sensor_device {
 	int64_t limit_mw, default_limit_mw;    /* power limits now and by default; -1: unknown */
 	/* whether the energy counter includes the module's CPU and memory (GH200) */
 	bool energy_is_module;
-	/* whether the device became unreachable while it was sampled; no more readings come then */
+	/*
+	 * whether the device became unreachable while it was sampled; no more readings come then. An instance
+	 * is lost while it does not exist, and can come back
+	 */
 	_Atomic bool lost;
+	_Atomic bool unlisted; /* whether the last attempt to list the device's processes failed */
+	/* `division` of an instance stays KEPT; divided_anew: it was once other than KEPT */
+	_Atomic enum kwhy_division division;
+	_Atomic bool divided_anew;
 };
 
 enum kwhy_source_kind { KWHY_SOURCE_METER, KWHY_SOURCE_GAUGE };
@@ -65,6 +80,7 @@ struct kwhy_source_channel {
 	/* times of recent readings are correct to within +- this; 0: not reported */
 	_Atomic int64_t unsure_ns;
 	_Atomic uint64_t failures; /* number of readings that failed or were invalid */
+	_Atomic bool refused;	   /* whether the last attempt to read it failed */
 	/* for a file: number of its first invalid line, from 1; 0: there was none */
 	_Atomic uint64_t bad_line;
 };

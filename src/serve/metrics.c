@@ -322,6 +322,20 @@ static bool is_repeated(const struct kwhy_live_snapshot *snapshot, size_t at)
 	return false;
 }
 
+/* Says that a GPU has instances that are no devices here. */
+static void add_division(
+	struct kwhy_exposition *to, const struct kwhy_family *family, const struct kwhy_live_device *device)
+{
+	char reason[128];
+	const struct kwhy_label labels[KWHY_LABELS_MAX] = {
+		{"source", "nvml"}, {"reason", reason}, {NULL, NULL}};
+
+	snprintf(reason, sizeof(reason),
+		"GPU %" PRId32 " was divided anew (MIG); restart kwhy to see its instances", device->index);
+	if (device->division == KWHY_DIVISION_OTHER)
+		kwhy_exposition_add(to, family, labels, 0);
+}
+
 static void write_availability(struct kwhy_exposition *to, const struct kwhy_live_snapshot *snapshot)
 {
 	static const struct kwhy_family family = {"kwhy_source_available", KWHY_FAMILY_GAUGE, "",
@@ -333,8 +347,11 @@ static void write_availability(struct kwhy_exposition *to, const struct kwhy_liv
 		const struct kwhy_label labels[KWHY_LABELS_MAX] = {{"source", source->name},
 			{"device", source->device ? number.text : NULL}, {"label", source->label},
 			{NULL, NULL}};
-		kwhy_exposition_add(to, &family, labels, source->device ? !source->device->lost : 1);
+		kwhy_exposition_add(
+			to, &family, labels, !source->refused && !(source->device && source->device->lost));
 	}
+	for (size_t d = 0; d < snapshot->device_count; d++)
+		add_division(to, &family, &snapshot->devices[d]);
 	for (size_t a = 0; a < snapshot->absence_count; a++) {
 		const struct kwhy_label labels[KWHY_LABELS_MAX] = {{"source", snapshot->absences[a].backend},
 			{"reason", snapshot->absences[a].text}, {NULL, NULL}};

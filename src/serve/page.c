@@ -45,6 +45,15 @@ static void add_percent(struct kwhy_text *out, double percent)
 		kwhy_text_add(out, "<td>n/a</td>");
 }
 
+static const char *state_of(const struct kwhy_live_device *device)
+{
+	if (device->lost)
+		return device->mig_index < 0 ? ", lost: answers no more" : ", gone: divided anew (MIG)";
+	return device->division == KWHY_DIVISION_OTHER
+		? ", divided anew (MIG): restart kwhy to see its instances"
+		: "";
+}
+
 static void add_device(struct kwhy_text *out, const struct kwhy_live_device *device)
 {
 	const struct kwhy_live_metered *metered = device->lost ? NULL : device->metered;
@@ -55,7 +64,8 @@ static void add_device(struct kwhy_text *out, const struct kwhy_live_device *dev
 		kwhy_text_addf(out, ":%" PRId32, device->mig_index);
 	kwhy_text_add(out, " ");
 	add_clean(out, device->name ? device->name : "");
-	kwhy_text_add(out, device->lost ? ", lost: answers no more</td>" : "</td>");
+	kwhy_text_add(out, state_of(device));
+	kwhy_text_add(out, "</td>");
 	add_si(out, metered ? metered->mean_w : NAN, "W");
 	add_si(out, gauge_of(device, KWHY_GAUGE_POWER_LIMIT, 1e-3), "W");
 	add_si(out, device->metered ? device->metered->energy_j : NAN, "J");

@@ -21,7 +21,8 @@ enum {
 	WORDS = 128
 };
 
-static const char lost_words[] = "lost: answers no more";
+static const char lost_words[] = "lost: answers no more", gone_words[] = "gone: divided anew (MIG)",
+		  other_words[] = "divided anew (MIG): restart";
 
 struct drawing {
 	const struct kwhy_live_snapshot *snapshot;
@@ -69,7 +70,7 @@ static bool is_narrow(const struct drawing *drawing)
 static const char *instead_of_power(const struct kwhy_live_device *device)
 {
 	if (device->lost)
-		return lost_words;
+		return device->mig_index < 0 ? lost_words : gone_words;
 	if (device->metered)
 		return NULL;
 	return device->mig_index < 0 ? "power: not available" : "power: of the whole GPU alone";
@@ -243,6 +244,10 @@ static enum kwhy_style remark_of(
 	if (device->lost) {
 		snprintf(out, WORDS, "%s", lost_words);
 		return KWHY_STYLE_FAULT;
+	}
+	if (device->division == KWHY_DIVISION_OTHER) {
+		snprintf(out, WORDS, "%s", other_words);
+		return KWHY_STYLE_WARNING;
 	}
 	if (throttle_words(device, out))
 		return KWHY_STYLE_WARNING;

@@ -119,6 +119,20 @@ static void a_gpu_that_is_lost_meanwhile_is_told_of_at_the_end_and_in_the_report
 	use_steady_load();
 }
 
+static void a_gpu_that_is_divided_meanwhile_is_told_of_at_the_end_and_in_the_report(void **state)
+{
+	static const char words[] = "device 0 was divided anew or made whole (MIG) while the command ran";
+	struct spawned spawned;
+
+	(void)state;
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/mig_meanwhile.txt", 1);
+	assert_done(SPAWN("record", "-q", "--power-only", "-o", place("a"), "--", "sleep", "1.2"), 0, words);
+	spawned = SPAWN("report", "-v", place("a"));
+	assert_non_null(strstr(spawned.out.data, words));
+	spawned_done(&spawned);
+	use_steady_load();
+}
+
 static void gpus_that_the_command_cannot_see_are_left_out_with_a_note(void **state)
 {
 	const char *const words[] = {
@@ -491,6 +505,7 @@ int main(void)
 		CASE(a_run_shorter_than_a_tick_has_its_own_energy_alone),
 		CASE(a_recording_that_is_killed_is_of_the_command_from_its_start),
 		CASE(a_gpu_that_is_lost_meanwhile_is_told_of_at_the_end_and_in_the_report),
+		CASE(a_gpu_that_is_divided_meanwhile_is_told_of_at_the_end_and_in_the_report),
 		CASE(gpus_that_the_command_cannot_see_are_left_out_with_a_note),
 		CASE(gauges_are_summed_up),
 		CASE(what_is_not_recorded_is_said),

@@ -42,6 +42,32 @@ static void a_split_gpu_and_a_counter_that_never_moves_are_noted(void **state)
 	assert_ends(spawned, 0, "its counter stood still");
 }
 
+/* Nor is it known that nobody used it while idle was measured, if the driver does not list its processes. */
+static void a_gpu_that_is_divided_meanwhile_is_noted(void **state)
+{
+	FILE *file = fopen(place("scenario"), "w");
+	json_t *document, *notes, *idle;
+	size_t i, said = 0;
+	json_t *note;
+
+	(void)state;
+	fputs("gpu \"NVIDIA H200\"\npower constant 300\nmig \"NVIDIA H200 MIG 1g.18gb\" MIG-1 16 16384\n"
+	      "mig_from_s 1\nfail nvmlDeviceGetComputeRunningProcesses_v3 no_permission\n",
+		file);
+	fclose(file);
+	setenv("KWHY_FAKE_NVML", place("scenario"), 1);
+	document = STAT("--idle-baseline", "0.5", "--", "sleep", "1");
+	notes = json_object_get(document, "notes");
+	json_array_foreach(notes, i, note)
+		said += strstr(json_string_value(note), "made whole (MIG) meanwhile") != NULL;
+	assert_int_equal(said, 1);
+	assert_true(fabs(real_at(domain_of(document, "gpu 0"), "mean_w", "mean") - 300) < 6);
+	idle = json_object_get(domain_of(document, "gpu 0"), "idle");
+	assert_true(json_number_value(json_object_get(idle, "watts")) > 290);
+	assert_true(json_is_null(json_object_get(idle, "process_count")));
+	json_decref(document);
+}
+
 static void a_device_that_is_not_there_is_told_with_those_that_are(void **state)
 {
 	(void)state;
@@ -150,6 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_better_meter_that_only_lacks_permission_is_told),
 		cmocka_unit_test(a_split_gpu_and_a_counter_that_never_moves_are_noted),
+		cmocka_unit_test(a_gpu_that_is_divided_meanwhile_is_noted),
 		cmocka_unit_test(a_device_that_is_not_there_is_told_with_those_that_are),
 		cmocka_unit_test(without_a_meter_time_and_status_are_told_all_the_same),
 		cmocka_unit_test(a_device_that_vanishes_has_no_energy_and_says_why),

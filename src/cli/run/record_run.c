@@ -431,6 +431,28 @@ static void tell_lost(const struct kwhy_record_runner *runner, int64_t start_mon
 	}
 }
 
+/*
+ * Prints a note, and stores it for every report, that the energy of a GPU is also that of what others ran on
+ * its instances (MIG).
+ */
+static void tell_divided(const struct kwhy_record_runner *runner)
+{
+	const struct kwhy_sensors *sensors = runner->sensors;
+	char text[200];
+
+	for (size_t d = 0; d < sensors->device_count; d++) {
+		if (!atomic_load_explicit(&sensors->devices[d].divided_anew, memory_order_relaxed))
+			continue;
+		snprintf(text, sizeof(text),
+			"device %" PRId32
+			" was divided anew or made whole (MIG) while the command ran: its energy "
+			"is of the whole GPU, and what others ran on it is in it",
+			sensors->devices[d].index);
+		kwhy_record_meters_add_note(runner->meters, KWHY_NOTE_WARNING, "device-divided", text);
+		kwhy_output_message(text);
+	}
+}
+
 static enum kwhy_status finish(struct recording *recording, const struct kwhy_child_end *how)
 {
 	const struct kwhy_record_runner *runner = recording->runner;
@@ -445,6 +467,7 @@ static enum kwhy_status finish(struct recording *recording, const struct kwhy_ch
 	}
 	kwhy_record_progress_end(&recording->progress);
 	tell_lost(runner, how->start_mono_ns);
+	tell_divided(runner);
 	write_costs(recording);
 	status = write_work(recording, how);
 	if (!status && runner->count_count)

@@ -383,6 +383,10 @@ void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct
 		domains[d].counter_reset |= faults.resets > 0;
 		domains[d].counter_stuck |= faults.counter_stuck;
 		domains[d].counter_misread |= faults.misread > 0;
+		if (meter->metered[d].device != KWHY_SENSOR_NO_DEVICE)
+			domains[d].divided_anew = atomic_load_explicit(
+				&meter->sensors->devices[meter->metered[d].device].divided_anew,
+				memory_order_relaxed);
 		if (meter->metered[d].kind == KWHY_METERED_WALL)
 			domains[d].bad_line = atomic_load_explicit(
 				&meter->sensors->sources[meter->metered[d].power].bad_line,

@@ -402,8 +402,11 @@ static void fill_idle(
 	out->watts = energy.joules / seconds;
 	out->low_w = energy.low_j / seconds;
 	out->high_w = energy.high_j / seconds;
-	if (device != KWHY_SENSOR_NO_DEVICE)
-		out->processes = (int64_t)kwhy_sensors_processes(meter->sensors, device, processes);
+	if (device == KWHY_SENSOR_NO_DEVICE)
+		return;
+	out->processes = (int64_t)kwhy_sensors_processes(meter->sensors, device, processes);
+	if (atomic_load_explicit(&meter->sensors->devices[device].unlisted, memory_order_relaxed))
+		out->processes = -1;
 }
 
 static void sum_idle(struct kwhy_stat *stat)

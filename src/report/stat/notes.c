@@ -110,6 +110,12 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 			"is in it",
 			domain->name, domain->instances,
 			domain->instances == 1 ? "instance is metered with" : "instances share");
+	if (domain->divided_anew)
+		note(summary,
+			"%s: it was divided anew or made whole (MIG) meanwhile: its energy is of the whole "
+			"GPU, "
+			"and what others ran on it is in it",
+			domain->name);
 	if (domain->idle.processes == 0 && domain->idle.watts > domain->clean_idle_w + UNSETTLED_W)
 		note(summary,
 			"%s: idle was %.0f W with no process on it, and %.0f W by the machine profile: it "

@@ -59,6 +59,7 @@ static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 		kwhy_nvml_unit_refuse(unit, counter->source, result);
 		return 0;
 	}
+	kwhy_nvml_unit_set_refused(unit, counter->source, false);
 	changed = value_mj != counter->value_mj;
 	counter->has_moved |= changed && counter->update.has_value;
 	reported = kwhy_nvml_update_read(

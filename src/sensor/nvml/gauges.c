@@ -167,11 +167,28 @@ struct gauges {
 			[VALUES_MAX];
 };
 
+/* The driver does not tell the utilisation of a GPU that is divided into MIG instances. */
+static bool is_hidden(const struct kwhy_nvml_unit *unit, size_t row)
+{
+	return unit->is_divided && rows[row].read == read_busy;
+}
+
+static void withhold_row(const struct gauges *gauges, size_t row)
+{
+	for (int i = 0; i < rows[row].count; i++)
+		kwhy_nvml_unit_set_refused(gauges->unit, gauges->sources[row][i], true);
+}
+
 static void read_row(struct gauges *gauges, size_t row)
 {
 	int64_t values[VALUES_MAX], time_ns = kwhy_nvml_unit_now_ns(gauges->unit);
-	enum kwhy_nvml_result result = rows[row].read(gauges->unit, values);
+	enum kwhy_nvml_result result;
 
+	if (is_hidden(gauges->unit, row)) {
+		withhold_row(gauges, row);
+		return;
+	}
+	result = rows[row].read(gauges->unit, values);
 	/* the SM clock is the first of the clocks */
 	for (int i = row == CLOCKS && gauges->has_clock_task; i < rows[row].count; i++)
 		if (result == KWHY_NVML_SUCCESS)
@@ -242,7 +259,10 @@ static enum kwhy_status add_row(struct gauges *gauges, size_t row, struct kwhy_e
 	period_ns = gauges->rounds[row] * kwhy_nvml_unit_gauge_period_ns(unit);
 	gauges->sources[row][0] = KWHY_NVML_NO_SOURCE;
 	if (result != KWHY_NVML_SUCCESS)
-		return kwhy_nvml_unit_add_absence(unit, rows[row].words, result, error);
+		status = kwhy_nvml_unit_add_absence(unit, rows[row].words, result, error);
+	/* a divided GPU may be whole again later */
+	if (result != KWHY_NVML_SUCCESS && !is_hidden(unit, row))
+		return status;
 	for (int i = 0; !status && i < rows[row].count; i++)
 		status = kwhy_nvml_unit_add_gauge(
 			unit, rows[row].gauges[i], period_ns, &gauges->sources[row][i], error);

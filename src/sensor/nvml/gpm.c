@@ -100,8 +100,10 @@ static int64_t read_gpm(void *state, uint32_t argument, int64_t now_ns)
 	enum kwhy_nvml_result result;
 
 	(void)argument;
-	if (kwhy_nvml_unit_is_lost(unit))
-		return INT64_MAX;
+	if (kwhy_nvml_unit_is_lost(unit)) {
+		gpm->has_newer = false;
+		return unit->parent ? 0 : INT64_MAX;
+	}
 	if (gpm->has_newer && now_ns - gpm->taken_ns < MIN_NS)
 		return 0;
 	result = sample(unit, unit->gpm[older]);

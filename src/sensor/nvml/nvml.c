@@ -154,12 +154,14 @@ static enum kwhy_status add_gpu(struct state *state, struct kwhy_sensors *sensor
 	if (result)
 		return kwhy_sensors_add_absence(sensors, "nvml", error, "GPU %d cannot be opened: %s", index,
 			kwhy_nvml_words(&state->nvml, result));
+	if (kwhy_nvml_is_divided(like.nvml, like.handle, &like.is_divided))
+		like.is_divided = false;
 	status = add_unit(state, &like, index, -1, &unit, error);
 	if (!status)
 		status = add_meters(unit, error);
 	if (!status)
 		status = add_instances(state, unit, index, error);
-	return status;
+	return status ? status : kwhy_nvml_division_add(unit, &state->units, error);
 }
 
 static enum kwhy_status add_gpus(struct state *state, struct kwhy_sensors *sensors,
@@ -228,12 +230,15 @@ static const struct kwhy_nvml_unit *unit_of(const struct state *state, uint32_t 
 static enum kwhy_nvml_result list_processes(
 	const struct kwhy_nvml_unit *unit, unsigned *count, struct kwhy_nvml_process *out)
 {
-	enum kwhy_nvml_result result = kwhy_nvml_call(
-		unit->nvml, nvmlDeviceGetComputeRunningProcesses_v3, unit->handle, count, out);
+	kwhy_nvml_handle handle = unit->handle;
+	enum kwhy_nvml_result result;
 
+	if (unit->parent && !kwhy_nvml_instance_find(unit, &handle))
+		return KWHY_NVML_NOT_FOUND;
+	result = kwhy_nvml_call(unit->nvml, nvmlDeviceGetComputeRunningProcesses_v3, handle, count, out);
 	if (result == KWHY_NVML_FUNCTION_NOT_FOUND)
 		result = kwhy_nvml_call(
-			unit->nvml, nvmlDeviceGetComputeRunningProcesses_v2, unit->handle, count, out);
+			unit->nvml, nvmlDeviceGetComputeRunningProcesses_v2, handle, count, out);
 	return result;
 }
 
@@ -243,8 +248,14 @@ static size_t processes_nvml(
 	const struct kwhy_nvml_unit *unit = unit_of(opened, device);
 	struct kwhy_nvml_process listed[PROCESSES_ASKED];
 	unsigned count = PROCESSES_ASKED;
+	enum kwhy_nvml_result result;
 
-	if (!unit || list_processes(unit, &count, listed))
+	if (!unit)
+		return 0;
+	result = list_processes(unit, &count, listed);
+	atomic_store_explicit(
+		&unit->sensors->devices[device].unlisted, result != KWHY_NVML_SUCCESS, memory_order_relaxed);
+	if (result)
 		return 0;
 	if (count > KWHY_SENSOR_PROCESSES)
 		count = KWHY_SENSOR_PROCESSES;

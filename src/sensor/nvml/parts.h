@@ -19,7 +19,8 @@ struct kwhy_nvml_unit {
 	const struct kwhy_nvml *nvml;
 	struct kwhy_sensors *sensors;
 	const struct kwhy_sensor_request *request; /* NULL once the back end is open */
-	kwhy_nvml_handle handle;
+	kwhy_nvml_handle
+		handle;	   /* of an instance: that when the back end opened; it may be another's by now */
 	uint32_t device;   /* index into sensors->devices */
 	const char *title; /* name for messages, such as "GPU 0" or "MIG 1 of GPU 0" */
 	/*
@@ -32,6 +33,7 @@ struct kwhy_nvml_unit {
 	/* for a MIG instance: its GPU, and the number of its GPU instance; NULL: the unit is a whole GPU */
 	kwhy_nvml_handle parent;
 	unsigned gpu_instance;
+	bool is_divided; /* for a GPU: whether it is divided into instances now; for the sampler's thread */
 	kwhy_nvml_gpm_sample gpm[2]; /* the two samples of GPM; NULL: GPM is not available */
 };
 
@@ -51,6 +53,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_absence(struct kwhy_nvml_unit 
 
 /* Gets the largest number of MIG instances into which a GPU can be divided; 0: it is not divided. */
 unsigned kwhy_nvml_instances_most(const struct kwhy_nvml *nvml, kwhy_nvml_handle gpu);
+/* Whether a GPU is divided into MIG instances. An error: it cannot be divided, or the driver does not say. */
+enum kwhy_nvml_result kwhy_nvml_is_divided(
+	const struct kwhy_nvml *nvml, kwhy_nvml_handle gpu, bool *out_is_divided);
+/*
+ * Gets the handle that a MIG instance has now. False: it does not exist any more. NVML's handles of instances
+ * become invalid with them, or become those of other instances.
+ */
+bool kwhy_nvml_instance_find(const struct kwhy_nvml_unit *instance, kwhy_nvml_handle *out);
 
 /*
  * Marks in `seen` those of the first `count` GPUs that are metered: the GPUs in the request's list of devices
@@ -64,10 +74,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_nvml_visible(const struct kwhy_nvml *nvml, s
 int64_t kwhy_nvml_unit_gauge_period_ns(const struct kwhy_nvml_unit *unit);
 int64_t kwhy_nvml_unit_slow_period_ns(const struct kwhy_nvml_unit *unit);
 
-/* The functions of tasks call the following four functions. */
+/* The functions of tasks call the following five functions. */
 int64_t kwhy_nvml_unit_now_ns(const struct kwhy_nvml_unit *unit);
 bool kwhy_nvml_unit_is_lost(const struct kwhy_nvml_unit *unit);
 void kwhy_nvml_unit_push(struct kwhy_nvml_unit *unit, uint32_t source, int64_t time_mono_ns, int64_t value);
+/* Says whether a source is refused now. kwhy_nvml_unit_push() and kwhy_nvml_unit_refuse() say it, too. */
+void kwhy_nvml_unit_set_refused(struct kwhy_nvml_unit *unit, uint32_t source, bool is_refused);
 /* Counts a reading that NVML refused. If the result means that the GPU is lost, marks the GPU as lost. */
 void kwhy_nvml_unit_refuse(struct kwhy_nvml_unit *unit, uint32_t source, enum kwhy_nvml_result result);
 
@@ -85,6 +97,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_nvml_ring_add(struct kwhy_nvml_unit *unit, s
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_power_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_gauges_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_gpm_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);
+/*
+ * Follows whether the GPU is divided as it was, if it can be divided. `units`: the list of all units, which
+ * contains the GPU's instances.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_nvml_division_add(
+	struct kwhy_nvml_unit *gpu, struct kwhy_nvml_unit *const *units, struct kwhy_error *error);
 void kwhy_nvml_gpm_done(struct kwhy_nvml_unit *unit);
 
 #endif

@@ -90,10 +90,17 @@ void kwhy_nvml_unit_push(struct kwhy_nvml_unit *unit, uint32_t source, int64_t t
 {
 	kwhy_channel_push(
 		&unit->sensors->sources[source].channel, (struct kwhy_reading){time_mono_ns, value});
+	kwhy_nvml_unit_set_refused(unit, source, false);
+}
+
+void kwhy_nvml_unit_set_refused(struct kwhy_nvml_unit *unit, uint32_t source, bool is_refused)
+{
+	atomic_store_explicit(&unit->sensors->sources[source].refused, is_refused, memory_order_relaxed);
 }
 
 void kwhy_nvml_unit_refuse(struct kwhy_nvml_unit *unit, uint32_t source, enum kwhy_nvml_result result)
 {
+	kwhy_nvml_unit_set_refused(unit, source, true);
 	atomic_fetch_add_explicit(&unit->sensors->sources[source].failures, 1, memory_order_relaxed);
 	if (result == KWHY_NVML_GPU_IS_LOST)
 		atomic_store_explicit(&unit->sensors->devices[unit->device].lost, true, memory_order_relaxed);

@@ -12,10 +12,10 @@ enum {
 
 unsigned kwhy_nvml_instances_most(const struct kwhy_nvml *nvml, kwhy_nvml_handle gpu)
 {
-	unsigned current = KWHY_NVML_DISABLED, pending, most = 0;
+	bool is_divided;
+	unsigned most = 0;
 
-	if (kwhy_nvml_call(nvml, nvmlDeviceGetMigMode, gpu, &current, &pending) ||
-		current != KWHY_NVML_ENABLED ||
+	if (kwhy_nvml_is_divided(nvml, gpu, &is_divided) || !is_divided ||
 		kwhy_nvml_call(nvml, nvmlDeviceGetMaxMigDeviceCount, gpu, &most))
 		return 0;
 	return most;

@@ -22,9 +22,9 @@ extern const struct kwhy_rocm_gauge kwhy_rocm_gauges[KWHY_ROCM_GAUGES];
 
 /*
  * Lists the processes that use a device and returns how many. A process's memory is known only if it uses no
- * other device.
+ * other device. *out_is_listed false: the library refused the list.
  */
 size_t kwhy_rocm_processes(const struct kwhy_rocm_smi *rocm, uint32_t device,
-	struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
+	struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES], bool *out_is_listed);
 
 #endif

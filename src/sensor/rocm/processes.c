@@ -19,14 +19,15 @@ static bool uses(const struct kwhy_rocm_smi *rocm, uint32_t pid, uint32_t device
 }
 
 size_t kwhy_rocm_processes(const struct kwhy_rocm_smi *rocm, uint32_t device,
-	struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES])
+	struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES], bool *out_is_listed)
 {
 	struct kwhy_rsmi_process listed[LISTED_MAX];
 	uint32_t listed_count = LISTED_MAX;
 	size_t count = 0;
 	int result = kwhy_rocm_smi_call(rocm, rsmi_compute_process_info_get, listed, &listed_count);
 
-	if (result != KWHY_RSMI_SUCCESS && result != KWHY_RSMI_INSUFFICIENT_SIZE)
+	*out_is_listed = result == KWHY_RSMI_SUCCESS || result == KWHY_RSMI_INSUFFICIENT_SIZE;
+	if (!*out_is_listed)
 		return 0;
 	for (uint32_t i = 0; i < listed_count && i < LISTED_MAX && count < KWHY_SENSOR_PROCESSES; i++) {
 		bool alone;

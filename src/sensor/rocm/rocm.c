@@ -89,6 +89,7 @@ static void push(struct rocm *rocm, uint32_t source, int result, int64_t time_mo
 		kwhy_channel_push(&channel->channel, (struct kwhy_reading){time_mono_ns, value});
 	else
 		atomic_fetch_add_explicit(&channel->failures, 1, memory_order_relaxed);
+	atomic_store_explicit(&channel->refused, result != KWHY_RSMI_SUCCESS, memory_order_relaxed);
 }
 
 /*
@@ -376,11 +377,16 @@ static size_t rocm_processes(
 	void *state, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES])
 {
 	const struct rocm *rocm = state;
+	bool is_listed = false;
+	size_t count = 0;
 
 	for (uint32_t i = 0; i < rocm->count; i++)
-		if (rocm->units[i].device == device)
-			return kwhy_rocm_processes(&rocm->smi, rocm->units[i].number, out);
-	return 0;
+		if (rocm->units[i].device == device) {
+			count = kwhy_rocm_processes(&rocm->smi, rocm->units[i].number, out, &is_listed);
+			atomic_store_explicit(
+				&rocm->sensors->devices[device].unlisted, !is_listed, memory_order_relaxed);
+		}
+	return count;
 }
 
 const struct kwhy_sensor_backend kwhy_sensor_rocm = {

@@ -514,6 +514,26 @@ static void a_gauge_that_is_read_rarely_is_shown_for_three_of_its_periods(void *
 	machine_done(&machine);
 }
 
+static void a_gauge_that_is_refused_is_unknown_at_once(void **state)
+{
+	struct machine machine = {.power_w = 300};
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_live *live;
+
+	(void)state;
+	machine_make(&machine);
+	live = live_of(&machine);
+	push(&machine, machine.busy, 500);
+	atomic_store(&machine.sensors.sources[machine.busy].refused, true);
+	snapshot = tick(&machine, live);
+	assert_false(snapshot->devices[0].gauges[KWHY_GAUGE_BUSY].known);
+	atomic_store(&machine.sensors.sources[machine.busy].refused, false);
+	snapshot = tick(&machine, live);
+	assert_true(snapshot->devices[0].gauges[KWHY_GAUGE_BUSY].known);
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
 static void gauges_of_a_device_that_is_lost_are_unknown_at_once(void **state)
 {
 	struct machine machine = {.power_w = 300};
@@ -568,6 +588,7 @@ int main(void)
 		cmocka_unit_test(powers_and_gauges_that_stopped_coming_say_nothing_of_now),
 		cmocka_unit_test(without_new_readings_nothing_is_computed_until_they_are_old),
 		cmocka_unit_test(a_gauge_that_is_read_rarely_is_shown_for_three_of_its_periods),
+		cmocka_unit_test(a_gauge_that_is_refused_is_unknown_at_once),
 		cmocka_unit_test(gauges_of_a_device_that_is_lost_are_unknown_at_once),
 		cmocka_unit_test(what_is_not_there_is_handed_on_in_words),
 	};

@@ -69,10 +69,10 @@ static const struct kwhy_live_device devices[] = {
 };
 
 static const struct kwhy_live_source sources[] = {
-	{"nvml.energy_mj", NULL, &devices[0], 0.1, 0.05, 1000, 0},
-	{"nvml.sample_mw", NULL, &devices[0], 0.02, 0.25, 50000, 3},
-	{"hwmon.power-0_uw", "CPU Power Socket 0", NULL, NAN, NAN, 0, 0},
-	{"nvml.energy_mj", NULL, &devices[3], 0.1, 120, 7, 1},
+	{"nvml.energy_mj", NULL, &devices[0], 0.1, 0.05, 1000, 0, false},
+	{"nvml.sample_mw", NULL, &devices[0], 0.02, 0.25, 50000, 3, false},
+	{"hwmon.power-0_uw", "CPU Power Socket 0", NULL, NAN, NAN, 0, 0, false},
+	{"nvml.energy_mj", NULL, &devices[3], 0.1, 120, 7, 1, false},
 };
 
 static const struct kwhy_sensor_absence absences[] = {

@@ -258,7 +258,8 @@ static void doubtful_runs_are_noted(void **state)
 		"counter was reset", "stood still", "left the counter's course", "2 processes held it",
 		"7 matches or lines held no number", "3 values beyond", "9 readings were overwritten",
 		"refused 4 readings", "2.0 % of a core", "clock was set by 3 s",
-		"whose 2 MIG instances share it", "line 41: no reading of a wall meter"};
+		"whose 2 MIG instances share it", "made whole (MIG) meanwhile",
+		"line 41: no reading of a wall meter"};
 
 	(void)state;
 	make(&e);
@@ -267,6 +268,7 @@ static void doubtful_runs_are_noted(void **state)
 	e.domain.counter_reset = e.domain.counter_stuck = e.domain.counter_misread = true;
 	e.domain.idle.processes = 2;
 	e.domain.instances = 2;
+	e.domain.divided_anew = true;
 	e.domain.bad_line = 41;
 	e.work.unreadable = 7;
 	e.metric.dropped = 3;

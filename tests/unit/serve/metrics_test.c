@@ -73,6 +73,31 @@ static void what_is_unknown_has_no_series(void **state)
 	kwhy_text_done(&text);
 }
 
+/* GPU 0 was divided while it was served, and an instance of GPU 1 ended. */
+static void what_is_refused_or_divided_anew_is_not_available(void **state)
+{
+	const struct kwhy_live_device devices[] = {{.mig_index = -1, .division = KWHY_DIVISION_OTHER},
+		{.index = 1, .mig_index = -1, .division = KWHY_DIVISION_WHOLE},
+		{.index = 1, .mig_index = 0, .lost = true}};
+	const struct kwhy_live_source sources[] = {
+		{.name = "busy_permille", .device = &devices[0], .refused = true},
+		{.name = "sm_clock_hz", .device = &devices[0]}};
+	const struct kwhy_live_snapshot snapshot = {
+		.devices = devices, .device_count = 3, .sources = sources, .source_count = 2};
+	struct kwhy_text text = {0};
+
+	(void)state;
+	kwhy_metrics_write(&snapshot, NULL, KWHY_EXPOSITION_PROMETHEUS, "1.2.3", &text);
+	assert_non_null(strstr(text.data, "{source=\"busy_permille\",device=\"0\"} 0\n"));
+	assert_non_null(strstr(text.data, "{source=\"sm_clock_hz\",device=\"0\"} 1\n"));
+	assert_non_null(strstr(text.data,
+		"{source=\"nvml\",reason=\"GPU 0 was divided anew (MIG); restart kwhy to see its "
+		"instances\"} 0\n"));
+	assert_null(strstr(text.data, "GPU 1 was"));
+	assert_non_null(strstr(text.data, "kwhy_device_lost{device=\"1:0\"} 1\n"));
+	kwhy_text_done(&text);
+}
+
 static void a_label_that_is_no_utf8_becomes_one(void **state)
 {
 	static const struct kwhy_family family = {.name = "a", .unit = "", .help = "b"};
@@ -92,6 +117,7 @@ int main(void)
 		cmocka_unit_test(the_prometheus_text_of_a_machine_is_as_before),
 		cmocka_unit_test(the_openmetrics_text_of_a_machine_is_as_before),
 		cmocka_unit_test(what_is_unknown_has_no_series),
+		cmocka_unit_test(what_is_refused_or_divided_anew_is_not_available),
 		cmocka_unit_test(a_label_that_is_no_utf8_becomes_one),
 	};
 

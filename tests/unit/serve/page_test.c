@@ -48,6 +48,21 @@ static void a_name_is_text_and_no_part_of_the_page(void **state)
 	kwhy_text_done(&text);
 }
 
+static void a_gpu_that_was_divided_anew_says_so(void **state)
+{
+	const struct kwhy_live_device devices[] = {
+		{.name = "whole", .mig_index = -1, .division = KWHY_DIVISION_OTHER},
+		{.name = "part", .mig_index = 1, .lost = true}};
+	const struct kwhy_live_snapshot snapshot = {.devices = devices, .device_count = 2};
+	struct kwhy_text text = {0};
+
+	(void)state;
+	kwhy_page_write(&snapshot, "1.2.3", &text);
+	assert_non_null(strstr(text.data, "GPU 0 whole, divided anew (MIG): restart"));
+	assert_non_null(strstr(text.data, "GPU 0:1 part, gone"));
+	kwhy_text_done(&text);
+}
+
 /* Writes the hash of a style as the page's content security policy states it: SHA-256 in base64. */
 static void state_hash(const char *style, size_t length, char out[45])
 {
@@ -92,6 +107,7 @@ int main(void)
 		cmocka_unit_test(what_is_unknown_is_not_available),
 		cmocka_unit_test(the_policy_allows_the_pages_own_style_and_no_other),
 		cmocka_unit_test(a_name_is_text_and_no_part_of_the_page),
+		cmocka_unit_test(a_gpu_that_was_divided_anew_says_so),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

@@ -136,6 +136,26 @@ static void the_fewest_columns_are_enough_to_draw(void **state)
 	kwhy_screen_done(&screen);
 }
 
+static void a_gpu_that_was_divided_anew_says_so(void **state)
+{
+	const struct kwhy_live_metered metered = {.low_w = NAN, .mean_w = 300, .energy_j = 1};
+	const struct kwhy_live_device devices[] = {
+		{.name = "whole", .mig_index = -1, .metered = &metered, .division = KWHY_DIVISION_OTHER},
+		{.name = "part", .mig_index = 1, .lost = true}};
+	const struct kwhy_live_snapshot snapshot = {.devices = devices, .device_count = 2};
+	struct kwhy_view view = {.processes_most = 100, .more_lines = SIZE_MAX};
+	struct kwhy_screen screen = {.columns = 80};
+	struct kwhy_text text = {0};
+
+	(void)state;
+	kwhy_view_draw(&snapshot, &view, &screen);
+	kwhy_screen_write(&screen, &text);
+	assert_non_null(strstr(text.data, "divided anew (MIG): restart"));
+	assert_non_null(strstr(text.data, "gone: divided anew (MIG)"));
+	kwhy_text_done(&text);
+	kwhy_screen_done(&screen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +168,7 @@ int main(void)
 		cmocka_unit_test(forty_columns_by_ten_lines_show_power_limit_energy_and_loss),
 		cmocka_unit_test(sentences_take_the_lines_that_are_free_and_no_more),
 		cmocka_unit_test(the_fewest_columns_are_enough_to_draw),
+		cmocka_unit_test(a_gpu_that_was_divided_anew_says_so),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
