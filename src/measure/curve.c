@@ -481,6 +481,22 @@ int64_t kwhy_curve_last_ns(const struct kwhy_curve *curve)
 	return curve->count ? curve->last_ns : 0;
 }
 
+int64_t kwhy_curve_gap_ns(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns)
+{
+	int64_t before_ns = start_ns, longest_ns = 0;
+
+	for (size_t i = 0; i <= curve->count; i++) {
+		int64_t time_ns = i < curve->count ? curve->time_ns[i] : end_ns;
+
+		if (time_ns < start_ns || time_ns > end_ns)
+			continue;
+		if (time_ns - before_ns > longest_ns)
+			longest_ns = time_ns - before_ns;
+		before_ns = time_ns;
+	}
+	return longest_ns;
+}
+
 int64_t kwhy_curve_counted_ns(const struct kwhy_curve *curve)
 {
 	return curve->update_count ? curve->ticks_ns[curve->update_count - 1] : kwhy_curve_last_ns(curve);

@@ -88,6 +88,11 @@ void kwhy_curve_free(struct kwhy_curve *curve);
 /* First and last time of the curve; both 0 when it is empty. */
 int64_t kwhy_curve_first_ns(const struct kwhy_curve *curve);
 int64_t kwhy_curve_last_ns(const struct kwhy_curve *curve);
+/*
+ * The longest time between two readings in a window, or between one and an end of the window. The curve
+ * assumes the power of such a time from those before and after.
+ */
+int64_t kwhy_curve_gap_ns(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns);
 
 /*
  * Time of the last counter update that corrects the sum of the samples. The energy after it still changes by

@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAPPED_MAX = 32, OTHER_DEVICE_PART = 1, USES_MAX_US = 2000000 };
+enum {
+	MAPPED_MAX = 32,
+	INSTANCES_MAX = 8 /* up to Blackwell there are 7 */,
+	OTHER_DEVICE_PART = 1,
+	USES_MAX_US = 2000000
+};
 /* The driver makes samples about once a second or more often, but none of a process that used nothing. */
 enum { USES_REPEAT_US = 900000 };
 /*
@@ -173,6 +178,8 @@ static enum kwhy_status add_processes(struct kwhy_holder_finder *finder, uint32_
 		touch(finder, process->row, now_ns);
 		holder_of(out, process->row);
 	}
+	out->is_unseen |= atomic_load_explicit(
+		&finder->request.sensors->devices[device].unlisted, memory_order_relaxed);
 	return KWHY_OK;
 }
 
@@ -203,20 +210,18 @@ static void name_user(struct kwhy_holder_finder *finder, struct kwhy_owner *owne
 }
 
 /*
- * Adds the jobs to which the device is allocated, unless they have a process on it and are in the list
- * already.
+ * Adds the jobs to which the device with these numbers is allocated, unless they have a process on it and are
+ * in the list already.
  */
-static enum kwhy_status add_mapped(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
-	struct kwhy_holders *out, struct kwhy_error *error)
+static enum kwhy_status add_mapped(struct kwhy_holder_finder *finder, int32_t index, int32_t mig_index,
+	int64_t now_ns, struct kwhy_holders *out, struct kwhy_error *error)
 {
-	const struct kwhy_sensor_device *facts = &finder->request.sensors->devices[device];
 	struct kwhy_owner mapped[MAPPED_MAX];
 	enum kwhy_status status = KWHY_OK;
 	size_t count = 0;
 
 	if (finder->request.mapping)
-		count = kwhy_mapping_read(
-			finder->request.mapping, facts->index, facts->mig_index, mapped, MAPPED_MAX);
+		count = kwhy_mapping_read(finder->request.mapping, index, mig_index, mapped, MAPPED_MAX);
 	for (size_t i = 0; !status && i < count; i++) {
 		uint32_t row;
 
@@ -292,6 +297,11 @@ static enum kwhy_status add_allocated(struct kwhy_holder_finder *finder, uint32_
 	return KWHY_OK;
 }
 
+static enum kwhy_division division_of(const struct kwhy_sensor_device *device)
+{
+	return atomic_load_explicit(&device->division, memory_order_relaxed);
+}
+
 /*
  * Adds the holders of one device or MIG instance. Its number of multiprocessors is added to the part of
  * each holder.
@@ -299,12 +309,15 @@ static enum kwhy_status add_allocated(struct kwhy_holder_finder *finder, uint32_
 static enum kwhy_status add_device(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
 	struct kwhy_holders *out, struct kwhy_error *error)
 {
-	const uint32_t size = finder->request.sensors->devices[device].sm_count;
+	const struct kwhy_sensor_device *facts = &finder->request.sensors->devices[device];
+	const uint32_t size = facts->sm_count;
 	struct kwhy_holders own = {.count = 0};
 	enum kwhy_status status = add_processes(finder, device, now_ns, &own, error);
 
 	if (!status)
-		status = add_mapped(finder, device, now_ns, &own, error);
+		status = add_mapped(finder, facts->index, facts->mig_index, now_ns, &own, error);
+	for (int32_t i = 0; !status && i < INSTANCES_MAX && division_of(facts) == KWHY_DIVISION_OTHER; i++)
+		status = add_mapped(finder, facts->index, i, now_ns, &own, error);
 	if (!status)
 		status = add_allocated(finder, device, now_ns, &own, error);
 	for (size_t i = 0; !status && i < own.count; i++) {
@@ -313,11 +326,15 @@ static enum kwhy_status add_device(struct kwhy_holder_finder *finder, uint32_t d
 		if (holder)
 			holder->part += size ? size : OTHER_DEVICE_PART;
 	}
+	out->is_unseen |= own.is_unseen;
 	return status;
 }
 
+/* Whether the device is divided into instances that are devices of the list. */
 static bool is_divided(const struct kwhy_sensors *sensors, uint32_t device)
 {
+	if (division_of(&sensors->devices[device]) != KWHY_DIVISION_KEPT)
+		return false;
 	for (size_t i = 0; i < sensors->device_count; i++)
 		if (sensors->devices[i].mig_index >= 0 &&
 			sensors->devices[i].index == sensors->devices[device].index)
@@ -332,6 +349,7 @@ enum kwhy_status kwhy_holders_find(struct kwhy_holder_finder *finder, uint32_t d
 	enum kwhy_status status = KWHY_OK;
 
 	out->count = 0;
+	out->is_unseen = false;
 	if (!is_divided(sensors, device))
 		return add_device(finder, device, now_ns, out, error);
 	for (size_t i = 0; !status && i < sensors->device_count; i++)

@@ -19,6 +19,7 @@ enum { KWHY_HOLDERS_MAX = KWHY_SENSOR_PROCESSES };
 struct kwhy_holders {
 	struct kwhy_share_holder items[KWHY_HOLDERS_MAX];
 	size_t count;
+	bool is_unseen; /* the processes of the device, or of one of its instances, could not be listed */
 };
 
 struct kwhy_holder_request {
@@ -48,7 +49,8 @@ void kwhy_holder_finder_free(struct kwhy_holder_finder *finder);
 
 /*
  * Finds the holders of a whole device and of its MIG instances. Sets each holder's part of the device;
- * busy_percent stays 0.
+ * busy_percent stays 0. If the device was divided into other instances since the meters were opened, the
+ * holders are those of the processes that it lists as a whole, and the jobs of any instance.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_holders_find(struct kwhy_holder_finder *finder, uint32_t device,
 	int64_t now_ns, struct kwhy_holders *out, struct kwhy_error *error);

@@ -3,6 +3,7 @@
 
 #include "base/cpu_time.h"
 #include "owners/holders.h"
+#include "owners/missed.h"
 #include "owners/sharing.h"
 
 #include <math.h>
@@ -20,6 +21,12 @@ enum { LOOKS_A_TRANSACTION = 5 };
 #define EARLY_NS INT64_C(1000000000)
 /* The use of an owner that is alone and whose power is known is asked for at one of this many looks. */
 enum { ALONE_LOOKS = 10 };
+/*
+ * In ns: energy of a longer time, and of more looks, than these is divided among all who held the device
+ * meanwhile.
+ */
+#define MISSED_NS INT64_C(10000000000)
+enum { MISSED_LOOKS = 3 };
 /* In ns: owners that held and used nothing for this time lose their labels. */
 #define FORGET_NS INT64_C(3600000000000)
 
@@ -30,6 +37,7 @@ struct watched {
 	double low_w, high_w;	    /* lowest and highest power so far, W */
 	struct kwhy_holders before; /* holders at the last search */
 	bool was_seen;
+	struct kwhy_missed missed; /* the looks since energy was divided last, that one included */
 	struct kwhy_sharing sharing;
 	uint32_t alone_looks; /* number of successive looks at which the use was not asked for */
 };
@@ -254,6 +262,7 @@ static enum kwhy_status divide(struct kwhy_keeper *keeper, size_t meter, struct 
 {
 	window->holders = holders->items;
 	window->holder_count = holders->count;
+	window->is_unseen = holders->is_unseen;
 	return kwhy_sharing_divide(&keeper->watched[meter].sharing, window, look, error);
 }
 
@@ -330,6 +339,36 @@ static enum kwhy_status divide_window(struct kwhy_keeper *keeper, size_t meter,
 	return status ? status : divide_halves(keeper, meter, window, look, now, error);
 }
 
+/* Whether no energy was known for so long that the holders at both ends do not stand for those between. */
+static bool has_missed(const struct watched *watched)
+{
+	return watched->missed.looks > MISSED_LOOKS &&
+		watched->window.end_ns - watched->window.start_ns > MISSED_NS;
+}
+
+/* Divides the energy of a time in which the meters were refused. Nobody knows when how much was used. */
+static enum kwhy_status divide_missed(
+	struct kwhy_keeper *keeper, size_t meter, struct kwhy_share_window *window, struct kwhy_error *error)
+{
+	struct kwhy_share_of shares[KWHY_HOLDERS_MAX];
+
+	kwhy_missed_hold(&keeper->watched[meter].missed, window);
+	return add_all(keeper, meter, shares, kwhy_share_divide(window, shares), error);
+}
+
+/* Keeps the holders of a look. Those of earlier looks keep their rows while their energy is not known. */
+static void note_holders(struct kwhy_keeper *keeper, struct watched *watched, const struct kwhy_holders *now,
+	int64_t busy_permille, int64_t now_ns)
+{
+	struct kwhy_missed *missed = &watched->missed;
+	size_t count;
+	struct kwhy_owner_row *rows = kwhy_accounts_rows(keeper->accounts, &count);
+
+	kwhy_missed_add(missed, now, busy_permille);
+	for (size_t i = 0; i < missed->all.count; i++)
+		rows[missed->all.items[i].owner].used_ns = now_ns;
+}
+
 static enum kwhy_status look_at(
 	struct kwhy_keeper *keeper, size_t meter, int64_t now_ns, struct kwhy_error *error)
 {
@@ -338,10 +377,11 @@ static enum kwhy_status look_at(
 	const struct kwhy_live_value *gauges = snapshot->devices[watched->device].gauges;
 	const struct kwhy_live_value *busy = &gauges[KWHY_GAUGE_BUSY], *clock = &gauges[KWHY_GAUGE_SM_CLOCK];
 	const struct kwhy_owner unknown = {.kind = KWHY_OWNER_UNKNOWN};
+	const int64_t busy_permille = busy->known ? busy->value : -1;
 	struct kwhy_share_window window = {.energy_nj = watched->window.energy_nj,
 		.length_ns = watched->window.end_ns - watched->window.start_ns,
 		.idle_owner = keeper->idle,
-		.busy_permille = busy->known ? busy->value : -1};
+		.busy_permille = busy_permille};
 	enum kwhy_holder_uses uses = KWHY_USES_NONE;
 	struct kwhy_sharing_look look = {.clock_hz = clock->known ? (double)clock->value : NAN};
 	struct kwhy_holders now;
@@ -351,17 +391,23 @@ static enum kwhy_status look_at(
 	window.low_w = watched->low_w;
 	window.high_w = watched->high_w;
 	status = kwhy_holders_find(keeper->finder, watched->device, now_ns, &now, error);
-	if (!status && asks_use(watched, &now, window.busy_permille))
+	if (!status && asks_use(watched, &now, busy_permille))
 		status = kwhy_holders_use(
 			keeper->finder, watched->device, now_ns, &watched->before, &now, &uses, error);
 	window.uses_known = look.has_uses = uses != KWHY_USES_NONE;
 	look.is_repeated = uses == KWHY_USES_REPEATED;
 	if (!status)
 		status = add_unwatched(keeper, meter, watched->window.unwatched_nj, error);
-	if (!status && !now.count)
+	if (!status)
+		note_holders(keeper, watched, &now, busy_permille, now_ns);
+	if (!status && (!now.count || watched->missed.all.is_unseen))
 		status = kwhy_accounts_find(keeper->accounts, &unknown, now_ns, &window.unknown_owner, error);
-	if (!status && watched->window.end_ns)
-		status = divide_window(keeper, meter, &window, &look, &now, error);
+	if (!status && watched->window.end_ns) {
+		status = has_missed(watched) ? divide_missed(keeper, meter, &window, error)
+					     : divide_window(keeper, meter, &window, &look, &now, error);
+		watched->missed = (struct kwhy_missed){0};
+		kwhy_missed_add(&watched->missed, &now, busy_permille);
+	}
 	watched->window = (struct kwhy_total_window){0};
 	watched->before = now;
 	watched->was_seen = true;

@@ -159,6 +159,12 @@ static void set_rest(const struct kwhy_share_window *window, enum kwhy_share_rul
 	}
 }
 
+/* Whether a window without holders is the unknown owner's. */
+static bool is_of_unknown(const struct kwhy_share_window *window)
+{
+	return window->busy_permille > 0 || (window->busy_permille < 0 && window->is_unseen);
+}
+
 size_t kwhy_share_divide(const struct kwhy_share_window *window, struct kwhy_share_of *out)
 {
 	const enum kwhy_share_rule rule = rule_of(window);
@@ -166,8 +172,8 @@ size_t kwhy_share_divide(const struct kwhy_share_window *window, struct kwhy_sha
 	int64_t before_nj = 0;
 
 	if (!window->holder_count)
-		return give_to_one(window,
-			window->busy_permille > 0 ? window->unknown_owner : window->idle_owner, false, out);
+		return give_to_one(window, is_of_unknown(window) ? window->unknown_owner : window->idle_owner,
+			false, out);
 	if (window->holder_count == 1)
 		return give_to_one(window, window->holders[0].owner, true, out);
 	for (size_t i = 0; i < window->holder_count; i++)

@@ -14,7 +14,8 @@
  * which their kernels ran, by the driver's samples. Where it has no samples (MIG), in proportion to their
  * parts of the device.
  * - Held by several while nothing ran: in equal parts.
- * - Held by nobody: if the device was busy it is the unknown owner's, else the idle owner's.
+ * - Held by nobody: if the device was busy, or may have been and nobody saw who holds it, it is the unknown
+ * owner's, else the idle owner's.
  */
 
 /* Who held a device: processes of one owner with a context on it, or a job to which it is allocated. */
@@ -31,6 +32,7 @@ struct kwhy_share_window {
 	size_t holder_count;
 	uint32_t idle_owner, unknown_owner;
 	bool uses_known; /* busy_percent comes from the driver */
+	bool is_unseen;	 /* others than `holders` may have held the device */
 	/*
 	 * [holder_count] a value for each holder; NULL: unknown. weights: proportional to the energy of the
 	 * holder by the model. mean_percent: mean use by the holder, in percent; the bounds of its share

@@ -12,12 +12,20 @@
 /* In ns: a total begins without its counter if the counter was not read for this time. */
 #define COUNTER_WAIT_NS INT64_C(5000000000)
 /*
- * A rise of the counter is believed if it differs from the energy of the power samples by at most this
- * share of that energy plus BELIEVED_J joules; otherwise the samples' energy is used. On an H200 the two
- * agree within some tenths of a percent.
+ * A rise of the counter is believed if it differs from the energy of the power samples of the same time by at
+ * most this share of that energy plus BELIEVED_J joules; otherwise the samples' energy is used. On an H200
+ * the two agree within some tenths of a percent.
  */
 #define BELIEVED_RATIO 0.25
 #define BELIEVED_J 50.0
+
+/*
+ * In ns: if no energy was handed out for this time, samples were missing. What the curve assumes of such a
+ * time is not handed out if there is a counter, which will tell.
+ */
+#define GAP_NS INT64_C(5000000000)
+/* In ns: the counter is waited for this long after such a time. */
+#define GAP_WAIT_NS INT64_C(60000000000)
 
 /* Gets the energy of a window from the curve. False: it is unknown. */
 static bool curve_nj(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns, int64_t *out_nj)
@@ -44,6 +52,20 @@ static void set_counter(
 	total->anchor_ns = reading->time_mono_ns;
 }
 
+/*
+ * Whether the power samples, which gave sampled_nj up to end_ns, let the rise be true. They may end before
+ * the counter's reading; then the device may have drawn any power for the rest of the time.
+ */
+static bool is_believed(
+	const struct kwhy_counter_span *span, int64_t rise_nj, int64_t sampled_nj, int64_t unsampled_ns)
+{
+	const double off_nj = (double)(rise_nj - sampled_nj);
+	const double most_nj = BELIEVED_RATIO * (double)sampled_nj + BELIEVED_J * 1e9;
+	const double rest_nj = unsampled_ns > 0 ? (double)unsampled_ns * span->most_w : 0;
+
+	return off_nj >= -most_nj && off_nj <= most_nj + rest_nj;
+}
+
 /* The energy by which the counter rose since its last reading, nJ. */
 static int64_t rise_nj(const struct kwhy_meter_total *total, const struct kwhy_total_readings *readings)
 {
@@ -59,7 +81,6 @@ static int64_t rise_nj(const struct kwhy_meter_total *total, const struct kwhy_t
 	int64_t end_ns = kwhy_curve_last_ns(readings->curve);
 	bool is_sampled;
 
-	/* the curve may end some milliseconds earlier than the counter's reading */
 	if (end_ns > readings->counter.time_mono_ns)
 		end_ns = readings->counter.time_mono_ns;
 	is_sampled = curve_nj(readings->curve, total->counted_ns, end_ns, &sampled_nj);
@@ -67,8 +88,7 @@ static int64_t rise_nj(const struct kwhy_meter_total *total, const struct kwhy_t
 	if (step == KWHY_COUNTER_FELL || step == KWHY_COUNTER_JUMPED)
 		return is_sampled ? sampled_nj : 0;
 	if (is_sampled &&
-		fabs((double)(counts * unit_nj - sampled_nj)) >
-			BELIEVED_RATIO * (double)sampled_nj + BELIEVED_J * 1e9)
+		!is_believed(&span, counts * unit_nj, sampled_nj, readings->counter.time_mono_ns - end_ns))
 		return sampled_nj;
 	return counts * unit_nj;
 }
@@ -79,9 +99,11 @@ static bool begin(struct kwhy_meter_total *total, const struct kwhy_total_readin
 	const int64_t first_ns = kwhy_curve_first_ns(readings->curve),
 		      last_ns = kwhy_curve_last_ns(readings->curve);
 
+	if (!total->wait.since_ns)
+		total->wait.since_ns = first_ns;
 	if (readings->has_counter) {
 		set_counter(total, &readings->counter, total->booked_nj);
-	} else if (last_ns && last_ns - first_ns > COUNTER_WAIT_NS) {
+	} else if (last_ns && last_ns - total->wait.since_ns > COUNTER_WAIT_NS) {
 		total->has_counter = false;
 		total->anchor_nj = total->booked_nj;
 		total->anchor_ns = first_ns;
@@ -138,23 +160,77 @@ static void take_off(struct kwhy_meter_total *total)
 	total->taken_off_gj++;
 }
 
+/*
+ * Whether energy is handed out later, because samples were missing since the last time and the counter will
+ * tell of it. If it does not in time, the energy of the samples after the gap is handed out.
+ */
+static bool awaits_counter(struct kwhy_meter_total *total, const struct kwhy_curve *curve)
+{
+	const int64_t first_ns = kwhy_curve_first_ns(curve), last_ns = kwhy_curve_last_ns(curve),
+		      told_ns = total->counted_ns > total->until_ns ? total->counted_ns : total->until_ns;
+	int64_t more_nj;
+
+	if (!total->has_counter || total->wait.is_over || last_ns - told_ns <= GAP_NS ||
+		kwhy_curve_gap_ns(curve, told_ns, last_ns) <= GAP_NS)
+		return false;
+	if (!total->wait.since_ns) {
+		total->wait.since_ns = last_ns;
+		total->wait.until_ns = first_ns > told_ns ? first_ns : last_ns;
+		total->wait.energy_nj = 0;
+	}
+	if (first_ns <= total->wait.until_ns && curve_nj(curve, total->wait.until_ns, last_ns, &more_nj)) {
+		total->wait.energy_nj += more_nj;
+		total->wait.until_ns = last_ns;
+	}
+	total->wait.is_over = last_ns - total->wait.since_ns > GAP_WAIT_NS;
+	if (total->wait.is_over) {
+		total->anchor_nj = total->booked_nj + total->wait.energy_nj;
+		total->anchor_ns = total->wait.until_ns;
+	}
+	return !total->wait.is_over;
+}
+
+/* Ends the waiting for the counter. What it shows for a time that nobody waits for any more is nobody's. */
+static int64_t end_wait(struct kwhy_meter_total *total)
+{
+	const int64_t late_nj = total->wait.is_over ? total->counter_nj - total->booked_nj : 0;
+
+	total->wait.since_ns = 0;
+	total->wait.is_over = false;
+	if (late_nj <= 0)
+		return 0;
+	total->booked_nj += late_nj;
+	return late_nj;
+}
+
 bool kwhy_total_advance(struct kwhy_meter_total *total, const struct kwhy_total_readings *readings,
 	struct kwhy_total_window *out)
 {
 	const int64_t last_ns = kwhy_curve_last_ns(readings->curve),
 		      first_ns = kwhy_curve_first_ns(readings->curve);
+	const int64_t counted_ns = total->counted_ns;
 	int64_t more_nj, from_ns;
 
 	*out = (struct kwhy_total_window){0};
 	if (!total->until_ns) {
 		if (total->begun ? !take_up(total, readings, &out->unwatched_nj) : !begin(total, readings))
 			return false;
+		total->wait.since_ns = 0;
 	}
 	follow_counter(total, readings);
+	if (total->has_counter && total->counted_ns > counted_ns)
+		out->unwatched_nj += end_wait(total);
+	if (total->anchor_ns < first_ns && total->anchor_ns < total->until_ns) {
+		/* the curve's beginning was dropped, as without a counter only its last seconds are kept */
+		total->anchor_nj = total->booked_nj;
+		total->anchor_ns = total->until_ns;
+	}
 	out->start_ns = out->end_ns = total->until_ns;
+	if (last_ns <= total->until_ns || awaits_counter(total, readings->curve))
+		return out->unwatched_nj > 0;
 	/* energy before the first sample is not added here; the counter's next reading contains it */
 	from_ns = total->anchor_ns > first_ns ? total->anchor_ns : first_ns;
-	if (last_ns <= total->until_ns || !curve_nj(readings->curve, from_ns, last_ns, &more_nj))
+	if (!curve_nj(readings->curve, from_ns, last_ns, &more_nj))
 		return out->unwatched_nj > 0;
 	out->end_ns = total->until_ns = last_ns;
 	if (total->anchor_nj + more_nj > total->booked_nj) {

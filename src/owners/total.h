@@ -32,7 +32,17 @@ struct kwhy_meter_total {
 	 * days.
 	 */
 	int64_t taken_off_gj;
-	int64_t until_ns; /* end of the time whose energy was handed out */
+	int64_t until_ns;
+	/* end of the time whose energy was handed out */ /*
+							   * While the counter is waited for: the time
+							   * of the first sample, and the end and the
+							   * energy of those so far; since_ns 0: it is
+							   * not
+							   */
+	struct {
+		int64_t since_ns, until_ns, energy_nj;
+		bool is_over; /* it did not come in time */
+	} wait;
 };
 
 /* The present readings of a meter. */
@@ -48,8 +58,8 @@ struct kwhy_total_readings {
 struct kwhy_total_window {
 	int64_t energy_nj, start_ns, end_ns;
 	/*
-	 * Energy that the counter shows for the time in which no process watched the meter, before
-	 * start_ns. It is not in energy_nj.
+	 * Energy that the counter shows for the time in which no process watched the meter, or in which the
+	 * meter was refused, before start_ns. It is not in energy_nj.
 	 */
 	int64_t unwatched_nj;
 };

@@ -1,145 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the path from a fake NVML to the accounts, in simulated time. */
-#include "owners/keeper.h"
+#include "keeper_watch.h"
 
-#include "../sensor/nvml_machine.h"
 #include "base/random.h"
-#include "ok.h"
 #include "owners/stored.h"
-#include "text_file.h"
-
-#include <sys/stat.h>
-
-static struct kwhy_error error;
-static char root[64], processes[128];
-
-static void put(const char *path, const char *text)
-{
-	char full[300];
-
-	snprintf(full, sizeof(full), "%s/%s", root, path);
-	for (char *at = full + strlen(root) + 1; (at = strchr(at, '/')); at++) {
-		*at = '\0';
-		mkdir(full, 0755);
-		*at = '/';
-	}
-	text_file_write(full, text);
-}
-
-static void put_job(const char *pid, const char *job)
-{
-	char path[64], text[128];
-
-	snprintf(path, sizeof(path), "proc/%s/cgroup", pid);
-	snprintf(text, sizeof(text), "0::/system.slice/slurmstepd.scope/job_%s/step_0/user/task_0\n", job);
-	put(path, text);
-	snprintf(path, sizeof(path), "proc/%s/status", pid);
-	put(path, "Name:\tx\nUid:\t0\t0\t0\t0\n");
-}
-
-static int make_root(void **state)
-{
-	(void)state;
-	strcpy(root, "/tmp/kwhy-keeper-XXXXXX");
-	if (!mkdtemp(root))
-		return 1;
-	snprintf(processes, sizeof(processes), "%s/processes", root);
-	put_job("10", "5");
-	put_job("20", "6");
-	return setenv("KWHY_FAKE_NVML_PROCESSES", processes, 1);
-}
-
-static int remove_root(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	return system(command);
-}
-
-struct watch {
-	const char *path; /* file of accounts; NULL: none */
-	int look_s;	  /* time between two looks; 0: one second */
-	struct machine *machine;
-	struct kwhy_live *live;
-	struct kwhy_keeper *keeper;
-};
-
-static int look_s(const struct watch *watch)
-{
-	return watch->look_s ? watch->look_s : 1;
-}
-
-static void begin(struct watch *watch, const char *scenario, const char *mapping)
-{
-	struct kwhy_keeper_request request = {.root = root,
-		.path = watch->path,
-		.mapping = mapping,
-		.labels_max = 100,
-		.period_ns = look_s(watch) * S};
-
-	text_file_write(processes, "");
-	watch->machine = machine_new(scenario);
-	watch->machine->request.processes = true;
-	watch->machine->request.counter_period_ns = 0;
-	watch->machine->request.ring_period_ns = watch->look_s ? watch->look_s * S : 500 * MS;
-	watch->machine->request.gauge_period_ns = look_s(watch) * S;
-	watch->machine->request.counter_catch_ns = watch->look_s ? 300 * S : 0;
-	machine_open(watch->machine);
-	OK(kwhy_live_new(watch->machine->sensors, watch->machine->now_ns, &watch->live, &error));
-	request.sensors = watch->machine->sensors;
-	request.live = watch->live;
-	OK(kwhy_keeper_new(&request, &watch->keeper, &error));
-}
-
-static void pass(struct watch *watch, int seconds, const char *runs)
-{
-	text_file_write(processes, runs);
-	for (int i = 0; i < seconds; i += look_s(watch)) {
-		machine_run(watch->machine, look_s(watch) * S);
-		OK(kwhy_live_tick(watch->live, watch->machine->now_ns, NULL, NAN, &error));
-		OK(kwhy_keeper_tick(watch->keeper, watch->machine->now_ns, &error));
-	}
-}
-
-static void end(struct watch *watch)
-{
-	OK(kwhy_keeper_close(watch->keeper, &error));
-	kwhy_live_free(watch->live);
-	machine_end(watch->machine);
-}
-
-/* The sums of an owner for a meter; NULL: it has no account. */
-static const struct kwhy_owner_shown *shown(
-	struct watch *watch, enum kwhy_owner_kind kind, const char *name, uint32_t meter)
-{
-	struct kwhy_keeper_state state = kwhy_keeper_state(watch->keeper);
-
-	for (size_t i = 0; i < state.row_count; i++)
-		for (size_t k = 0; state.rows[i].is_there && k < state.rows[i].account_count; k++)
-			if (state.rows[i].owner.kind == kind && strcmp(state.rows[i].owner.name, name) == 0 &&
-				state.rows[i].accounts[k].meter == meter)
-				return &state.rows[i].accounts[k].shown;
-	return NULL;
-}
-
-/*
- * The joules of all owners add up to the meter's total. They also match the rise of the counter,
- * `expected_j`, except for the first second: energy from before the counter's first reading has no owner.
- */
-static void check_balance(struct watch *watch, double expected_j)
-{
-	struct kwhy_keeper_state state = kwhy_keeper_state(watch->keeper);
-	double sum_j = 0;
-
-	for (size_t i = 0; i < state.row_count; i++)
-		for (size_t k = 0; state.rows[i].is_there && k < state.rows[i].account_count; k++)
-			sum_j += state.rows[i].accounts[k].shown.energy_j;
-	assert_float_equal(sum_j, (double)state.meters[0].total.booked_nj * 1e-9, 1e-6);
-	assert_float_equal(sum_j, expected_j, 450);
-	assert_int_equal(state.meters[0].total.counter_nj % 1000000, 0);
-}
 
 static void share_and_follow(int look_s)
 {
@@ -192,6 +56,39 @@ static void a_late_tick_makes_no_other_be_left_out(void **state)
 	OK(kwhy_keeper_tick(watch.keeper, watch.machine->now_ns, &error));
 	pass(&watch, 10, "0 10 100 80\n");
 	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "6", 0)->held_s, (2.9 + 1.1) / 2, 0.6);
+	end(&watch);
+}
+
+/* Samples are kept for a few seconds only, so they are added up as they come. */
+static void a_device_without_a_counter_is_metered_by_its_samples(void **state)
+{
+	struct watch watch = {.path = NULL};
+
+	(void)state;
+	begin(&watch,
+		"gpu \"NVIDIA H200\"\npower constant 300\nfail nvmlDeviceGetTotalEnergyConsumption "
+		"not_supported\n",
+		NULL);
+	pass(&watch, 100, "0 10 100 80\n");
+	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "5", 0)->energy_j, 100 * 300, 900);
+	end(&watch);
+}
+
+static void a_counter_that_is_refused_meanwhile_is_replaced_by_the_samples(void **state)
+{
+	struct watch watch = {.path = NULL};
+
+	(void)state;
+	begin(&watch,
+		"gpu \"NVIDIA H200\"\npower constant 300\n"
+		"fail nvmlDeviceGetTotalEnergyConsumption unknown after_s 30 until_s 130\n",
+		NULL);
+	pass(&watch, 70, "0 10 100 80\n");
+	pass(&watch, 50, "0 20 100 80\n");
+	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "5", 0)->energy_j, 70 * 300, 900);
+	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "6", 0)->energy_j, 50 * 300, 900);
+	pass(&watch, 60, "0 20 100 80\n");
+	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "6", 0)->energy_j, 110 * 300, 900);
 	end(&watch);
 }
 
@@ -406,6 +303,8 @@ int main(void)
 		cmocka_unit_test(jobs_that_share_and_follow_each_other),
 		cmocka_unit_test(looks_as_rare_as_a_server_s_divide_as_well),
 		cmocka_unit_test(a_late_tick_makes_no_other_be_left_out),
+		cmocka_unit_test(a_device_without_a_counter_is_metered_by_its_samples),
+		cmocka_unit_test(a_counter_that_is_refused_meanwhile_is_replaced_by_the_samples),
 		cmocka_unit_test(what_is_listed_for_the_owners_is_shown),
 		cmocka_unit_test(a_job_that_draws_more_gets_more),
 		cmocka_unit_test(a_job_holds_what_the_mapping_gives_it),

@@ -213,6 +213,105 @@ static void without_a_counter_the_samples_are_followed(void **state)
 	free(device);
 }
 
+/*
+ * The driver refuses power samples for 10 s; meanwhile the counter is read each second. Samples that end
+ * before the counter's reading do not speak against it.
+ */
+static void a_counter_is_believed_while_samples_are_refused(void **state)
+{
+	struct device *device = calloc(1, sizeof(*device));
+	struct kwhy_meter_total total = {0};
+	struct kwhy_total_window window;
+
+	(void)state;
+	device->now_ns = 1000 * SECOND;
+	count(device);
+	run(device, &total, 20);
+	for (int i = 0; i < 10; i++) {
+		device->now_ns += SECOND;
+		device->joules += 300;
+		count(device);
+		advance(device, &total, &window);
+	}
+	run(device, &total, 20);
+	assert_int_equal(total.counter_nj, 50 * 300 * INT64_C(1000000000));
+	assert_true(llabs(total.booked_nj - total.counter_nj) < 20 * INT64_C(1000000000));
+	free(device);
+}
+
+/* All readings are refused for 30 s, in which the device draws 100 W instead of 300 W. */
+static void refuse_all(struct device *device)
+{
+	device->now_ns += 30 * SECOND;
+	device->joules += 30 * 100;
+}
+
+static void the_counter_tells_of_a_time_without_readings(void **state)
+{
+	struct device *device = calloc(1, sizeof(*device));
+	struct kwhy_meter_total total = {0};
+	struct kwhy_total_window window;
+	int64_t booked_nj;
+
+	(void)state;
+	device->now_ns = 1000 * SECOND;
+	count(device);
+	run(device, &total, 20);
+	booked_nj = total.booked_nj;
+	refuse_all(device);
+	for (int i = 0; i < 4; i++) { /* samples go on; the counter is read later */
+		pass(device, SECOND, 300);
+		assert_false(advance(device, &total, &window));
+	}
+	assert_int_equal(total.booked_nj, booked_nj);
+	count(device);
+	pass(device, 100 * MS, 300);
+	assert_true(advance(device, &total, &window));
+	assert_int_equal(total.counter_nj, (24 * 300 + 30 * 100) * INT64_C(1000000000));
+	assert_true(window.end_ns - window.start_ns > 33 * SECOND);
+	assert_int_equal(window.unwatched_nj, 0);
+	assert_true(llabs(window.energy_nj - (4 * 300 + 30 * 100) * INT64_C(1000000000)) <
+		40 * INT64_C(1000000000));
+	free(device);
+}
+
+/*
+ * Then the samples go on alone, and the readings before the gap are dropped. What the counter tells much
+ * later is nobody's.
+ */
+static void a_counter_that_does_not_come_back_is_not_waited_for_for_ever(void **state)
+{
+	struct device *device = calloc(1, sizeof(*device));
+	struct kwhy_meter_total total = {0};
+	struct kwhy_total_window window;
+	int64_t energy_nj = 0, unwatched_nj = 0;
+
+	(void)state;
+	device->now_ns = 1000 * SECOND;
+	count(device);
+	run(device, &total, 20);
+	refuse_all(device);
+	device->sample_count = device->count_count = 0;
+	for (int i = 0; i < 80; i++) {
+		pass(device, SECOND, 300);
+		advance(device, &total, &window);
+		energy_nj += window.energy_nj;
+		assert_true(i > 60 || energy_nj == 0);
+	}
+	assert_true(llabs(energy_nj - 80 * 303 * INT64_C(1000000000)) < 400 * INT64_C(1000000000));
+	count(device);
+	for (int i = 0; i < 3; i++) {
+		pass(device, SECOND, 300);
+		advance(device, &total, &window);
+		energy_nj += window.energy_nj;
+		unwatched_nj += window.unwatched_nj;
+	}
+	assert_int_equal(total.counter_nj, (100 * 300 + 30 * 100) * INT64_C(1000000000));
+	assert_true(llabs(unwatched_nj - 30 * 100 * INT64_C(1000000000)) < 600 * INT64_C(1000000000));
+	assert_true(llabs(energy_nj - 83 * 303 * INT64_C(1000000000)) < 600 * INT64_C(1000000000));
+	free(device);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +321,9 @@ int main(void)
 		cmocka_unit_test(a_wrap_loses_nothing),
 		cmocka_unit_test(a_reset_loses_nothing),
 		cmocka_unit_test(without_a_counter_the_samples_are_followed),
+		cmocka_unit_test(a_counter_is_believed_while_samples_are_refused),
+		cmocka_unit_test(the_counter_tells_of_a_time_without_readings),
+		cmocka_unit_test(a_counter_that_does_not_come_back_is_not_waited_for_for_ever),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
