@@ -20,7 +20,8 @@ enum { CASES = 20000, SUMS_MAX = 64 };
 
 static struct kwhy_error error;
 
-static void assert_adds_up(const struct kwhy_ledger *ledger, const char *where)
+static void assert_adds_up(
+	const struct kwhy_recording *recording, const struct kwhy_ledger *ledger, const char *where)
 {
 	for (size_t d = 0; d < ledger->device_count; d++) {
 		const struct kwhy_device_ledger *device_ledger = &ledger->devices[d];
@@ -33,6 +34,9 @@ static void assert_adds_up(const struct kwhy_ledger *ledger, const char *where)
 			assert_true(sum->time_ns > 0 && sum->gaps > 0);
 			assert_true(sum->longest_ns > 0 && sum->longest_ns <= sum->time_ns);
 			assert_true(i == 0 || sum->time_ns <= sum[-1].time_ns);
+			if (i > 0 && sum->time_ns == sum[-1].time_ns && sum->what == sum[-1].what)
+				assert_true(strcmp(kwhy_names_get(&recording->names, sum[-1].name),
+						    kwhy_names_get(&recording->names, sum->name)) <= 0);
 		}
 		if (sum_ns != device_ledger->time.idle_ns)
 			fail_msg("%s: device %zu: rows come to %" PRId64 " ns of %" PRId64, where, d, sum_ns,
@@ -192,7 +196,7 @@ static void idle_time_goes_to_what_the_host_was_in_at_each_moment(void **state)
 		struct kwhy_ledger *ledger;
 
 		OK(kwhy_ledger_new(recording, &options, &ledger, &error));
-		assert_adds_up(ledger, "random");
+		assert_adds_up(recording, ledger, "random");
 		for (uint32_t d = 0; d < ledger->device_count; d++)
 			assert_as_found(recording, ledger, d, seed);
 		kwhy_ledger_free(ledger);
@@ -213,7 +217,7 @@ static size_t look_at_trace(const char *path)
 	OK(kwhy_import_trace(recording, path, &import, &error));
 	OK(kwhy_recording_finish(recording, &error));
 	OK(kwhy_ledger_new(recording, &options, &ledger, &error));
-	assert_adds_up(ledger, path);
+	assert_adds_up(recording, ledger, path);
 	count = recording->host_ranges.count;
 	kwhy_ledger_free(ledger);
 	kwhy_recording_free(recording);

@@ -266,7 +266,8 @@ static void build_host_range(struct kwhy_recording *recording, const struct plan
 		.kind = (uint8_t)planned->kind};
 	char name[32];
 
-	snprintf(name, sizeof(name), "host range %zu", number);
+	/* the words and the numbers of names differ in order */
+	snprintf(name, sizeof(name), "host range %02zu", 99 - number);
 	range.name = name_of(recording, name);
 	OK(kwhy_recording_add_host_range(recording, &range, &error));
 }

@@ -107,15 +107,23 @@ void kwhy_host_sums_add(
 	kwhy_host_time_divide(&sums->time, gap, before, after, visit, sums);
 }
 
-static int longest_first(const void *a, const void *b)
+/* Sums of the same time come in the order of their words, as the numbers of names depend on the format. */
+static int longest_first(const void *a, const void *b, void *context)
 {
+	const struct kwhy_names *names = context;
 	const struct kwhy_host_sum *left = a, *right = b;
+	int order;
 
 	if (left->time_ns != right->time_ns)
 		return left->time_ns < right->time_ns ? 1 : -1;
-	if (left->name != right->name)
-		return left->name < right->name ? -1 : 1;
-	return (left->line > right->line) - (left->line < right->line);
+	if (left->what != right->what)
+		return left->what < right->what ? -1 : 1;
+	order = strcmp(kwhy_names_get(names, left->name), kwhy_names_get(names, right->name));
+	if (!order)
+		order = strcmp(kwhy_names_get(names, left->file), kwhy_names_get(names, right->file));
+	if (!order && left->kind != right->kind)
+		order = left->kind < right->kind ? -1 : 1;
+	return order ? order : (left->line > right->line) - (left->line < right->line);
 }
 
 enum kwhy_status kwhy_host_sums_finish(
@@ -128,7 +136,8 @@ enum kwhy_status kwhy_host_sums_finish(
 	copy = kwhy_arena_alloc(&ledger->arena, sums->count, sizeof(*copy));
 	if (!copy)
 		return kwhy_fail_memory(sums->error, "what the host was in");
-	qsort(sums->items, sums->count, sizeof(*sums->items), longest_first);
+	qsort_r(sums->items, sums->count, sizeof(*sums->items), longest_first,
+		(void *)&sums->recording->names);
 	memcpy(copy, sums->items, sums->count * sizeof(*copy));
 	ledger->devices[device].host_sums = copy;
 	ledger->devices[device].host_sum_count = sums->count;
