@@ -31,7 +31,9 @@
 
 enum scale { LAG, STAMP, RECORDED, OUTSIDE, NOISE, LENGTH, SCALES };
 
-enum { VALUES_MAX = 9, POINTS = 9 * 3 * 4 * 2 * 3 * 2, PASSES = 2 };
+enum { PASSES = 2 };
+/* the most values of a parameter, and the product of the numbers of values of all */
+enum { VALUES_MAX = 9, POINTS = 9 * 3 * 4 * 2 * 3 * 2 };
 
 /*
  * Values that are tried for each parameter of the model: LAG is the delay of the readings in seconds, the

@@ -248,16 +248,22 @@ static void other_sizes_and_work_between_are_no_round_trip(void **state)
 	build_free(&build);
 }
 
-static struct build staged(int pairs, uint64_t bytes_up)
+/* Copies from the device `from` to the device `to`, of `devices` devices. */
+static struct build staged_between(uint32_t devices, uint32_t from, uint32_t to, int pairs, uint64_t bytes_up)
 {
-	struct build build = build_new(2);
+	struct build build = build_new(devices);
 
 	for (int64_t i = 0; i < pairs; i++) {
-		build_copy(&build, 0, KWHY_COPY_D2H, 1 << 20, i * 100, i * 100 + 30);
-		build_copy(&build, 1, KWHY_COPY_H2D, bytes_up, i * 100 + 40, i * 100 + 60);
-		build_kernel(&build, 1, "k", i * 100 + 60, i * 100 + 135);
+		build_copy(&build, from, KWHY_COPY_D2H, 1 << 20, i * 100, i * 100 + 30);
+		build_copy(&build, to, KWHY_COPY_H2D, bytes_up, i * 100 + 40, i * 100 + 60);
+		build_kernel(&build, to, "k", i * 100 + 60, i * 100 + 135);
 	}
 	return build;
+}
+
+static struct build staged(int pairs, uint64_t bytes_up)
+{
+	return staged_between(2, 0, 1, pairs, bytes_up);
 }
 
 static void copies_down_one_device_and_up_another_are_staged(void **state)
@@ -273,6 +279,21 @@ static void copies_down_one_device_and_up_another_are_staged(void **state)
 	ASSERT_FINDING(finding, 4, 95, 95);
 	assert_int_equal(finding->device, 1);
 	build_free(&build);
+}
+
+/* A device without work does not keep the others from being compared. */
+static void copies_are_staged_between_any_two_devices(void **state)
+{
+	(void)state;
+	for (uint32_t idle = 0; idle < 3; idle++) {
+		const uint32_t to = idle == 2 ? 1 : 2;
+		struct build build = staged_between(3, idle == 0, to, 4, 1 << 20);
+		const struct kwhy_finding *finding = build_find(&build, "staged-peer-copies", NULL);
+
+		ASSERT_FINDING(finding, 4, 95, 95);
+		assert_int_equal(finding->device, to);
+		build_free(&build);
+	}
 }
 
 /* Two devices are compared once, so a pair of copies is found once. */
@@ -327,6 +348,7 @@ int main(void)
 		cmocka_unit_test(data_that_comes_straight_back_is_a_round_trip),
 		cmocka_unit_test(other_sizes_and_work_between_are_no_round_trip),
 		cmocka_unit_test(copies_down_one_device_and_up_another_are_staged),
+		cmocka_unit_test(copies_are_staged_between_any_two_devices),
 		cmocka_unit_test(a_staged_copy_is_one_finding),
 		cmocka_unit_test(copies_up_alone_are_no_round_trip),
 		cmocka_unit_test(copies_of_different_sizes_on_two_devices_are_unrelated),
