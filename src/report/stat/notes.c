@@ -71,6 +71,23 @@ static void note_width(const struct kwhy_stat *stat, struct kwhy_stat_summary *s
 			stat->domains[d].name, percent, figures->runs_needed);
 }
 
+/* Notes that others may have run on instances of the device (MIG). */
+static void note_division(const struct kwhy_stat_domain *domain, struct kwhy_stat_summary *summary)
+{
+	if (domain->instances)
+		note(summary,
+			"%s: its energy is of the whole GPU, whose %zu MIG %s it: what others ran on them "
+			"is in it",
+			domain->name, domain->instances,
+			domain->instances == 1 ? "instance is metered with" : "instances share");
+	if (domain->divided_anew)
+		note(summary,
+			"%s: it was divided anew or made whole (MIG) meanwhile: its energy is of the whole "
+			"GPU, "
+			"and what others ran on it is in it",
+			domain->name);
+}
+
 static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, size_t d)
 {
 	const struct kwhy_stat_domain *domain = &stat->domains[d];
@@ -104,18 +121,7 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 			"%s, line %" PRIu64 ": no reading of a wall meter now (its form, source or time is "
 			"wrong); it and others like it were passed over",
 			domain->name, domain->bad_line);
-	if (domain->instances)
-		note(summary,
-			"%s: its energy is of the whole GPU, whose %zu MIG %s it: what others ran on them "
-			"is in it",
-			domain->name, domain->instances,
-			domain->instances == 1 ? "instance is metered with" : "instances share");
-	if (domain->divided_anew)
-		note(summary,
-			"%s: it was divided anew or made whole (MIG) meanwhile: its energy is of the whole "
-			"GPU, "
-			"and what others ran on it is in it",
-			domain->name);
+	note_division(domain, summary);
 	if (domain->idle.processes == 0 && domain->idle.watts > domain->clean_idle_w + UNSETTLED_W)
 		note(summary,
 			"%s: idle was %.0f W with no process on it, and %.0f W by the machine profile: it "
