@@ -342,7 +342,7 @@ static enum kwhy_status divide_window(struct kwhy_keeper *keeper, size_t meter,
 /* Whether no energy was known for so long that the holders at both ends do not stand for those between. */
 static bool has_missed(const struct watched *watched)
 {
-	return watched->missed.looks > MISSED_LOOKS &&
+	return watched->missed.looks > MISSED_LOOKS && kwhy_missed_differs(&watched->missed) &&
 		watched->window.end_ns - watched->window.start_ns > MISSED_NS;
 }
 
@@ -352,19 +352,19 @@ static enum kwhy_status divide_missed(
 {
 	struct kwhy_share_of shares[KWHY_HOLDERS_MAX];
 
-	kwhy_missed_hold(&keeper->watched[meter].missed, window);
-	return add_all(keeper, meter, shares, kwhy_share_divide(window, shares), error);
+	return add_all(keeper, meter, shares,
+		kwhy_missed_divide(&keeper->watched[meter].missed, window, shares), error);
 }
 
 /* Keeps the holders of a look. Those of earlier looks keep their rows while their energy is not known. */
 static void note_holders(struct kwhy_keeper *keeper, struct watched *watched, const struct kwhy_holders *now,
-	int64_t busy_permille, int64_t now_ns)
+	bool has_uses, int64_t now_ns)
 {
 	struct kwhy_missed *missed = &watched->missed;
 	size_t count;
 	struct kwhy_owner_row *rows = kwhy_accounts_rows(keeper->accounts, &count);
 
-	kwhy_missed_add(missed, now, busy_permille);
+	kwhy_missed_add(missed, now, has_uses);
 	for (size_t i = 0; i < missed->all.count; i++)
 		rows[missed->all.items[i].owner].used_ns = now_ns;
 }
@@ -399,14 +399,14 @@ static enum kwhy_status look_at(
 	if (!status)
 		status = add_unwatched(keeper, meter, watched->window.unwatched_nj, error);
 	if (!status)
-		note_holders(keeper, watched, &now, busy_permille, now_ns);
+		note_holders(keeper, watched, &now, look.has_uses, now_ns);
 	if (!status && (!now.count || watched->missed.all.is_unseen))
 		status = kwhy_accounts_find(keeper->accounts, &unknown, now_ns, &window.unknown_owner, error);
 	if (!status && watched->window.end_ns) {
 		status = has_missed(watched) ? divide_missed(keeper, meter, &window, error)
 					     : divide_window(keeper, meter, &window, &look, &now, error);
 		watched->missed = (struct kwhy_missed){0};
-		kwhy_missed_add(&watched->missed, &now, busy_permille);
+		kwhy_missed_add(&watched->missed, &now, look.has_uses);
 	}
 	watched->window = (struct kwhy_total_window){0};
 	watched->before = now;

@@ -1,60 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "owners/missed.h"
 
-static struct kwhy_share_holder *find(struct kwhy_holders *holders, uint32_t owner)
+/* Index of a holder, which is added if it is missing; `count` if there is no space. */
+static size_t hold(struct kwhy_holders *all, const struct kwhy_share_holder *holder)
 {
-	for (size_t i = 0; i < holders->count; i++)
-		if (holders->items[i].owner == owner)
-			return &holders->items[i];
-	return NULL;
+	for (size_t i = 0; i < all->count; i++)
+		if (all->items[i].owner == holder->owner) {
+			if (holder->part > all->items[i].part)
+				all->items[i].part = holder->part;
+			return i;
+		}
+	if (all->count == KWHY_HOLDERS_MAX)
+		return all->count;
+	all->items[all->count] = *holder;
+	return all->count++;
 }
 
-/* Adds a holder if it is missing. False: it was. */
-static bool hold(struct kwhy_holders *all, const struct kwhy_share_holder *holder)
+void kwhy_missed_add(struct kwhy_missed *missed, const struct kwhy_holders *holders, bool has_uses)
 {
-	struct kwhy_share_holder *known = find(all, holder->owner);
+	const size_t before = missed->all.count;
 
-	if (known) {
-		known->part = holder->part > known->part ? holder->part : known->part;
-		return true;
+	for (size_t i = 0; i < holders->count; i++) {
+		const size_t at = hold(&missed->all, &holders->items[i]);
+
+		if (at < missed->all.count)
+			missed->seen[at]++;
 	}
-	if (all->count < KWHY_HOLDERS_MAX)
-		all->items[all->count++] = *holder;
-	return false;
-}
-
-void kwhy_missed_add(struct kwhy_missed *missed, const struct kwhy_holders *holders, int64_t busy_permille)
-{
-	size_t known = 0;
-
-	for (size_t i = 0; i < holders->count; i++)
-		known += hold(&missed->all, &holders->items[i]);
-	if (missed->looks++ && (known < holders->count || holders->count < missed->all.count))
+	if (missed->looks++ && (missed->all.count > before || holders->count < missed->all.count))
 		missed->is_mixed = true;
-	missed->had_none |= !holders->count;
-	missed->had_some |= holders->count > 0;
+	missed->empty += !holders->count;
+	missed->is_vague |= holders->count > 1 && !has_uses;
 	missed->all.is_unseen |= holders->is_unseen;
-	if (missed->looks == 1 || busy_permille < 0 ||
-		(missed->busy_permille >= 0 && busy_permille > missed->busy_permille))
-		missed->busy_permille = busy_permille;
 }
 
-void kwhy_missed_hold(struct kwhy_missed *missed, struct kwhy_share_window *window)
+bool kwhy_missed_differs(const struct kwhy_missed *missed)
+{
+	return missed->is_mixed || missed->is_vague || missed->all.is_unseen;
+}
+
+size_t kwhy_missed_divide(
+	struct kwhy_missed *missed, struct kwhy_share_window *window, struct kwhy_share_of *out)
 {
 	struct kwhy_holders *all = &missed->all;
 	struct kwhy_share_holder nobody = {
 		.owner = all->is_unseen ? window->unknown_owner : window->idle_owner, .part = 1};
+	const size_t held = all->count;
+	size_t count;
 
-	for (size_t i = 0; i < all->count; i++)
+	for (size_t i = 0; i < held; i++) {
 		nobody.part = all->items[i].part > nobody.part ? all->items[i].part : nobody.part;
-	if (missed->had_none && missed->had_some)
+		all->items[i].part *= missed->seen[i];
+	}
+	nobody.part *= missed->empty;
+	if (held && missed->empty)
 		hold(all, &nobody);
 	window->holders = all->items;
 	window->holder_count = all->count;
 	window->is_unseen = all->is_unseen;
 	window->uses_known = false;
-	/* the busiest look does not say how much of the time was busy, but whether any was */
-	window->busy_permille = !missed->is_mixed && (!all->count || !missed->busy_permille)
-		? missed->busy_permille
-		: -1;
+	window->busy_permille = -1;
+	count = kwhy_share_divide(window, out);
+	for (size_t i = 0; i < count; i++) {
+		const int64_t looks = i < held ? missed->seen[i] : 0;
+
+		out[i].share.held_ns = out[i].share.unknown_ns = (int64_t)((__int128)window->length_ns *
+			looks / missed->looks);
+	}
+	return count;
 }
