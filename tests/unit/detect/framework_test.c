@@ -184,6 +184,28 @@ static void a_cache_that_grows_by_copies_may_be_static(void **state)
 	build_free(&build);
 }
 
+/* What is appended has the same sizes, but one grows in its third dimension and the other in its first. */
+static void caches_that_grow_in_other_dimensions_are_apart(void **state)
+{
+	struct build build = build_new(1);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		char shape[80];
+
+		snprintf(shape, sizeof(shape),
+			i % 2 ? "[[[1, 8, %d, 64], [1, 8, 1, 64]], []];;"
+			      : "[[[%d, 8, 1, 64], [1, 8, 1, 64]], []];;",
+			(i % 2 ? 1000 : 500) + i / 2);
+		add_operator(&build, "aten::cat", shape, (int64_t)i * KERNEL_US);
+	}
+	finding = build_find(&build, "growing-caches", NULL);
+	assert_non_null(finding);
+	assert_int_equal(finding->count, 40);
+	build_free(&build);
+}
+
 static void other_concatenations_are_no_caches(void **state)
 {
 	struct build others[] = {caches(1000, 0, 20) /* constant size */,
@@ -328,6 +350,7 @@ int main(void)
 		cmocka_unit_test(attention_has_at_most_eight_kernels_between_two_of_its_parts),
 		cmocka_unit_test(a_call_for_fused_attention_that_was_not_fused_has_another_cure),
 		cmocka_unit_test(a_cache_that_grows_by_copies_may_be_static),
+		cmocka_unit_test(caches_that_grow_in_other_dimensions_are_apart),
 		cmocka_unit_test(other_concatenations_are_no_caches),
 		cmocka_unit_test(without_shapes_no_cache_is_seen_to_grow),
 		cmocka_unit_test(steps_that_wait_for_launches_may_be_larger),
