@@ -12,6 +12,9 @@
  */
 enum { COLUMNS_MAX = 256 };
 
+/* Largest number of samples that are used. Of more samples, one in so many is used, evenly spread. */
+enum { SAMPLES_MAX = 200000 };
+
 /* Rounds of the descent, and the relative change of the powers in a round at which it ends. */
 enum { ROUNDS_MAX = 2000 };
 #define CHANGE_MIN 1e-7
@@ -19,9 +22,13 @@ enum { ROUNDS_MAX = 2000 };
 /* A power whose error is larger than this share of it says nothing beyond other priors. */
 #define UNSURE 0.5
 
-/* Time that an account was active during a sample. */
+/*
+ * How the time of an account in the samples changes: time_ns in this sample alone, and `open` more (or fewer)
+ * activities that cover this sample and all later ones wholly.
+ */
 struct share {
 	uint32_t sample, column;
+	int32_t open;
 	double time_ns;
 };
 
@@ -33,10 +40,14 @@ struct division {
 	size_t column_count;
 	struct share *shares; /* after order_shares() in order of the samples */
 	size_t share_count, share_capacity;
-	double *normal;	  /* [column_count][column_count] sums of products of times, in ns^2 */
-	double *energies; /* [column_count] sums of products of time and energy, in ns J */
-	double *powers;	  /* [column_count] in J/ns */
-	double squares;	  /* sum of the squared energies of the samples, in J^2 */
+	double *normal;	   /* [column_count][column_count] sums of products of times, in ns^2 */
+	double *energies;  /* [column_count] sums of products of time and energy, in ns J */
+	double *powers;	   /* [column_count] in J/ns */
+	double *times_ns;  /* [column_count] time of each column in the current sample */
+	int64_t *open;	   /* [column_count] activities that cover the current sample wholly */
+	uint32_t *present; /* [column_count] the columns with time in the current sample */
+	double squares;	   /* sum of the squared energies of the samples, in J^2 */
+	size_t used;	   /* samples in which something ran */
 };
 
 static void division_done(struct division *division)
@@ -47,11 +58,25 @@ static void division_done(struct division *division)
 	free(division->normal);
 	free(division->energies);
 	free(division->powers);
+	free(division->times_ns);
+	free(division->open);
+	free(division->present);
 }
 
 static int64_t end_of(const struct kwhy_perf_sample *sample)
 {
 	return sample->start_ns + sample->length_ns;
+}
+
+static void thin_samples(struct division *division)
+{
+	const size_t step = (division->sample_count + SAMPLES_MAX - 1) / SAMPLES_MAX;
+
+	if (step < 2)
+		return;
+	for (size_t i = 0; i * step < division->sample_count; i++)
+		division->samples[i] = division->samples[i * step];
+	division->sample_count = (division->sample_count + step - 1) / step;
 }
 
 /* Keeps the samples of the device. A sample that begins before the end of the one before it is left out. */
@@ -69,6 +94,7 @@ static enum kwhy_status keep_samples(struct division *division, const struct kwh
 			(!count || sample->start_ns >= end_of(division->samples[count - 1])))
 			division->samples[division->sample_count++] = sample;
 	}
+	thin_samples(division);
 	return KWHY_OK;
 }
 
@@ -95,7 +121,11 @@ static enum kwhy_status choose_columns(
 		division->column_count * division->column_count + 1, sizeof(*division->normal));
 	division->energies = calloc(division->column_count + 1, sizeof(*division->energies));
 	division->powers = calloc(division->column_count + 1, sizeof(*division->powers));
-	if (!order || !division->column_of || !division->normal || !division->energies || !division->powers) {
+	division->times_ns = calloc(division->column_count + 1, sizeof(*division->times_ns));
+	division->open = calloc(division->column_count + 1, sizeof(*division->open));
+	division->present = calloc(division->column_count + 1, sizeof(*division->present));
+	if (!order || !division->column_of || !division->normal || !division->energies || !division->powers ||
+		!division->times_ns || !division->open || !division->present) {
 		free(order);
 		return kwhy_fail_memory(error, "performance counters");
 	}
@@ -108,24 +138,73 @@ static enum kwhy_status choose_columns(
 	return KWHY_OK;
 }
 
-/* Adds the times that one activity was active during each sample from `sample` on. */
-static enum kwhy_status share_activity(struct division *division, size_t sample, int64_t start_ns,
+static enum kwhy_status add_share(
+	struct division *division, size_t sample, const struct share *share, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	if (sample >= division->sample_count)
+		return KWHY_OK;
+	status = kwhy_column_reserve((void **)&division->shares, &division->share_capacity,
+		division->share_count + 1, sizeof(*division->shares), "performance counters", error);
+	if (status)
+		return status;
+	division->shares[division->share_count] = *share;
+	division->shares[division->share_count++].sample = (uint32_t)sample;
+	return KWHY_OK;
+}
+
+/* Index of the first sample that ends after a time. */
+static size_t sample_after(const struct division *division, int64_t time_ns)
+{
+	size_t low = 0, high = division->sample_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (end_of(division->samples[middle]) <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Time in ns that an activity ran in a sample. */
+static double time_in(const struct kwhy_perf_sample *sample, int64_t start_ns, int64_t end_ns)
+{
+	const int64_t from_ns = start_ns > sample->start_ns ? start_ns : sample->start_ns,
+		      until_ns = end_ns < end_of(sample) ? end_ns : end_of(sample);
+
+	return until_ns > from_ns ? (double)(until_ns - from_ns) : 0;
+}
+
+/* Adds the time of an activity in one sample. */
+static enum kwhy_status share_sample(struct division *division, size_t sample, int64_t start_ns,
 	int64_t end_ns, uint32_t column, struct kwhy_error *error)
 {
-	for (; sample < division->sample_count && division->samples[sample]->start_ns < end_ns; sample++) {
-		const int64_t from_ns = division->samples[sample]->start_ns,
-			      until_ns = end_of(division->samples[sample]);
-		enum kwhy_status status = kwhy_column_reserve((void **)&division->shares,
-			&division->share_capacity, division->share_count + 1, sizeof(*division->shares),
-			"performance counters", error);
+	struct share share = {.column = column};
 
-		if (status)
-			return status;
-		division->shares[division->share_count++] = (struct share){(uint32_t)sample, column,
-			(double)((end_ns < until_ns ? end_ns : until_ns) -
-				(start_ns > from_ns ? start_ns : from_ns))};
-	}
-	return KWHY_OK;
+	if (sample >= division->sample_count)
+		return KWHY_OK;
+	share.time_ns = time_in(division->samples[sample], start_ns, end_ns);
+	return add_share(division, sample, &share, error);
+}
+
+/* Adds the time of an activity in its first and last sample, and that it covers those between them. */
+static enum kwhy_status share_activity(struct division *division, int64_t start_ns, int64_t end_ns,
+	uint32_t column, struct kwhy_error *error)
+{
+	const size_t first = sample_after(division, start_ns), last = sample_after(division, end_ns);
+	const struct share opens = {.column = column, .open = 1}, closes = {.column = column, .open = -1};
+	enum kwhy_status status = share_sample(division, first, start_ns, end_ns, column, error);
+
+	if (!status && last > first)
+		status = share_sample(division, last, start_ns, end_ns, column, error);
+	if (status || last <= first + 1)
+		return status;
+	status = add_share(division, first + 1, &opens, error);
+	return status ? status : add_share(division, last, &closes, error);
 }
 
 static enum kwhy_status share_activities(struct division *division, const struct kwhy_recording *recording,
@@ -134,15 +213,10 @@ static enum kwhy_status share_activities(struct division *division, const struct
 	const struct kwhy_activities *rows = &recording->activities;
 	const size_t first = rows->first[device];
 	enum kwhy_status status = KWHY_OK;
-	size_t sample = 0;
 
-	for (size_t i = first; !status && i < rows->first[device + 1]; i++) {
-		while (sample < division->sample_count &&
-			end_of(division->samples[sample]) <= rows->start_ns[i])
-			sample++;
-		status = share_activity(division, sample, rows->start_ns[i], rows->end_ns[i],
+	for (size_t i = first; !status && i < rows->first[device + 1]; i++)
+		status = share_activity(division, rows->start_ns[i], rows->end_ns[i],
 			division->column_of[device_ledger->account_of[i - first]], error);
-	}
 	return status;
 }
 
@@ -150,9 +224,7 @@ static int compare_shares(const void *a, const void *b)
 {
 	const struct share *left = a, *right = b;
 
-	if (left->sample != right->sample)
-		return left->sample < right->sample ? -1 : 1;
-	return (left->column > right->column) - (left->column < right->column);
+	return (left->sample > right->sample) - (left->sample < right->sample);
 }
 
 /* Energy of the counts of a sample, in J, without the base power. */
@@ -165,45 +237,47 @@ static double energy_of(const struct kwhy_perf_sample *sample, const struct kwhy
 	return energy_j;
 }
 
-/* Adds the shares [first, end), which are those of one sample with that energy, to the sums. */
-static void add_sample(struct division *division, size_t first, size_t end, double energy_j)
+/* Adds the current sample, in which the columns ran for times_ns, to the sums. */
+static void add_sample(struct division *division, double energy_j)
 {
-	const struct share *shares = division->shares;
+	const double *times_ns = division->times_ns;
+	size_t count = 0;
 
+	for (uint32_t i = 0; i < division->column_count; i++)
+		if (times_ns[i] > 0)
+			division->present[count++] = i;
+	if (!count)
+		return;
+	division->used++;
 	division->squares += energy_j * energy_j;
-	for (size_t i = first; i < end; i++) {
-		double *row = division->normal + shares[i].column * division->column_count;
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t column = division->present[i];
+		double *row = division->normal + column * division->column_count;
 
-		division->energies[shares[i].column] += shares[i].time_ns * energy_j;
-		for (size_t j = first; j < end; j++)
-			row[shares[j].column] += shares[i].time_ns * shares[j].time_ns;
+		division->energies[column] += times_ns[column] * energy_j;
+		for (size_t j = 0; j < count; j++)
+			row[division->present[j]] += times_ns[column] * times_ns[division->present[j]];
 	}
-}
-
-/* Adds up the shares of each account in a sample, which may have run often in it. Returns the new end. */
-static size_t join_shares(struct share *shares, size_t first, size_t end)
-{
-	size_t kept = first;
-
-	for (size_t i = first; i < end; i++)
-		if (i > first && shares[i].column == shares[kept].column)
-			shares[kept].time_ns += shares[i].time_ns;
-		else
-			shares[i == first ? kept : ++kept] = shares[i];
-	return kept + 1;
 }
 
 static void sum_samples(struct division *division, const struct kwhy_counter_model *model)
 {
-	qsort(division->shares, division->share_count, sizeof(*division->shares), compare_shares);
-	for (size_t i = 0, next; i < division->share_count; i = next) {
-		const uint32_t sample = division->shares[i].sample;
+	size_t share = 0;
 
-		next = i;
-		while (next < division->share_count && division->shares[next].sample == sample)
-			next++;
-		add_sample(division, i, join_shares(division->shares, i, next),
-			energy_of(division->samples[sample], model));
+	qsort(division->shares, division->share_count, sizeof(*division->shares), compare_shares);
+	for (size_t i = 0; i < division->sample_count; i++) {
+		const struct kwhy_perf_sample *sample = division->samples[i];
+		const size_t first = share;
+
+		while (share < division->share_count && division->shares[share].sample == i) {
+			division->open[division->shares[share].column] += division->shares[share].open;
+			share++;
+		}
+		for (size_t c = 0; c < division->column_count; c++)
+			division->times_ns[c] = (double)division->open[c] * sample->length_ns;
+		for (size_t k = first; k < share; k++)
+			division->times_ns[division->shares[k].column] += division->shares[k].time_ns;
+		add_sample(division, energy_of(sample, model));
 	}
 }
 
@@ -243,7 +317,7 @@ static double error_of(const struct division *division)
 			squares += division->powers[i] * division->powers[j] *
 				division->normal[i * count + j];
 	}
-	return fmax(0, squares) / (double)division->sample_count;
+	return fmax(0, squares) / (double)division->used;
 }
 
 /*

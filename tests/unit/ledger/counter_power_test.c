@@ -114,6 +114,41 @@ static void kernels_that_no_sample_separates_have_no_power(void **state)
 	assert_true(isnan(a.above_idle_w) && isnan(a.sd));
 }
 
+/* Two kernels of 5 ms overlap for 3 ms, on two streams; each covers many samples wholly. */
+static void kernels_longer_than_samples_may_overlap(void **state)
+{
+	struct kwhy_recording *recording;
+	struct kwhy_counter_prior found[2];
+
+	(void)state;
+	for (int which = 0; which < 2; which++) {
+		recording = build_one();
+		build_stream(recording, 0, 0, 2);
+		build_kernel(recording, 0, 50000, 5050000, "a");
+		build_kernel(recording, 1, 2050000, 7050000, "b");
+		for (int64_t at_ns = 0; at_ns < 8000000; at_ns += SAMPLE_NS)
+			add_sample(recording, 0, at_ns,
+				part_j(400, 50000, 5050000, at_ns) + part_j(100, 2050000, 7050000, at_ns));
+		found[which] = prior_of(recording, model(), which ? "b" : "a");
+	}
+	assert_float_equal(found[0].above_idle_w, BASE_W + 400, 0.1);
+	assert_float_equal(found[1].above_idle_w, BASE_W + 100, 0.1);
+}
+
+/* Of more samples than are used, one in so many is used. */
+static void many_samples_are_thinned(void **state)
+{
+	enum { COUNT = 450000 };
+	struct kwhy_recording *recording = build_one();
+
+	(void)state;
+	build_kernel(recording, 0, 0, COUNT / 2 * (int64_t)SAMPLE_NS, "a");
+	build_kernel(recording, 0, COUNT / 2 * (int64_t)SAMPLE_NS, COUNT * (int64_t)SAMPLE_NS, "b");
+	for (int64_t i = 0; i < COUNT; i++)
+		add_sample(recording, 0, i * SAMPLE_NS, 1e-9 * SAMPLE_NS * (i < COUNT / 2 ? 300 : 200));
+	assert_float_equal(prior_of(recording, model(), "b").above_idle_w, BASE_W + 200, 0.1);
+}
+
 /* Errors of the samples widen the prior: every second sample has a tenth more counts, the others less. */
 static void noise_of_samples_widens_the_prior(void **state)
 {
@@ -256,6 +291,8 @@ int main(void)
 		cmocka_unit_test(kernels_shorter_than_a_sample_get_their_powers),
 		cmocka_unit_test(a_kernel_without_counts_draws_the_base_power),
 		cmocka_unit_test(kernels_that_no_sample_separates_have_no_power),
+		cmocka_unit_test(kernels_longer_than_samples_may_overlap),
+		cmocka_unit_test(many_samples_are_thinned),
 		cmocka_unit_test(noise_of_samples_widens_the_prior),
 		cmocka_unit_test(samples_out_of_order_and_of_other_devices_are_left_out),
 		cmocka_unit_test(copies_and_collectives_have_no_power_by_counters),
