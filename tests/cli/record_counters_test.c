@@ -288,6 +288,17 @@ static void samples_are_in_a_recording_of_one_file(void **state)
 	kwhy_recording_free(recording);
 }
 
+static void exports_say_that_they_have_no_samples(void **state)
+{
+	(void)state;
+	assert_done(SPAWN("record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c", PROGRAM), 0, "");
+	assert_done(SPAWN("export", "-o", place("a.sqlite"), place("a")), 0,
+		": it has no samples of performance counters, so a report of it is less sure what kernels "
+		"draw; make "
+		"reports from the recording");
+	assert_done(SPAWN("export", "--to", "powers", "-o", place("powers.json"), place("a")), 0, "");
+}
+
 static void a_command_that_cannot_start_leaves_nothing(void **state)
 {
 	const char *const words[] = {
@@ -326,6 +337,7 @@ int main(void)
 		FAULT(without_cupti_there_are_no_samples),
 		FAULT(a_full_file_ends_the_samples_and_loses_no_record_of_the_program),
 		FAULT(samples_are_in_a_recording_of_one_file),
+		FAULT(exports_say_that_they_have_no_samples),
 		CASE(a_command_that_cannot_start_leaves_nothing),
 		CASE(counters_need_kernels_and_meters),
 	};

@@ -79,6 +79,14 @@ static void tell_lost(const struct export_options *options, const struct work *w
 			options->output);
 		kwhy_output_message(message);
 	}
+	if (work->exporter->loses_bursts && recording->perf_sample_count) {
+		snprintf(message, sizeof(message),
+			"%.200s: it has no samples of performance counters, so a report of it is less sure "
+			"what "
+			"kernels draw; make reports from the recording",
+			options->output);
+		kwhy_output_message(message);
+	}
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)

@@ -17,7 +17,8 @@ struct kwhy_exporter {
 	bool loses_readings; /* kwhy cannot read the meter readings back from this format, so a report on such
 				a file is about time only */
 	bool loses_bursts;   /* kwhy probe's repeats are not marked in this format, so a report on such a file
-				takes their time for the program's own */
+				takes their time for the program's own; samples of performance counters are
+				left out, so powers of such a report do not start from them */
 	enum kwhy_status (*write)(
 		const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error);
 };
