@@ -82,6 +82,7 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 	totals->modelled |= energy->modelled;
 	kwhy_known_add(&totals->energy_nj, energy->attributed_nj - probing_nj(device_ledger));
 	kwhy_known_add(&totals->probing_nj, probing_nj(device_ledger));
+	totals->counting_nj += energy->counting_nj;
 	totals->window_ns = window_ns > totals->window_ns ? window_ns : totals->window_ns;
 	totals->least_window_ns = window_ns < totals->least_window_ns ? window_ns : totals->least_window_ns;
 	totals->power_w += window_ns > 0

@@ -288,6 +288,21 @@ static void samples_are_in_a_recording_of_one_file(void **state)
 	kwhy_recording_free(recording);
 }
 
+static void the_first_screen_says_what_sampling_drew(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	assert_done(SPAWN("record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c", PROGRAM), 0, "");
+	spawned = SPAWN("report", place("a"));
+	assert_non_null(strstr(spawned.out.data, "  Sampling the performance counters drew some "));
+	spawned_done(&spawned);
+	assert_done(SPAWN("record", "-q", "-o", place("b"), "--", "sh", "-c", PROGRAM), 0, "");
+	spawned = SPAWN("report", place("b"));
+	assert_null(strstr(spawned.out.data, "Sampling the performance counters"));
+	spawned_done(&spawned);
+}
+
 static void exports_say_that_they_have_no_samples(void **state)
 {
 	(void)state;
@@ -296,7 +311,6 @@ static void exports_say_that_they_have_no_samples(void **state)
 		": it has no samples of performance counters, so a report of it is less sure what kernels "
 		"draw; make "
 		"reports from the recording");
-	assert_done(SPAWN("export", "--to", "powers", "-o", place("powers.json"), place("a")), 0, "");
 }
 
 static void a_command_that_cannot_start_leaves_nothing(void **state)
@@ -337,6 +351,7 @@ int main(void)
 		FAULT(without_cupti_there_are_no_samples),
 		FAULT(a_full_file_ends_the_samples_and_loses_no_record_of_the_program),
 		FAULT(samples_are_in_a_recording_of_one_file),
+		FAULT(the_first_screen_says_what_sampling_drew),
 		FAULT(exports_say_that_they_have_no_samples),
 		CASE(a_command_that_cannot_start_leaves_nothing),
 		CASE(counters_need_kernels_and_meters),

@@ -424,14 +424,23 @@ static enum kwhy_status note_learnt(struct attribution *attribution, int32_t ind
 				classes->count, index);
 }
 
-static bool has_samples(const struct attribution *attribution)
+/* Time of the device's run in which its performance counters were sampled, in ns. */
+static int64_t sampled_ns(const struct attribution *attribution)
 {
 	const struct kwhy_recording *recording = attribution->recording;
+	const struct kwhy_device_time *time = &attribution->device_ledger->time;
+	int64_t sum_ns = 0;
 
-	for (size_t i = 0; i < recording->perf_sample_count; i++)
-		if (recording->perf_samples[i].device == attribution->device)
-			return true;
-	return false;
+	for (size_t i = 0; i < recording->perf_sample_count; i++) {
+		const struct kwhy_perf_sample *sample = &recording->perf_samples[i];
+		const int64_t end_ns = sample->start_ns + sample->length_ns,
+			      from_ns = sample->start_ns > time->first_ns ? sample->start_ns : time->first_ns,
+			      until_ns = end_ns < time->last_ns ? end_ns : time->last_ns;
+
+		if (sample->device == attribution->device && until_ns > from_ns)
+			sum_ns += until_ns - from_ns;
+	}
+	return sum_ns;
 }
 
 /* Notes how many powers came from performance counters, or why none did. */
@@ -439,9 +448,10 @@ static enum kwhy_status note_counted(struct attribution *attribution, int32_t in
 {
 	const struct kwhy_power_classes *classes = &attribution->classes;
 	const struct kwhy_profile *profile = attribution->options->profile;
+	const int64_t length_ns = sampled_ns(attribution);
 	size_t count = 0;
 
-	if (!has_samples(attribution))
+	if (!length_ns)
 		return KWHY_OK;
 	for (size_t c = 0; c < classes->count; c++)
 		count += classes->priors[c].is_counted;
@@ -451,6 +461,8 @@ static enum kwhy_status note_counted(struct attribution *attribution, int32_t in
 			"power "
 			"model by counters",
 			index);
+	attribution->device_ledger->energy.counting_nj = llround(
+		profile->counter_model.sampling_w * (double)length_ns);
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "powers-counted", error,
 		"%zu of the %zu powers of device %d start from its performance counters. Their sampling "
 		"draws "

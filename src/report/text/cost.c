@@ -348,6 +348,16 @@ static void write_probing(const struct kwhy_text_context *context)
 			kwhy_quantity_energy(energy, totals->probing_nj), time);
 }
 
+static void write_counting(const struct kwhy_text_context *context)
+{
+	char energy[KWHY_QUANTITY_BYTES];
+
+	if (context->totals->counting_nj > 0)
+		kwhy_text_context_linef(context, "  ",
+			"Sampling the performance counters drew some %s of it (modelled).",
+			kwhy_quantity_energy(energy, context->totals->counting_nj));
+}
+
 /* Whether a note says that and why activities were not recorded; it is shown under "Not known". */
 static bool has_absence_note(const struct kwhy_recording *recording)
 {
@@ -398,4 +408,5 @@ void kwhy_section_cost(const struct kwhy_text_context *context)
 	if (has_energy)
 		(isnan(kwhy_totals_paid_nj(context->totals)) ? write_no_price : write_price)(context);
 	write_probing(context);
+	write_counting(context);
 }

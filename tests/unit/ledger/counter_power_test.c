@@ -268,6 +268,9 @@ static void counters_divide_what_readings_cannot(void **state)
 		"recording "
 		"without --counters shows the energy of the run");
 	assert_null(build_note(alone, "powers-counted"));
+	/* 30 W for the 2 s of the run, and a sample less at its end. */
+	assert_float_equal((double)counted->devices[0].energy.counting_nj * 1e-9, 60, 0.1);
+	assert_int_equal(alone->devices[0].energy.counting_nj, 0);
 	build_free(plain, alone);
 	build_free(sampled, counted);
 }
