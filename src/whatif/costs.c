@@ -197,7 +197,7 @@ static void sample_calls(const struct kwhy_whatif_graph *graph, struct call_samp
 	}
 }
 
-/* Mean number of nodes of the graphs that the recording launched; 0: it launched no graph. */
+/* Mean number of nodes of the graphs that the recording launched. */
 static double mean_graph_nodes(const struct kwhy_whatif_graph *graph, const struct call_samples *samples)
 {
 	const struct kwhy_activities *rows = &graph->recording->activities;
@@ -205,7 +205,7 @@ static double mean_graph_nodes(const struct kwhy_whatif_graph *graph, const stru
 
 	for (size_t i = 0; i < rows->count; i++)
 		nodes += rows->graph_node[i] != KWHY_NONE;
-	return samples->sorts[SORT_GRAPH].seen ? (double)nodes / (double)samples->sorts[SORT_GRAPH].seen : 0;
+	return (double)nodes / (double)samples->sorts[SORT_GRAPH].seen;
 }
 
 static double known_or_0(double seconds)
@@ -220,11 +220,11 @@ static void graph_costs(
 	const struct kwhy_profile *profile = costs->profile;
 
 	costs->graph_launch = sampled(&samples->sorts[SORT_GRAPH]);
-	costs->graph_nodes = fmax(mean_graph_nodes(graph, samples), 1);
-	if (!isfinite(costs->graph_launch.expected_ns)) {
-		costs->graph_launch = profile ? measured(profile->graph_launch_s) : unknown;
-		costs->graph_nodes = 1;
-	}
+	costs->graph_nodes = 1;
+	if (isfinite(costs->graph_launch.expected_ns))
+		costs->graph_nodes = fmax(mean_graph_nodes(graph, samples), 1);
+	else if (profile)
+		costs->graph_launch = measured(profile->graph_launch_s);
 	if (!isfinite(costs->graph_launch.expected_ns))
 		costs->graph_launch = generic_graph_launch;
 	if (!profile)

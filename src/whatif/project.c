@@ -26,9 +26,8 @@
  */
 static bool is_elsewhere(const struct kwhy_account *account)
 {
-	return account->gross_nj != KWHY_UNKNOWN_NJ &&
-		(account->category == KWHY_CATEGORY_OUTSIDE || account->category == KWHY_CATEGORY_PROBING ||
-			account->category == KWHY_CATEGORY_UNRECORDED);
+	return account->category == KWHY_CATEGORY_OUTSIDE || account->category == KWHY_CATEGORY_PROBING ||
+		account->category == KWHY_CATEGORY_UNRECORDED;
 }
 
 /* Whether meter readings cover at least half of the time from the first to the last work of the device. */

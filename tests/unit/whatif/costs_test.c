@@ -50,7 +50,9 @@ static void four_copies_of_eightfold_sizes_show_a_line(void **state)
 {
 	static const struct copies line = {{1000, 1000, 1000, 8000}, {3, 3, 3, 10}, 4},
 				   three = {{1000, 1000, 8000}, {3, 3, 10}, 3},
-				   alike = {{1000, 1000, 1000, 7999}, {3, 3, 3, 10}, 4};
+				   alike = {{1000, 1000, 1000, 7999}, {3, 3, 3, 10}, 4},
+				   from_nothing = {{0, 0, 0, 8}, {2, 2, 2, 3}, 4},
+				   seven = {{0, 0, 0, 7}, {2, 2, 2, 3}, 4};
 
 	(void)state;
 	/* 2 us, and 1 us for 1,000 bytes */
@@ -58,6 +60,9 @@ static void four_copies_of_eightfold_sizes_show_a_line(void **state)
 	assert_int_equal(llround(cost_ns(&line, 640000)), 642000);
 	assert_true(isnan(cost_ns(&three, 4000)));
 	assert_true(isnan(cost_ns(&alike, 4000)));
+	/* a copy of nothing counts as one of a byte */
+	assert_int_equal(llround(cost_ns(&from_nothing, 4)), 2500);
+	assert_true(isnan(cost_ns(&seven, 4)));
 }
 
 /* The long copy weighs so little that the sums do not show its size. */
