@@ -60,10 +60,14 @@ enum kwhy_status kwhy_names_intern(struct kwhy_names *names, const char *bytes, 
 
 enum kwhy_status kwhy_names_init(struct kwhy_names *names, struct kwhy_error *error)
 {
+	enum kwhy_status status;
 	uint32_t empty;
 
 	*names = (struct kwhy_names){0};
-	return kwhy_names_intern(names, "", 0, &empty, error);
+	status = kwhy_names_intern(names, "", 0, &empty, error);
+	if (status)
+		kwhy_names_done(names);
+	return status;
 }
 
 void kwhy_names_done(struct kwhy_names *names)
