@@ -12,6 +12,12 @@
  * first work also stays the same, since it is not part of the run.
  */
 
+/*
+ * Longest time in ns of all calls and pauses together, so that sums of times stay far from the largest
+ * int64_t. Recordings have no later times.
+ */
+#define HOST_MAX_NS ((double)(INT64_MAX / 4))
+
 static int64_t scaled(int64_t length_ns, uint32_t percent)
 {
 	return (int64_t)((double)length_ns * 100 / percent + 0.5);
@@ -70,12 +76,32 @@ static int64_t change_call(struct kwhy_whatif *whatif, uint32_t call, uint32_t p
 	return saved_ns + less_ns;
 }
 
+/* Time of all calls and of the pauses that are scaled, ns. */
+static double host_ns(const struct kwhy_whatif_graph *graph)
+{
+	double sum_ns = 0;
+
+	for (size_t i = graph->activity_count; i < graph->activity_count + graph->call_count; i++) {
+		const struct kwhy_whatif_node *node = &graph->nodes[i];
+
+		sum_ns += (double)kwhy_whatif_own_ns(graph, node);
+		for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
+			if (node->from[link] != KWHY_NONE)
+				sum_ns += fmax((double)kwhy_whatif_lag_ns(graph, node, link), 0);
+	}
+	return sum_ns;
+}
+
 void kwhy_whatif_change_host_speed(
 	struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
 	double saved_ns = 0;
 	char words[KWHY_QUANTITY_BYTES];
 
+	if (host_ns(whatif->graph) * 100 / number > HOST_MAX_NS) {
+		kwhy_whatif_refuse(effect, "at that speed the host would need more than 73 years");
+		return;
+	}
 	for (uint32_t call = 0; call < whatif->recording->calls.count; call++) {
 		if (whatif->graph->outer[call] != call ||
 			whatif->recording->calls.start_ns[call] <= whatif->first_ns)

@@ -303,6 +303,8 @@ static void widen(struct kwhy_ledger *ledger, const struct kwhy_recording *recor
 		struct kwhy_device_ledger *device = &ledger->devices[d];
 
 		for (size_t i = 0; i < device->account_count; i++) {
+			if (device->accounts[i].gross_nj == KWHY_UNKNOWN_NJ)
+				continue;
 			device->accounts[i].low_nj = device->accounts[i].gross_nj * 7 / 8;
 			device->accounts[i].high_nj = device->accounts[i].gross_nj * 5 / 4;
 		}

@@ -370,6 +370,17 @@ static void what_stays_of_a_pause_whose_call_went_has_the_hosts_speed(void **sta
 	assert_in_range(slow_ns, 6500 * US, 6700 * US);
 }
 
+/* Sums of such times would be too large to be computed with. */
+static void a_host_that_would_need_centuries_is_refused(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 5, 10);
+	build_call(&build, 0, "cudaMalloc", 20, INT64_C(1000000000000000));
+	assert_refused(made(&build, "host-speed", 1, NULL), "73 years");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +403,7 @@ int main(void)
 		cmocka_unit_test(pauses_that_are_the_usual_ones_go),
 		cmocka_unit_test(what_stays_of_a_pause_whose_call_went_is_prefetched_too),
 		cmocka_unit_test(what_stays_of_a_pause_whose_call_went_has_the_hosts_speed),
+		cmocka_unit_test(a_host_that_would_need_centuries_is_refused),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
