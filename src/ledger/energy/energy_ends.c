@@ -97,18 +97,15 @@ static bool is_hole(const struct reach *reach, size_t i)
 	return reach->series->time_ns[i] - reach->series->time_ns[i - 1] > reach->longest_ns;
 }
 
-/* Energy between readings i - 1 and i; NAN: they are too far apart, or the counter fell. */
+/* Energy of a counter between readings i - 1 and i; NAN: they are too far apart, or the counter fell. */
 static double step_nj(const struct reach *reach, size_t i)
 {
 	const struct kwhy_power_series *series = reach->series;
-	double length_ns = (double)(series->time_ns[i] - series->time_ns[i - 1]);
-	double power_w = ((double)series->value[i - 1] + (double)series->value[i]) / 2e3;
+	double power_w;
 
-	if (is_hole(reach, i))
+	if (is_hole(reach, i) || !kwhy_counter_power_w(series, i, &power_w))
 		return NAN;
-	if (kwhy_meter_is_counter(series->meter) && !kwhy_counter_power_w(series, i, &power_w))
-		return NAN;
-	return reach->gain * power_w * length_ns;
+	return reach->gain * power_w * (double)(series->time_ns[i] - series->time_ns[i - 1]);
 }
 
 /* Power at a time between readings i - 1 and i, interpolated. */
@@ -134,12 +131,14 @@ static double energy_nj(const struct reach *reach, int64_t from_ns, int64_t to_n
 		i < series->count && series->time_ns[i - 1] < to_ns; i++) {
 		int64_t start_ns = series->time_ns[i - 1] > from_ns ? series->time_ns[i - 1] : from_ns;
 		int64_t end_ns = series->time_ns[i] < to_ns ? series->time_ns[i] : to_ns;
-		double all_nj = step_nj(reach, i);
 
-		if (!kwhy_meter_is_counter(series->meter) && !isnan(all_nj))
-			all_nj = reach->gain * (double)(end_ns - start_ns) *
+		if (kwhy_meter_is_counter(series->meter))
+			sum_nj += step_nj(reach, i);
+		else if (is_hole(reach, i))
+			sum_nj = NAN;
+		else
+			sum_nj += reach->gain * (double)(end_ns - start_ns) *
 				(power_between_w(reach, i, start_ns) + power_between_w(reach, i, end_ns)) / 2;
-		sum_nj += all_nj;
 	}
 	return sum_nj;
 }
