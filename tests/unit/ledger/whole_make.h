@@ -37,7 +37,8 @@ double whole_between(struct whole_random *random, double low, double high);
  * often are equal.
  */
 void whole_make_timed(struct whole_made *made, uint64_t seed);
-/* Makes a recording of one or two devices with meters, whose readings follow known powers. */
+/* Make a recording of a device, or of two, with meters, whose readings follow known powers. */
 void whole_make_metered(struct whole_made *made, uint64_t seed);
+void whole_make_two(struct whole_made *made, uint64_t seed);
 
 #endif

@@ -465,8 +465,9 @@ static void add_ranges(struct metered *metered)
 	}
 }
 
-void whole_make_metered(struct whole_made *made, uint64_t seed)
+static void make(struct whole_made *made, uint64_t seed, uint32_t device_count)
 {
+	int64_t end_ns = 0;
 	struct metered metered = {.random = {(seed + 1) * 0x9E3779B97F4A7C15u}, .made = made};
 
 	memset(made, 0, sizeof(*made));
@@ -480,8 +481,13 @@ void whole_make_metered(struct whole_made *made, uint64_t seed)
 		metered.shape = SHAPE_SHORT;
 	build_process(made->recording, 1);
 	build_thread(made->recording, 0, 1);
-	add_device(&metered, made);
-	add_run(&metered);
+	for (; metered.device < device_count; metered.device++) {
+		memset(metered.power_w, 0, STEPS_MAX * sizeof(double));
+		add_device(&metered, made);
+		add_run(&metered);
+		end_ns = metered.end_ns > end_ns ? metered.end_ns : end_ns;
+	}
+	metered.end_ns = end_ns;
 	add_coverage(&metered);
 	add_ranges(&metered);
 	make_profile(&metered, made);
@@ -491,4 +497,14 @@ void whole_make_metered(struct whole_made *made, uint64_t seed)
 		OK(kwhy_recording_add_power_file(
 			made->recording, &(struct kwhy_power_file){.path = "power.csv"}, &error));
 	free(metered.power_w);
+}
+
+void whole_make_metered(struct whole_made *made, uint64_t seed)
+{
+	make(made, seed, 1);
+}
+
+void whole_make_two(struct whole_made *made, uint64_t seed)
+{
+	make(made, seed, 2);
 }

@@ -166,10 +166,14 @@ static void energies_are_as_before(void **state)
 		348, 349, 350, 359, 360, 367, 368, 375, 377, 381, 384, 386, 387, 388, 390, 393, 394, 396,
 		397};
 
+	/* those that show whether a device's figures follow from its own rows alone */
+	static const uint64_t two[] = {0, 2, 3, 5, 6, 9, 12, 13};
+
 	(void)state;
 	check(&(struct cases){"energy", whole_make_metered, SEEDS(whole), STORED_WHOLE});
 	check(&(struct cases){"energy-short-1", whole_make_metered, SEEDS(first), STORED_REALS});
 	check(&(struct cases){"energy-short-2", whole_make_metered, SEEDS(second), STORED_REALS});
+	check(&(struct cases){"energy-two", whole_make_two, SEEDS(two), STORED_REALS});
 }
 
 int main(void)
