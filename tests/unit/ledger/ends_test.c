@@ -14,7 +14,7 @@
 #define IDLE_W 120
 #define BUSY_W 300
 
-enum keeps { KEEPS_RING, KEEPS_COUNTER, KEEPS_RARE_COUNTER, KEEPS_UP_TO_THE_MIDDLE };
+enum keeps { KEEPS_RING, KEEPS_COUNTER, KEEPS_RARE_COUNTER, KEEPS_UP_TO_THE_MIDDLE, KEEPS_NONE_NEAR_THE_END };
 
 static void keep_readings(struct kwhy_power_series *series, int64_t every_ns, int64_t until_ns)
 {
@@ -23,6 +23,19 @@ static void keep_readings(struct kwhy_power_series *series, int64_t every_ns, in
 	for (size_t i = 0; i < series->count; i++) {
 		if (series->time_ns[i] > until_ns ||
 			(kept > 0 && series->time_ns[i] - series->time_ns[kept - 1] < every_ns))
+			continue;
+		series->time_ns[kept] = series->time_ns[i];
+		series->value[kept++] = series->value[i];
+	}
+	series->count = kept;
+}
+
+static void drop_readings(struct kwhy_power_series *series, int64_t from_ns, int64_t until_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < series->count; i++) {
+		if (series->time_ns[i] >= from_ns && series->time_ns[i] < until_ns)
 			continue;
 		series->time_ns[kept] = series->time_ns[i];
 		series->value[kept++] = series->value[i];
@@ -50,10 +63,15 @@ static struct kwhy_recording *make(double from_s, double length_s, enum keeps ke
 		struct kwhy_power_series *series = &recording->power[i];
 		bool is_counter = kwhy_meter_is_counter((enum kwhy_meter)series->meter);
 
-		if (keeps != KEEPS_RARE_COUNTER && is_counter != (keeps == KEEPS_COUNTER))
+		const bool is_rare = keeps == KEEPS_RARE_COUNTER || keeps == KEEPS_NONE_NEAR_THE_END;
+
+		if (!is_rare && is_counter != (keeps == KEEPS_COUNTER))
 			keep_readings(series, 0, INT64_MIN);
-		if (keeps == KEEPS_RARE_COUNTER && is_counter)
+		if (is_rare && is_counter)
 			keep_readings(series, 950000000, INT64_MAX);
+		if (keeps == KEEPS_NONE_NEAR_THE_END && !is_counter)
+			drop_readings(series, llround((from_s + length_s - 0.35) * 1e9),
+				llround((from_s + length_s - 0.02) * 1e9));
 		if (keeps == KEEPS_UP_TO_THE_MIDDLE)
 			keep_readings(series, 0, llround((from_s + length_s / 2) * 1e9));
 		if (series->count == 0)
@@ -97,6 +115,21 @@ static void where_the_counter_was_read_too_rarely_the_ring_leads_to_the_ends(voi
 	}
 }
 
+/* The ring is missing for a third of a second, so nobody knows what the device drew then. */
+static void a_hole_before_the_end_is_in_the_interval(void **state)
+{
+	(void)state;
+	for (double from_s = 2; from_s < 3; from_s += 0.21) {
+		struct kwhy_recording *recording = make(from_s, 2, KEEPS_NONE_NEAR_THE_END);
+		struct kwhy_ledger *ledger = build_ledger(recording);
+		const struct kwhy_run_energy run = kwhy_run_energy_of(&ledger->devices[0]);
+
+		assert_true(run.below_nj > 0.04 * run.run_nj);
+		assert_float_equal(run.run_nj * 1e-9, 2 * BUSY_W, 0.01 * BUSY_W);
+		build_free(recording, ledger);
+	}
+}
+
 /* After the last reading the device may have drawn any power from idle to that of the run. */
 static void an_end_that_no_reading_saw_is_in_the_interval(void **state)
 {
@@ -117,6 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(idling_that_a_reading_remembers_is_not_of_the_run),
 		cmocka_unit_test(where_the_counter_was_read_too_rarely_the_ring_leads_to_the_ends),
+		cmocka_unit_test(a_hole_before_the_end_is_in_the_interval),
 		cmocka_unit_test(an_end_that_no_reading_saw_is_in_the_interval),
 	};
 
