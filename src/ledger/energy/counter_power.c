@@ -22,6 +22,9 @@ enum { ROUNDS_MAX = 2000 };
 /* A power whose error is larger than this share of it says nothing beyond other priors. */
 #define UNSURE 0.5
 
+/* No GPU draws more, in W. A sample that says so is left out. */
+#define POWER_MAX_W 1e4
+
 /*
  * How the time of an account in the samples changes: time_ns in this sample alone, and `open` more (or fewer)
  * activities that cover this sample and all later ones wholly.
@@ -68,6 +71,25 @@ static int64_t end_of(const struct kwhy_perf_sample *sample)
 	return sample->start_ns + sample->length_ns;
 }
 
+/* Energy of the counts of a sample, in J, without the base power. */
+static double energy_of(const struct kwhy_perf_sample *sample, const struct kwhy_counter_model *model)
+{
+	double energy_j = 0;
+
+	for (unsigned i = 0; i < KWHY_PERF_COUNTER_COUNT; i++)
+		energy_j += model->joules[i] * (double)sample->counts[i];
+	return energy_j;
+}
+
+/*
+ * Whether a device can have drawn that much. A single sample with counts that are no counts, such as those of
+ * a damaged file, would outweigh all others.
+ */
+static bool is_possible(const struct kwhy_perf_sample *sample, const struct kwhy_counter_model *model)
+{
+	return energy_of(sample, model) <= POWER_MAX_W * 1e-9 * sample->length_ns;
+}
+
 static void thin_samples(struct division *division)
 {
 	const size_t step = (division->sample_count + SAMPLES_MAX - 1) / SAMPLES_MAX;
@@ -79,10 +101,37 @@ static void thin_samples(struct division *division)
 	division->sample_count = (division->sample_count + step - 1) / step;
 }
 
-/* Keeps the samples of the device. A sample that begins before the end of the one before it is left out. */
-static enum kwhy_status keep_samples(struct division *division, const struct kwhy_recording *recording,
-	uint32_t device, struct kwhy_error *error)
+/* By time. Of samples that begin together, the one that was recorded first comes first. */
+static int compare_starts(const void *a, const void *b)
 {
+	const struct kwhy_perf_sample *left = *(const struct kwhy_perf_sample *const *)a,
+				      *right = *(const struct kwhy_perf_sample *const *)b;
+
+	if (left->start_ns != right->start_ns)
+		return left->start_ns < right->start_ns ? -1 : 1;
+	return (left > right) - (left < right);
+}
+
+/* Leaves out each sample that begins before the end of the one before it. */
+static void leave_out_overlaps(struct division *division)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < division->sample_count; i++)
+		if (!kept || division->samples[i]->start_ns >= end_of(division->samples[kept - 1]))
+			division->samples[kept++] = division->samples[i];
+	division->sample_count = kept;
+}
+
+/*
+ * Keeps the samples of the device. They are in order of time, unless the samples of a later recording were
+ * read before those of an earlier one.
+ */
+static enum kwhy_status keep_samples(struct division *division, const struct kwhy_recording *recording,
+	uint32_t device, const struct kwhy_counter_model *model, struct kwhy_error *error)
+{
+	bool is_ordered = true;
+
 	division->samples = malloc((recording->perf_sample_count + 1) * sizeof(*division->samples));
 	if (!division->samples)
 		return kwhy_fail_memory(error, "performance counters");
@@ -90,10 +139,14 @@ static enum kwhy_status keep_samples(struct division *division, const struct kwh
 		const struct kwhy_perf_sample *sample = &recording->perf_samples[i];
 		const size_t count = division->sample_count;
 
-		if (sample->device == device &&
-			(!count || sample->start_ns >= end_of(division->samples[count - 1])))
-			division->samples[division->sample_count++] = sample;
+		if (sample->device != device || !is_possible(sample, model))
+			continue;
+		is_ordered &= !count || sample->start_ns >= division->samples[count - 1]->start_ns;
+		division->samples[division->sample_count++] = sample;
 	}
+	if (!is_ordered)
+		qsort(division->samples, division->sample_count, sizeof(*division->samples), compare_starts);
+	leave_out_overlaps(division);
 	thin_samples(division);
 	return KWHY_OK;
 }
@@ -225,16 +278,6 @@ static int compare_shares(const void *a, const void *b)
 	const struct share *left = a, *right = b;
 
 	return (left->sample > right->sample) - (left->sample < right->sample);
-}
-
-/* Energy of the counts of a sample, in J, without the base power. */
-static double energy_of(const struct kwhy_perf_sample *sample, const struct kwhy_counter_model *model)
-{
-	double energy_j = 0;
-
-	for (unsigned i = 0; i < KWHY_PERF_COUNTER_COUNT; i++)
-		energy_j += model->joules[i] * (double)sample->counts[i];
-	return energy_j;
 }
 
 /* Adds the current sample, in which the columns ran for times_ns, to the sums. */
@@ -403,7 +446,7 @@ enum kwhy_status kwhy_counter_priors_find(const struct kwhy_recording *recording
 		out_priors[i] = (struct kwhy_counter_prior){NAN, NAN};
 	if (!profile || !(profile->counter_model.spread > 0))
 		return KWHY_OK;
-	status = keep_samples(&division, recording, device, error);
+	status = keep_samples(&division, recording, device, &profile->counter_model, error);
 	if (!status && division.sample_count)
 		status = choose_columns(&division, device_ledger, error);
 	if (!status && division.sample_count)

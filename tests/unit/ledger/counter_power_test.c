@@ -166,16 +166,41 @@ static void noise_of_samples_widens_the_prior(void **state)
 	assert_float_equal(prior.sd, hypot(SPREAD, 40 / sqrt(10) / (BASE_W + 400)), 1e-3);
 }
 
-static void samples_out_of_order_and_of_other_devices_are_left_out(void **state)
+static void samples_that_overlap_and_of_other_devices_are_left_out(void **state)
 {
 	struct kwhy_recording *recording = build_one();
 	const uint32_t other = build_device(recording, 1);
 
 	(void)state;
 	alternate(recording, 37000, 500, 67000, 150);
-	add_sample(recording, 0, 0, 100);
-	add_sample(recording, 0, 99 * SAMPLE_NS + 1, 100);
-	add_sample(recording, other, 0, 100);
+	add_sample(recording, 0, 0, 1);
+	add_sample(recording, 0, 99 * SAMPLE_NS + 1, 1);
+	add_sample(recording, other, 0, 1);
+	assert_float_equal(prior_of(recording, model(), "a").above_idle_w, BASE_W + 500, 0.1);
+}
+
+static void samples_of_a_later_recording_may_come_first(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+
+	(void)state;
+	build_kernel(recording, 0, 0, 50 * SAMPLE_NS, "a");
+	build_kernel(recording, 0, 50 * SAMPLE_NS, 100 * SAMPLE_NS, "b");
+	for (int64_t i = 50; i < 100; i++)
+		add_sample(recording, 0, i * SAMPLE_NS, 1e-9 * SAMPLE_NS * 200);
+	for (int64_t i = 0; i < 50; i++)
+		add_sample(recording, 0, i * SAMPLE_NS, 1e-9 * SAMPLE_NS * 300);
+	assert_float_equal(prior_of(recording, model(), "a").above_idle_w, BASE_W + 300, 0.1);
+}
+
+/* Of a damaged file a count may be any number. */
+static void a_sample_that_no_device_can_give_is_left_out(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+
+	(void)state;
+	alternate(recording, 37000, 500, 67000, 150);
+	add_sample(recording, 0, 100 * SAMPLE_NS, 1e30);
 	assert_float_equal(prior_of(recording, model(), "a").above_idle_w, BASE_W + 500, 0.1);
 }
 
@@ -297,7 +322,9 @@ int main(void)
 		cmocka_unit_test(kernels_longer_than_samples_may_overlap),
 		cmocka_unit_test(many_samples_are_thinned),
 		cmocka_unit_test(noise_of_samples_widens_the_prior),
-		cmocka_unit_test(samples_out_of_order_and_of_other_devices_are_left_out),
+		cmocka_unit_test(samples_that_overlap_and_of_other_devices_are_left_out),
+		cmocka_unit_test(samples_of_a_later_recording_may_come_first),
+		cmocka_unit_test(a_sample_that_no_device_can_give_is_left_out),
 		cmocka_unit_test(copies_and_collectives_have_no_power_by_counters),
 		cmocka_unit_test(without_model_or_samples_there_are_no_powers),
 		cmocka_unit_test(counters_divide_what_readings_cannot),
