@@ -230,18 +230,18 @@ static bool are_counts(const float *counts)
 static enum kwhy_status add_counters(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_counters *counters, struct kwhy_error *error)
 {
+	const struct kwhy_track_key device = {writer, counters->device, 0};
 	struct kwhy_perf_sample sample = {
 		.start_ns = kwhy_recorded_time(recorded, writer, counters->start_mono_ns),
 		.length_ns = counters->length_ns};
-	enum kwhy_status status;
 
-	if (sample.start_ns == KWHY_UNKNOWN_TIME || !sample.length_ns || !are_counts(counters->counts)) {
+	if (sample.start_ns == KWHY_UNKNOWN_TIME || !sample.length_ns || !are_counts(counters->counts) ||
+		!kwhy_track_map_find(&recorded->devices, device, &sample.device)) {
 		recorded->recording->lost.skipped_events++;
 		return KWHY_OK;
 	}
 	memcpy(sample.counts, counters->counts, sizeof(sample.counts));
-	status = kwhy_recorded_device(recorded, writer, counters->device, &sample.device, error);
-	return status ? status : kwhy_recording_add_perf_sample(recorded->recording, &sample, error);
+	return kwhy_recording_add_perf_sample(recorded->recording, &sample, error);
 }
 
 static enum kwhy_status add_row(struct kwhy_recorded *recorded, uint32_t writer, unsigned kind,

@@ -505,7 +505,10 @@ static void rows_with_impossible_times_are_refused(void **state)
 	close(tape.fd);
 }
 
-/* A process samples for the launcher, pid 41: one good sample, two that no counter can give, one empty. */
+/*
+ * A process samples for the launcher, pid 41: one good sample, two that no counter can give, one
+ * that is empty, and one of a device that no record describes.
+ */
 static void record_counters(struct tape *tape, int device)
 {
 	ADD(tape, PROCESS, process, .pid = 44, .parent_pid = 41, .host = HOST, .rank = KWHY_WIRE_UNKNOWN_U32,
@@ -518,6 +521,7 @@ static void record_counters(struct tape *tape, int device)
 	ADD(tape, COUNTERS, counters, .start_mono_ns = 1102 * MS, .length_ns = 200000, .device = device,
 		.counts = {0, INFINITY});
 	ADD(tape, COUNTERS, counters, .start_mono_ns = 1103 * MS, .length_ns = 0, .device = device);
+	ADD(tape, COUNTERS, counters, .start_mono_ns = 1104 * MS, .length_ns = 200000, .device = 77);
 }
 
 static void samples_of_counters_belong_to_the_device_and_their_writer_to_the_launcher(void **state)
@@ -537,7 +541,7 @@ static void samples_of_counters_belong_to_the_device_and_their_writer_to_the_lau
 	assert_int_equal(recording->device_count, 1);
 	assert_int_equal(recording->machine_count, 1);
 	assert_int_equal(recording->perf_sample_count, 1);
-	assert_int_equal(recording->lost.skipped_events, 3);
+	assert_int_equal(recording->lost.skipped_events, 4);
 	assert_int_equal(recording->perf_samples[0].device, 0);
 	assert_int_equal(recording->perf_samples[0].start_ns, recording->activities.start_ns[0]);
 	assert_int_equal(recording->perf_samples[0].length_ns, 200000);
