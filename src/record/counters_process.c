@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { READ_MS = 10 };
+/* Time between two readings in ms, and the longest time in s in which it ends after the recorder was killed. */
+enum { READ_MS = 10, ORPHAN_S = 5 };
 #define FLUSH_NS INT64_C(1000000000)
 
 struct process {
@@ -44,6 +45,29 @@ static void keep_quiet(void)
 	setrlimit(RLIMIT_CORE, &no_core);
 	unsetenv("CUDA_INJECTION64_PATH");
 	unsetenv("NVTX_INJECTION64_PATH");
+}
+
+/* The first alarm gives the process time to end, the second one ends it. */
+static void set_alarm(int signal)
+{
+	(void)signal;
+	alarm(ORPHAN_S);
+}
+
+/*
+ * From now on the process may complete its file if the recorder is killed. If CUPTI hangs, it does not see
+ * that the recorder is gone; it then ends by an alarm.
+ */
+static void outlive_the_recorder(void)
+{
+	const struct sigaction action = {.sa_handler = set_alarm, .sa_flags = SA_RESETHAND | SA_RESTART};
+	sigset_t alarms;
+
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	sigaction(SIGALRM, &action, NULL);
+	sigprocmask(SIG_UNBLOCK, &alarms, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGALRM);
 }
 
 static int64_t cpu_ns(void)
@@ -195,7 +219,7 @@ void kwhy_record_counters_process(int socket, const struct kwhy_sensor_device *d
 	process.start_cpu_ns = cpu_ns();
 	if (!status) {
 		answer(&process, false, &error);
-		prctl(PR_SET_PDEATHSIG, 0);
+		outlive_the_recorder();
 		status = sample(&process, &error);
 	}
 	end_file(&process);

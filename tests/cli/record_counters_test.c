@@ -7,7 +7,9 @@
 #include "import/import.h"
 #include "record_folder.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <unistd.h>
 
 #define PROGRAM KWHY_FAKE_PROGRAM " cuda launch:50"
 
@@ -232,6 +234,33 @@ static void a_sampling_process_that_hangs_is_killed_at_the_end(void **state)
 	record_with_fault("their process was killed by signal 9");
 }
 
+/* Waits until no process has the other end of a pipe. */
+static bool ends_within(int pipe_end, int most_ms)
+{
+	struct pollfd file = {.fd = pipe_end, .events = POLLIN};
+
+	return poll(&file, 1, most_ms) == 1 && (file.revents & POLLHUP);
+}
+
+/* The command kills the recorder. The process that samples inherits the pipe and cannot end by itself. */
+static void a_sampling_process_that_hangs_ends_after_its_recorder_was_killed(void **state)
+{
+	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c",
+		PROGRAM "; sleep 0.3; kill -9 $PPID", NULL};
+	struct spawned spawned;
+	int ends[2];
+
+	(void)state;
+	setenv("KWHY_FAKE_CUPTI_PM", "hang", 1);
+	assert_int_equal(pipe(ends), 0);
+	spawned = spawn_run(&(struct spawn){.words = words});
+	close(ends[1]);
+	assert_int_equal(spawned.exit, -SIGKILL);
+	spawned_done(&spawned);
+	assert_true(ends_within(ends[0], 15000));
+	close(ends[0]);
+}
+
 static void a_crash_before_the_first_sample_is_told(void **state)
 {
 	(void)state;
@@ -346,6 +375,7 @@ int main(void)
 		FAULT(after_an_overflow_the_samples_end),
 		FAULT(a_crash_of_the_sampling_process_is_told),
 		FAULT(a_sampling_process_that_hangs_is_killed_at_the_end),
+		FAULT(a_sampling_process_that_hangs_ends_after_its_recorder_was_killed),
 		FAULT(a_crash_before_the_first_sample_is_told),
 		FAULT(an_old_cupti_has_no_samples),
 		FAULT(without_cupti_there_are_no_samples),
