@@ -424,7 +424,10 @@ static enum kwhy_status note_learnt(struct attribution *attribution, int32_t ind
 				classes->count, index);
 }
 
-/* Time of the device's run in which its performance counters were sampled, in ns. */
+/*
+ * Time of the device's run in which its performance counters were sampled, in ns. Of samples that overlap, as
+ * those of two recorders do, it is at most the whole run.
+ */
 static int64_t sampled_ns(const struct attribution *attribution)
 {
 	const struct kwhy_recording *recording = attribution->recording;
@@ -440,7 +443,7 @@ static int64_t sampled_ns(const struct attribution *attribution)
 		if (sample->device == attribution->device && until_ns > from_ns)
 			sum_ns += until_ns - from_ns;
 	}
-	return sum_ns;
+	return sum_ns < time->last_ns - time->first_ns ? sum_ns : time->last_ns - time->first_ns;
 }
 
 /* Notes how many powers came from performance counters, or why none did. */

@@ -300,6 +300,22 @@ static void counters_divide_what_readings_cannot(void **state)
 	build_free(sampled, counted);
 }
 
+/* As in the files of two recorders that ran at the same time. */
+static void samples_that_overlap_draw_their_power_once(void **state)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_recording *recording = metered(true);
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	for (int64_t i = 0; i < 10000; i++)
+		add_sample(recording, 0, 1000000000 + i * SAMPLE_NS, 0);
+	options.profile = model();
+	ledger = build_ledger_with(recording, &options);
+	assert_float_equal((double)ledger->devices[0].energy.counting_nj * 1e-9, 60, 0.1);
+	build_free(recording, ledger);
+}
+
 static void counters_without_a_model_are_noted(void **state)
 {
 	struct kwhy_recording *recording = metered(true);
@@ -328,6 +344,7 @@ int main(void)
 		cmocka_unit_test(copies_and_collectives_have_no_power_by_counters),
 		cmocka_unit_test(without_model_or_samples_there_are_no_powers),
 		cmocka_unit_test(counters_divide_what_readings_cannot),
+		cmocka_unit_test(samples_that_overlap_draw_their_power_once),
 		cmocka_unit_test(counters_without_a_model_are_noted),
 	};
 
