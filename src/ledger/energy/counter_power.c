@@ -35,13 +35,26 @@ struct share {
 	double time_ns;
 };
 
+/* A sample of the device's counters, and the energy of its counts by the model, without the base power. */
+struct sample {
+	int64_t start_ns, end_ns;
+	double energy_j;
+	uint32_t number; /* place in the recording */
+};
+
+/* An account and its time, to choose those with the most time. */
+struct candidate {
+	int64_t time_ns;
+	uint32_t account;
+};
+
 /* The samples of one device and how the accounts' activities lie in them. */
 struct division {
-	const struct kwhy_perf_sample **samples; /* in order of time */
+	struct sample *samples; /* in order of time */
 	size_t sample_count;
 	uint32_t *column_of; /* [account_count] */
 	size_t column_count;
-	struct share *shares; /* after order_shares() in order of the samples */
+	struct share *shares; /* in sum_samples() in order of the samples */
 	size_t share_count, share_capacity;
 	double *normal;	   /* [column_count][column_count] sums of products of times, in ns^2 */
 	double *energies;  /* [column_count] sums of products of time and energy, in ns J */
@@ -66,11 +79,6 @@ static void division_done(struct division *division)
 	free(division->present);
 }
 
-static int64_t end_of(const struct kwhy_perf_sample *sample)
-{
-	return sample->start_ns + sample->length_ns;
-}
-
 /* Energy of the counts of a sample, in J, without the base power. */
 static double energy_of(const struct kwhy_perf_sample *sample, const struct kwhy_counter_model *model)
 {
@@ -85,9 +93,9 @@ static double energy_of(const struct kwhy_perf_sample *sample, const struct kwhy
  * Whether a device can have drawn that much. A single sample with counts that are no counts, such as those of
  * a damaged file, would outweigh all others.
  */
-static bool is_possible(const struct kwhy_perf_sample *sample, const struct kwhy_counter_model *model)
+static bool is_possible(const struct sample *sample)
 {
-	return energy_of(sample, model) <= POWER_MAX_W * 1e-9 * sample->length_ns;
+	return sample->energy_j <= POWER_MAX_W * 1e-9 * (double)(sample->end_ns - sample->start_ns);
 }
 
 static void thin_samples(struct division *division)
@@ -104,12 +112,11 @@ static void thin_samples(struct division *division)
 /* By time. Of samples that begin together, the one that was recorded first comes first. */
 static int compare_starts(const void *a, const void *b)
 {
-	const struct kwhy_perf_sample *left = *(const struct kwhy_perf_sample *const *)a,
-				      *right = *(const struct kwhy_perf_sample *const *)b;
+	const struct sample *left = a, *right = b;
 
 	if (left->start_ns != right->start_ns)
 		return left->start_ns < right->start_ns ? -1 : 1;
-	return (left > right) - (left < right);
+	return (left->number > right->number) - (left->number < right->number);
 }
 
 /* Leaves out each sample that begins before the end of the one before it. */
@@ -118,7 +125,7 @@ static void leave_out_overlaps(struct division *division)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < division->sample_count; i++)
-		if (!kept || division->samples[i]->start_ns >= end_of(division->samples[kept - 1]))
+		if (!kept || division->samples[i].start_ns >= division->samples[kept - 1].end_ns)
 			division->samples[kept++] = division->samples[i];
 	division->sample_count = kept;
 }
@@ -136,12 +143,14 @@ static enum kwhy_status keep_samples(struct division *division, const struct kwh
 	if (!division->samples)
 		return kwhy_fail_memory(error, "performance counters");
 	for (size_t i = 0; i < recording->perf_sample_count; i++) {
-		const struct kwhy_perf_sample *sample = &recording->perf_samples[i];
+		const struct kwhy_perf_sample *row = &recording->perf_samples[i];
 		const size_t count = division->sample_count;
+		const struct sample sample = {
+			row->start_ns, row->start_ns + row->length_ns, energy_of(row, model), (uint32_t)i};
 
-		if (sample->device != device || !is_possible(sample, model))
+		if (row->device != device || !is_possible(&sample))
 			continue;
-		is_ordered &= !count || sample->start_ns >= division->samples[count - 1]->start_ns;
+		is_ordered &= !count || sample.start_ns >= division->samples[count - 1].start_ns;
 		division->samples[division->sample_count++] = sample;
 	}
 	if (!is_ordered)
@@ -153,12 +162,11 @@ static enum kwhy_status keep_samples(struct division *division, const struct kwh
 
 static int compare_times(const void *a, const void *b)
 {
-	const struct kwhy_account *left = *(const struct kwhy_account *const *)a,
-				  *right = *(const struct kwhy_account *const *)b;
+	const struct candidate *left = a, *right = b;
 
 	if (left->time_ns != right->time_ns)
 		return left->time_ns > right->time_ns ? -1 : 1;
-	return (left > right) - (left < right);
+	return (left->account > right->account) - (left->account < right->account);
 }
 
 /* Gives the accounts with the most time a column each, and all others the last one. */
@@ -166,7 +174,7 @@ static enum kwhy_status choose_columns(
 	struct division *division, const struct kwhy_device_ledger *device_ledger, struct kwhy_error *error)
 {
 	const size_t count = device_ledger->account_count, own = count < COLUMNS_MAX ? count : COLUMNS_MAX;
-	const struct kwhy_account **order = malloc((count + 1) * sizeof(*order));
+	struct candidate *order = malloc((count + 1) * sizeof(*order));
 
 	division->column_count = own + (count > own);
 	division->column_of = malloc((count + 1) * sizeof(*division->column_of));
@@ -183,10 +191,10 @@ static enum kwhy_status choose_columns(
 		return kwhy_fail_memory(error, "performance counters");
 	}
 	for (size_t i = 0; i < count; i++)
-		order[i] = &device_ledger->accounts[i];
+		order[i] = (struct candidate){device_ledger->accounts[i].time_ns, (uint32_t)i};
 	qsort(order, count, sizeof(*order), compare_times);
 	for (size_t i = 0; i < count; i++)
-		division->column_of[order[i] - device_ledger->accounts] = (uint32_t)(i < own ? i : own);
+		division->column_of[order[i].account] = (uint32_t)(i < own ? i : own);
 	free(order);
 	return KWHY_OK;
 }
@@ -215,7 +223,7 @@ static size_t sample_after(const struct division *division, int64_t time_ns)
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (end_of(division->samples[middle]) <= time_ns)
+		if (division->samples[middle].end_ns <= time_ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -224,10 +232,10 @@ static size_t sample_after(const struct division *division, int64_t time_ns)
 }
 
 /* Time in ns that an activity ran in a sample. */
-static double time_in(const struct kwhy_perf_sample *sample, int64_t start_ns, int64_t end_ns)
+static double time_in(const struct sample *sample, int64_t start_ns, int64_t end_ns)
 {
 	const int64_t from_ns = start_ns > sample->start_ns ? start_ns : sample->start_ns,
-		      until_ns = end_ns < end_of(sample) ? end_ns : end_of(sample);
+		      until_ns = end_ns < sample->end_ns ? end_ns : sample->end_ns;
 
 	return until_ns > from_ns ? (double)(until_ns - from_ns) : 0;
 }
@@ -240,7 +248,7 @@ static enum kwhy_status share_sample(struct division *division, size_t sample, i
 
 	if (sample >= division->sample_count)
 		return KWHY_OK;
-	share.time_ns = time_in(division->samples[sample], start_ns, end_ns);
+	share.time_ns = time_in(&division->samples[sample], start_ns, end_ns);
 	return add_share(division, sample, &share, error);
 }
 
@@ -303,13 +311,13 @@ static void add_sample(struct division *division, double energy_j)
 	}
 }
 
-static void sum_samples(struct division *division, const struct kwhy_counter_model *model)
+static void sum_samples(struct division *division)
 {
 	size_t share = 0;
 
 	qsort(division->shares, division->share_count, sizeof(*division->shares), compare_shares);
 	for (size_t i = 0; i < division->sample_count; i++) {
-		const struct kwhy_perf_sample *sample = division->samples[i];
+		const struct sample *sample = &division->samples[i];
 		const size_t first = share;
 
 		while (share < division->share_count && division->shares[share].sample == i) {
@@ -317,10 +325,11 @@ static void sum_samples(struct division *division, const struct kwhy_counter_mod
 			share++;
 		}
 		for (size_t c = 0; c < division->column_count; c++)
-			division->times_ns[c] = (double)division->open[c] * sample->length_ns;
+			division->times_ns[c] = (double)division->open[c] *
+				(double)(sample->end_ns - sample->start_ns);
 		for (size_t k = first; k < share; k++)
 			division->times_ns[division->shares[k].column] += division->shares[k].time_ns;
-		add_sample(division, energy_of(sample, model));
+		add_sample(division, sample->energy_j);
 	}
 }
 
@@ -452,7 +461,7 @@ enum kwhy_status kwhy_counter_priors_find(const struct kwhy_recording *recording
 	if (!status && division.sample_count)
 		status = share_activities(&division, recording, device, device_ledger, error);
 	if (!status && division.share_count) {
-		sum_samples(&division, &profile->counter_model);
+		sum_samples(&division);
 		descend(&division);
 		status = write_priors(&division, device_ledger, &profile->counter_model, out_priors, error);
 	}
