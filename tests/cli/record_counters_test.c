@@ -33,6 +33,8 @@ static int end_fault(void **state)
 	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_of_fake_cuda.txt", 1);
 	unlink(place("two.txt"));
 	unlink(place("a"));
+	unlink(place("a.sqlite"));
+	remove_recording("b");
 	return end_one(state);
 }
 
