@@ -131,8 +131,8 @@ static void leave_out_overlaps(struct division *division)
 }
 
 /*
- * Keeps the samples of the device. They are in order of time, unless the samples of a later recording were
- * read before those of an earlier one.
+ * Keeps the samples of the device. They are in order of time, unless two recorders ran at the same time, or a
+ * file is damaged.
  */
 static enum kwhy_status keep_samples(struct division *division, const struct kwhy_recording *recording,
 	uint32_t device, const struct kwhy_counter_model *model, struct kwhy_error *error)

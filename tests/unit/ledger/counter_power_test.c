@@ -179,7 +179,7 @@ static void samples_that_overlap_and_of_other_devices_are_left_out(void **state)
 	assert_float_equal(prior_of(recording, model(), "a").above_idle_w, BASE_W + 500, 0.1);
 }
 
-static void samples_of_a_later_recording_may_come_first(void **state)
+static void samples_may_be_in_any_order(void **state)
 {
 	struct kwhy_recording *recording = build_one();
 
@@ -339,7 +339,7 @@ int main(void)
 		cmocka_unit_test(many_samples_are_thinned),
 		cmocka_unit_test(noise_of_samples_widens_the_prior),
 		cmocka_unit_test(samples_that_overlap_and_of_other_devices_are_left_out),
-		cmocka_unit_test(samples_of_a_later_recording_may_come_first),
+		cmocka_unit_test(samples_may_be_in_any_order),
 		cmocka_unit_test(a_sample_that_no_device_can_give_is_left_out),
 		cmocka_unit_test(copies_and_collectives_have_no_power_by_counters),
 		cmocka_unit_test(without_model_or_samples_there_are_no_powers),
