@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time between two readings in ms, and the longest time in s in which it ends after the recorder was killed. */
+/* Time between two readings in ms; and the longest life in s after the recorder was killed. */
 enum { READ_MS = 10, ORPHAN_S = 5 };
 #define FLUSH_NS INT64_C(1000000000)
 
