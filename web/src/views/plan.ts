@@ -64,7 +64,7 @@ function waterfall(plan: Plan, m: Measure): HTMLElement | null {
 			grid: isNarrow ? { left: 120, right: 40, top: 6, bottom: 34 } : { left: 230, right: 190, top: 6, bottom: 34 },
 			tooltip: { formatter: (p: { dataIndex: number }) => fallText(rows[p.dataIndex]!, m) },
 			xAxis: { type: "value", min: 0, max: reach, splitNumber: isNarrow ? 2 : 5, axisLabel: { color: color("muted"), formatter: (v: number) => m.show(v), showMaxLabel: false }, splitLine: { lineStyle: { color: color("line") } } },
-			yAxis: { type: "category", inverse: true, data: rows.map((r) => r.label), axisTick: { show: false }, axisLabel: { color: color("text"), width: isNarrow ? 104 : 215, fontSize: isNarrow ? 11 : 12, overflow: isNarrow ? "break" : "truncate" } },
+			yAxis: { type: "category", inverse: true, data: rows.map((r) => r.label), axisTick: { show: false }, axisLabel: { color: color("text"), width: isNarrow ? 104 : 215, fontSize: isNarrow ? 11 : 12, lineHeight: 15, overflow: isNarrow ? "break" : "truncate" } },
 			series: [{ type: "custom", renderItem: drawFall(rows, isNarrow), encode: { x: [1, 2], y: 0 }, data: rows.map((r, i) => [i, r.from, r.to]) }],
 		}),
 	}));
