@@ -27,7 +27,7 @@ LABELS = 300  # number of owners with labels of their own; in ten minutes there 
 WARM_UP_S = 15
 MEMORY_KB = 1024  # the rows of owners that ended stay for an hour
 LATE_S = 3  # figures of owners are up to one update late at both ends of the time, and scrapes are a second apart
-EXTRAPOLATED = 0.03  # increase() extrapolates the series of each job by half a scrape interval at its start
+EXTRAPOLATED = 0.03  # increase() extrapolates each series to the ends of the time, by up to a scrape interval each
 numbers = itertools.count(1)
 generator = random.Random(1)
 
@@ -149,7 +149,7 @@ def check_energy(prometheus, window_s, machine, say):
         say(f"{len(device)} devices have energy")
     for gpu in range(GPUS):
         name, late_j = str(gpu), LATE_S * watts(gpu)
-        if abs(device[name] - watts(gpu) * window_s) > late_j:
+        if abs(device[name] - watts(gpu) * window_s) > late_j + EXTRAPOLATED * watts(gpu) * window_s:
             say(f"device {name}: {device[name]} J in {window_s} s at {watts(gpu)} W")
         if abs(rise[name] - device[name]) > late_j:
             say(f"device {name}: its owners have {rise[name]} J, it has {device[name]} J")
