@@ -255,9 +255,8 @@ const char *kwhy_record_counters_failure(struct kwhy_record_counters *counters)
 		if (!first && counters->parts[i].error.status)
 			first = &counters->parts[i];
 	if (!counters->count)
-		return "samples of performance counters are missing: this machine has no NVIDIA GPU that "
-		       "kwhy "
-		       "can find; load the driver";
+		return "samples of performance counters are missing: no NVIDIA GPU was found; load the "
+		       "driver";
 	if (!first)
 		return NULL;
 	list_failed(counters, devices, sizeof(devices));

@@ -89,7 +89,8 @@ static void answer(const struct process *process, bool is_end, const struct kwhy
 	send(process->socket, &message, sizeof(message), MSG_NOSIGNAL);
 }
 
-/* Waits for the next order, but not longer than `most_ms`; -1: without limit. False: the sampling is to end.
+/*
+ * Waits for the next order, but not longer than `most_ms`; -1: without limit. False: the sampling is to end.
  */
 static bool take_order(struct process *process, int most_ms)
 {
@@ -194,8 +195,7 @@ static enum kwhy_status begin(struct process *process, const char *producer, str
 	if (status)
 		return status;
 	begin_file(process, producer);
-	status = kwhy_pm_sampling_start(&process->pm, error);
-	return status;
+	return kwhy_pm_sampling_start(&process->pm, error);
 }
 
 static void end_file(struct process *process)
