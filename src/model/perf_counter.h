@@ -22,4 +22,10 @@ struct kwhy_perf_sample {
 	float counts[KWHY_PERF_COUNTER_COUNT];
 };
 
+/* A time in which the performance counters of a device were enabled, which lets it draw more power. */
+struct kwhy_counter_window {
+	int64_t start_ns, end_ns;
+	uint32_t device; /* index into the recording's devices */
+};
+
 #endif

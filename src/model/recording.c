@@ -64,6 +64,7 @@ void kwhy_recording_free(struct kwhy_recording *recording)
 	}
 	free(recording->gauges);
 	free(recording->perf_samples);
+	free(recording->counter_windows);
 	free(recording->coverage);
 	free(recording->selections);
 	free(recording->costs);
@@ -151,6 +152,8 @@ DEFINE_ADD_PLAIN(
 	power_files, power_file, kwhy_power_file, power_file_count, power_file_capacity, "power files")
 DEFINE_ADD_PLAIN(perf_samples, perf_sample, kwhy_perf_sample, perf_sample_count, perf_sample_capacity,
 	"samples of performance counters")
+DEFINE_ADD_PLAIN(counter_windows, counter_window, kwhy_counter_window, counter_window_count,
+	counter_window_capacity, "times in which performance counters were enabled")
 DEFINE_ADD_PLAIN(coverage, coverage, kwhy_coverage, coverage_count, coverage_capacity, "coverage")
 DEFINE_ADD_PLAIN(
 	selections, selection, kwhy_selection, selection_count, selection_capacity, "selections of a run")

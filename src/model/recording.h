@@ -412,7 +412,8 @@ struct kwhy_recording {
 	struct kwhy_power_series *power;
 	struct kwhy_power_file *power_files; /* files of power readings alone, apart from traces */
 	struct kwhy_gauge_series *gauges;
-	struct kwhy_perf_sample *perf_samples; /* in the order in which they were written */
+	struct kwhy_perf_sample *perf_samples;	     /* in the order in which they were written */
+	struct kwhy_counter_window *counter_windows; /* in the order in which they were written */
 	struct kwhy_coverage *coverage;
 	struct kwhy_selection *selections;
 	struct kwhy_cost *costs;
@@ -423,13 +424,13 @@ struct kwhy_recording {
 	struct kwhy_note *notes;
 	size_t source_count, device_count, machine_count, process_count, thread_count, stream_count,
 		range_count, collective_count, memory_count, power_count, power_file_count, gauge_count,
-		perf_sample_count, coverage_count, selection_count, cost_count, overhead_count, burst_count,
-		unprobed_count, work_count, note_count;
+		perf_sample_count, counter_window_count, coverage_count, selection_count, cost_count,
+		overhead_count, burst_count, unprobed_count, work_count, note_count;
 	size_t source_capacity, device_capacity, machine_capacity, process_capacity, thread_capacity,
 		stream_capacity, range_capacity, collective_capacity, memory_capacity, power_capacity,
-		power_file_capacity, gauge_capacity, perf_sample_capacity, coverage_capacity,
-		selection_capacity, cost_capacity, overhead_capacity, burst_capacity, unprobed_capacity,
-		work_capacity, note_capacity;
+		power_file_capacity, gauge_capacity, perf_sample_capacity, counter_window_capacity,
+		coverage_capacity, selection_capacity, cost_capacity, overhead_capacity, burst_capacity,
+		unprobed_capacity, work_capacity, note_capacity;
 
 	struct kwhy_activities activities;
 	struct kwhy_calls calls;
@@ -491,6 +492,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_gauge(struct kwhy_recording *r
 	enum kwhy_gauge gauge, uint32_t device, int64_t time_ns, int64_t value, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_perf_sample(
 	struct kwhy_recording *recording, const struct kwhy_perf_sample *sample, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_recording_add_counter_window(
+	struct kwhy_recording *recording, const struct kwhy_counter_window *window, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_coverage(
 	struct kwhy_recording *recording, const struct kwhy_coverage *coverage, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_selection(

@@ -314,6 +314,13 @@ struct kwhy_wire_counters {
 	float counts[8]; /* in the order of enum kwhy_perf_counter */
 };
 
+/* A time in which the counters of a device were enabled, which lets the device draw more power. */
+struct kwhy_wire_counter_window {
+	int64_t start_mono_ns, end_mono_ns;
+	int32_t device; /* number of the device, as in this writer's DEVICE records */
+	uint32_t reserved;
+};
+
 /*
  * Start of a NAME record. `length` bytes of the name follow, without NUL, then zeros up to a multiple of 8.
  */
@@ -347,7 +354,8 @@ struct kwhy_wire_name {
 	X(UNPROBED, unprobed)   \
 	X(FRAME, frame)         \
 	X(SAMPLE, sample)       \
-	X(COUNTERS, counters)
+	X(COUNTERS, counters)   \
+	X(COUNTER_WINDOW, counter_window)
 
 enum kwhy_wire_kind {
 	KWHY_WIRE_NAME, /* the only kind whose records differ in length */
@@ -376,7 +384,8 @@ _Static_assert(sizeof(struct kwhy_wire_run) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_selection) == 48 && sizeof(struct kwhy_wire_cost) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_burst) == 64 && sizeof(struct kwhy_wire_unprobed) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_frame) == 32 && sizeof(struct kwhy_wire_sample) == 32, "format");
-_Static_assert(sizeof(struct kwhy_wire_counters) == 48, "format");
+_Static_assert(
+	sizeof(struct kwhy_wire_counters) == 48 && sizeof(struct kwhy_wire_counter_window) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_end) == 16 && sizeof(struct kwhy_wire_name) == 8, "format");
 
 #endif

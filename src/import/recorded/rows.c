@@ -244,6 +244,22 @@ static enum kwhy_status add_counters(struct kwhy_recorded *recorded, uint32_t wr
 	return kwhy_recording_add_perf_sample(recorded->recording, &sample, error);
 }
 
+static enum kwhy_status add_counter_window(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_counter_window *window, struct kwhy_error *error)
+{
+	const struct kwhy_track_key device = {writer, window->device, 0};
+	struct kwhy_counter_window row = {
+		.start_ns = kwhy_recorded_time(recorded, writer, window->start_mono_ns),
+		.end_ns = kwhy_recorded_time(recorded, writer, window->end_mono_ns)};
+
+	if (row.start_ns == KWHY_UNKNOWN_TIME || row.end_ns == KWHY_UNKNOWN_TIME ||
+		row.end_ns <= row.start_ns || !kwhy_track_map_find(&recorded->devices, device, &row.device)) {
+		recorded->recording->lost.skipped_events++;
+		return KWHY_OK;
+	}
+	return kwhy_recording_add_counter_window(recorded->recording, &row, error);
+}
+
 static enum kwhy_status add_row(struct kwhy_recorded *recorded, uint32_t writer, unsigned kind,
 	const void *record, struct kwhy_error *error)
 {
@@ -262,6 +278,8 @@ static enum kwhy_status add_row(struct kwhy_recorded *recorded, uint32_t writer,
 		return add_reading(recorded, writer, record, error);
 	case KWHY_WIRE_COUNTERS:
 		return add_counters(recorded, writer, record, error);
+	case KWHY_WIRE_COUNTER_WINDOW:
+		return add_counter_window(recorded, writer, record, error);
 	case KWHY_WIRE_MEMORY:
 		return kwhy_recorded_memory_keep(recorded, writer, record, error);
 	case KWHY_WIRE_OVERHEAD:
