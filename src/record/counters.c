@@ -73,7 +73,7 @@ static void fork_part(struct kwhy_record_counters *counters, size_t index, const
 }
 
 enum kwhy_status kwhy_record_counters_open(const struct kwhy_sensors *sensors, const char *producer,
-	struct kwhy_record_counters **out, struct kwhy_error *error)
+	double share, struct kwhy_record_counters **out, struct kwhy_error *error)
 {
 	struct kwhy_record_counters *counters = calloc(1, sizeof(*counters));
 
@@ -83,7 +83,8 @@ enum kwhy_status kwhy_record_counters_open(const struct kwhy_sensors *sensors, c
 		free(counters);
 		return kwhy_fail_memory(error, "the performance counters");
 	}
-	counters->order = (struct kwhy_record_counters_order){INT64_MIN, INT64_MAX, 0, ""};
+	counters->order = (struct kwhy_record_counters_order){
+		.start_mono_ns = INT64_MIN, .end_mono_ns = INT64_MAX, .share = share};
 	for (size_t i = 0; i < sensors->device_count; i++) {
 		if (!is_sampled(&sensors->devices[i]))
 			continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/counters_process.h"
 
+#include "base/random.h"
 #include "record/file.h"
 #include "record/pm_sampling.h"
 
@@ -21,12 +22,25 @@
 enum { READ_MS = 10, ORPHAN_S = 5 };
 #define FLUSH_NS INT64_C(1000000000)
 
+/*
+ * While a GPU's counters are enabled it draws some 30 W more (docs/results/probe.md). So they are enabled
+ * for a window in each period. SWITCHING_NS is the longest time that enabling and disabling them took on an
+ * H200. The window lies at a random time of the period, because a program may repeat itself every 2 s.
+ */
+#define PERIOD_NS INT64_C(2000000000)
+#define SWITCHING_NS INT64_C(700000000)
+
 struct process {
 	int socket;
 	const struct kwhy_sensor_device *device;
 	struct kwhy_record_counters_order order;
 	struct kwhy_record_file file;
 	struct kwhy_pm_sampling pm;
+	bool is_sampling;
+	int64_t period_mono_ns; /* start of the current period */
+	int64_t from_mono_ns;	/* time when the counters were or will be enabled */
+	int64_t until_mono_ns;	/* end of the current window; INT64_MAX: it has none */
+	uint64_t random;
 	int64_t start_cpu_ns, flushed_mono_ns;
 };
 
@@ -168,19 +182,99 @@ static enum kwhy_status read_samples(struct process *process, bool *out_more, st
 	return status ? status : check_file(process, error);
 }
 
-/* Samples until the recorder ends the sampling, and then reads the last samples. */
-static enum kwhy_status sample(struct process *process, struct kwhy_error *error)
+/* Length of a window in which counters are sampled, ns; INT64_MAX: all the time is one window. */
+static int64_t window_ns(const struct process *process)
 {
+	return process->order.share < 1 ? (int64_t)(process->order.share * (double)PERIOD_NS) : INT64_MAX;
+}
+
+static enum kwhy_status begin_window(struct process *process, struct kwhy_error *error)
+{
+	const int64_t length_ns = window_ns(process);
+	enum kwhy_status status;
+
+	process->from_mono_ns = kwhy_clock_mono_ns();
+	process->is_sampling = true;
+	status = kwhy_pm_sampling_start(&process->pm, length_ns, error);
+	process->until_mono_ns = length_ns < INT64_MAX ? kwhy_clock_mono_ns() + length_ns : INT64_MAX;
+	return status;
+}
+
+/* Notes from when to when the counters were enabled. */
+static void write_window(struct process *process)
+{
+	struct kwhy_wire_counter_window *row = kwhy_block_writer_add(
+		&process->file.writer, KWHY_WIRE_COUNTER_WINDOW);
+
+	if (row)
+		*row = (struct kwhy_wire_counter_window){.start_mono_ns = process->from_mono_ns,
+			.end_mono_ns = kwhy_clock_mono_ns(),
+			.device = process->device->index};
+}
+
+/* Chooses when the next window begins, in the period after the current one or, if it is late, after that. */
+static void choose_window(struct process *process)
+{
+	const int64_t now_ns = kwhy_clock_mono_ns();
+	const double free_ns = (double)(PERIOD_NS - SWITCHING_NS - window_ns(process));
+
+	do
+		process->period_mono_ns += PERIOD_NS;
+	while (process->period_mono_ns < now_ns);
+	process->from_mono_ns = process->period_mono_ns +
+		(int64_t)(free_ns * kwhy_random_share(kwhy_random_next(&process->random)));
+}
+
+static enum kwhy_status end_window(struct process *process, struct kwhy_error *error)
+{
+	bool more = true;
+	enum kwhy_status status = kwhy_pm_sampling_stop(&process->pm, error);
+
+	while (!status && more)
+		status = read_samples(process, &more, error);
+	if (!status)
+		status = kwhy_pm_sampling_release(&process->pm, error);
+	write_window(process);
+	process->is_sampling = false;
+	return status;
+}
+
+/* Whether a window may begin: samples of that time would be recorded. */
+static bool is_due(const struct process *process, int64_t now_ns)
+{
+	return now_ns >= process->from_mono_ns && now_ns >= process->order.start_mono_ns &&
+		now_ns < process->order.end_mono_ns;
+}
+
+/* Reads samples, or begins or ends a window. *out_wait_ms: longest time until the next step. */
+static enum kwhy_status step(struct process *process, int *out_wait_ms, struct kwhy_error *error)
+{
+	const int64_t now_ns = kwhy_clock_mono_ns();
 	bool more = false;
 	enum kwhy_status status = KWHY_OK;
 
-	while (!status && take_order(process, more ? 0 : READ_MS))
+	*out_wait_ms = READ_MS;
+	if (!process->is_sampling)
+		return is_due(process, now_ns) ? begin_window(process, error) : KWHY_OK;
+	if (now_ns < process->until_mono_ns) {
 		status = read_samples(process, &more, error);
-	if (!status)
-		status = kwhy_pm_sampling_stop(&process->pm, error);
-	for (more = true; !status && more;)
-		status = read_samples(process, &more, error);
+		*out_wait_ms = more ? 0 : READ_MS;
+		return status;
+	}
+	status = end_window(process, error);
+	choose_window(process);
 	return status;
+}
+
+/* Samples until the recorder ends the sampling, and then reads the last samples. */
+static enum kwhy_status sample(struct process *process, struct kwhy_error *error)
+{
+	int wait_ms = 0;
+	enum kwhy_status status = KWHY_OK;
+
+	while (!status && take_order(process, wait_ms))
+		status = step(process, &wait_ms, error);
+	return !status && process->is_sampling ? end_window(process, error) : status;
 }
 
 static enum kwhy_status begin(struct process *process, const char *producer, struct kwhy_error *error)
@@ -189,13 +283,16 @@ static enum kwhy_status begin(struct process *process, const char *producer, str
 
 	if (!take_order(process, -1))
 		_exit(0);
+	process->period_mono_ns = kwhy_clock_mono_ns();
+	process->random = (uint64_t)process->period_mono_ns;
+	if (!status)
+		status = begin_window(process, error);
 	if (!status)
 		status = kwhy_record_file_open(
 			&process->file, process->order.path, process->order.limit_bytes, error);
-	if (status)
-		return status;
-	begin_file(process, producer);
-	return kwhy_pm_sampling_start(&process->pm, error);
+	if (!status)
+		begin_file(process, producer);
+	return status;
 }
 
 static void end_file(struct process *process)

@@ -15,8 +15,9 @@
  */
 struct kwhy_record_counters_order {
 	int64_t start_mono_ns, end_mono_ns; /* samples outside this window are not recorded */
-	uint64_t limit_bytes;		    /* largest size of the file; 0: no limit; in the first order */
-	char path[PATH_MAX];		    /* path of the file, which must not exist; in the first order */
+	double share;	      /* share of the time that is sampled, 0 to 1; in the first order */
+	uint64_t limit_bytes; /* largest size of the file; 0: no limit; in the first order */
+	char path[PATH_MAX];  /* path of the file, which must not exist; in the first order */
 };
 
 struct kwhy_record_counters_answer {

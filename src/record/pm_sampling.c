@@ -9,11 +9,13 @@
 #include <string.h>
 
 /*
- * The device's buffer holds samples that are not decoded yet. With 256 MiB a process that does not run for a
- * second loses none. One decoding takes up to IMAGE_SAMPLES; its time grows with that number even if there
- * are few samples.
+ * The device's buffer holds samples that are not decoded yet: BUFFER_BYTES_PER_S for each second for which
+ * this process may not run, measured on an H200 (50 kB per sample). A larger buffer takes longer to enable.
+ * One decoding takes up to IMAGE_SAMPLES; its time grows with that number even if there are few samples.
  */
-#define BUFFER_BYTES (UINT64_C(256) << 20)
+#define BUFFER_BYTES_PER_S (UINT64_C(256) << 20)
+#define LONGEST_PAUSE_NS INT64_C(1000000000)
+#define SHORTEST_PAUSE_NS INT64_C(250000000)
 enum { IMAGE_SAMPLES = 500, UUID_BYTES = 48 };
 
 /* A struct for a call, with its first member set. */
@@ -197,11 +199,20 @@ static enum kwhy_status make_data(struct kwhy_pm_sampling *pm, struct kwhy_error
 	return status;
 }
 
-static enum kwhy_status configure(struct kwhy_pm_sampling *pm, struct kwhy_error *error)
+static uint64_t buffer_bytes(int64_t most_ns)
+{
+	if (most_ns > LONGEST_PAUSE_NS)
+		most_ns = LONGEST_PAUSE_NS;
+	if (most_ns < SHORTEST_PAUSE_NS)
+		most_ns = SHORTEST_PAUSE_NS;
+	return BUFFER_BYTES_PER_S * (uint64_t)most_ns / 1000000000;
+}
+
+static enum kwhy_status enable(struct kwhy_pm_sampling *pm, int64_t most_ns, struct kwhy_error *error)
 {
 	ASK(enable, out_sampling, enable, .device = pm->device);
 	ASK(config, append, config, .image_bytes = pm->config_bytes, .image = pm->config,
-		.buffer_bytes = BUFFER_BYTES, .interval_ns = KWHY_PM_INTERVAL_NS,
+		.buffer_bytes = buffer_bytes(most_ns), .interval_ns = KWHY_PM_INTERVAL_NS,
 		.trigger = KWHY_CUPTI_PM_TRIGGER_TIME, .append = KWHY_CUPTI_PM_KEEP_OLDEST);
 	enum kwhy_status status = check(
 		pm, pm->calls.cuptiPmSamplingEnable(&enable), "sample counters of this GPU", error);
@@ -211,7 +222,7 @@ static enum kwhy_status configure(struct kwhy_pm_sampling *pm, struct kwhy_error
 	config.sampling = pm->sampling = enable.out_sampling;
 	status = check(
 		pm, pm->calls.cuptiPmSamplingSetConfig(&config), "sample these counters at once", error);
-	return status ? status : make_data(pm, error);
+	return status || pm->data ? status : make_data(pm, error);
 }
 
 enum kwhy_status kwhy_pm_sampling_open(
@@ -225,15 +236,19 @@ enum kwhy_status kwhy_pm_sampling_open(
 		status = open_host(pm, error);
 	if (!status)
 		status = choose_metrics(pm, error);
-	return status ? status : configure(pm, error);
+	return status;
 }
 
-enum kwhy_status kwhy_pm_sampling_start(struct kwhy_pm_sampling *pm, struct kwhy_error *error)
+enum kwhy_status kwhy_pm_sampling_start(
+	struct kwhy_pm_sampling *pm, int64_t most_ns, struct kwhy_error *error)
 {
-	ASK(switch, sampling, ask, .sampling = pm->sampling);
-	enum kwhy_status status = check(
-		pm, pm->calls.cuptiPmSamplingStart(&ask), "start to sample counters", error);
+	ASK(switch, sampling, ask, .zero = NULL);
+	enum kwhy_status status = enable(pm, most_ns, error);
 
+	if (status)
+		return status;
+	ask.sampling = pm->sampling;
+	status = check(pm, pm->calls.cuptiPmSamplingStart(&ask), "start to sample counters", error);
 	pm->is_started = !status;
 	return status;
 }
@@ -244,6 +259,14 @@ enum kwhy_status kwhy_pm_sampling_stop(struct kwhy_pm_sampling *pm, struct kwhy_
 
 	pm->is_started = false;
 	return check(pm, pm->calls.cuptiPmSamplingStop(&ask), "stop to sample counters", error);
+}
+
+enum kwhy_status kwhy_pm_sampling_release(struct kwhy_pm_sampling *pm, struct kwhy_error *error)
+{
+	ASK(switch, sampling, ask, .sampling = pm->sampling);
+
+	pm->sampling = NULL;
+	return check(pm, pm->calls.cuptiPmSamplingDisable(&ask), "release the GPU's counters", error);
 }
 
 /* Reads one decoded sample. *out_valid: its times can be those of a sample. */

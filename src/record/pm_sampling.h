@@ -17,7 +17,7 @@ struct kwhy_pm_sampling {
 	struct kwhy_cupti_pm_calls calls;
 	size_t device; /* CUDA's number of the device */
 	kwhy_cupti_host host;
-	kwhy_cupti_pm sampling;			       /* NULL: not enabled */
+	kwhy_cupti_pm sampling; /* NULL: not enabled; the device draws no power for it */
 	uint8_t *availability, *config, *data, *blank; /* blank: `data` without samples */
 	size_t config_bytes, data_bytes;
 	bool is_started;
@@ -34,10 +34,19 @@ struct kwhy_pm_sampling {
 KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_open(
 	struct kwhy_pm_sampling *pm, const char *uuid, struct kwhy_error *error);
 
-KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_start(struct kwhy_pm_sampling *pm, struct kwhy_error *error);
+/*
+ * Starts to sample, which takes 0.1 to 0.3 s. From this call until the end of kwhy_pm_sampling_release() the
+ * device draws some 30 W more. `most_ns` is the longest time for which it will sample; INT64_MAX: no limit.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_start(
+	struct kwhy_pm_sampling *pm, int64_t most_ns, struct kwhy_error *error);
 
 /* Stops sampling. Samples until then can still be read. */
 KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_stop(struct kwhy_pm_sampling *pm, struct kwhy_error *error);
+
+/* After kwhy_pm_sampling_stop(): gives the device's counters free. The sampling can be started again. */
+KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_release(
+	struct kwhy_pm_sampling *pm, struct kwhy_error *error);
 
 /* Receives a sample; its start is a time on CLOCK_MONOTONIC, and its device is 0. */
 typedef void kwhy_pm_sampling_seen(void *context, const struct kwhy_perf_sample *sample);

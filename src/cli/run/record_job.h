@@ -11,6 +11,7 @@ struct kwhy_record_options {
 	double digest_every_s;
 	const char *output, *devices, *replay, *limit, *range, *graphs;
 	double delay_s, duration_s, duty_percent, window_s, gauges_s;
+	double counter_percent; /* NAN: not given */
 	struct kwhy_strings work, counts, meters;
 	struct kwhy_strings earlier; /* recordings of kwhy probe that the new recording continues */
 	bool power_only, memory, no_calls, no_lines, counters, one_file, progress, quiet;
@@ -46,6 +47,10 @@ struct kwhy_record_options {
 			offsetof(type, member.meters)},                                                      \
 		{"power-file", 0, "FILE", "play back a power CSV instead of this machine's meters",          \
 			KWHY_OPTION_TEXT, offsetof(type, member.replay)},                                    \
+		{"counters", 0, NULL, "performance counters of the GPUs, too; they tell what kernels draw",  \
+			KWHY_OPTION_FLAG, offsetof(type, member.counters)},                                  \
+		{"counter-share", 0, "P%", "share of the time in which counters are sampled; default 10",    \
+			KWHY_OPTION_NUMBER, offsetof(type, member.counter_percent)},                         \
 	{                                                                                                    \
 		"quiet", 'q', NULL, "no report at the end", KWHY_OPTION_FLAG, offsetof(type, member.quiet)   \
 	}

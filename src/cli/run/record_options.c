@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run/record_job.h"
 
+#include "record/counters.h"
 #include "record/ranges.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 void kwhy_record_options_init(struct kwhy_record_options *options)
 {
 	options->delay_s = options->duration_s = options->duty_percent = options->window_s = NAN;
-	options->digest_every_s = NAN;
+	options->digest_every_s = options->counter_percent = NAN;
 	options->gauges_s = 1;
 }
 
@@ -106,6 +107,15 @@ static enum kwhy_status check_counters(const struct kwhy_record_options *options
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--counters and --power-file exclude each other: the counters are those of this "
 			"machine's GPUs, and the power is not");
+	if (isnan(options->counter_percent))
+		return KWHY_OK;
+	if (!options->counters)
+		return kwhy_fail(error, KWHY_E_USAGE, "--counter-share goes with --counters");
+	if (options->counter_percent != 100 &&
+		!(options->counter_percent >= 1 &&
+			options->counter_percent <= 100 * KWHY_RECORD_COUNTERS_SHARE_MAX))
+		return kwhy_fail(error, KWHY_E_USAGE, "--counter-share takes 1 to %g %%, or 100 %%",
+			100 * KWHY_RECORD_COUNTERS_SHARE_MAX);
 	return KWHY_OK;
 }
 
