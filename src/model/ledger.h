@@ -274,9 +274,8 @@ struct kwhy_device_energy {
 	int64_t edge_ns;    /* length of the run's unmetered time; 0 also if the device has no readings */
 	int64_t between_nj; /* metered energy in unrecorded time between the run's first start and last end */
 	int64_t between_ns; /* length of the metered part of that unrecorded time; 0: no reading lies in it */
-	int64_t counting_nj; /* what the sampling of performance counters drew in the device's run, by the
-				machine profile; the run's energy contains it. 0: no counters were sampled, or
-				their power is unknown */
+	int64_t counting_nj; /* what enabled performance counters drew in the device's run; no other energy
+				contains it. 0: no counters were enabled */
 	double clean_idle_w, context_idle_w; /* idle levels that the ledger uses; NAN: unknown */
 	bool clean_idle_measured, /* clean_idle_w was measured in this recording, in time without a context;
 				     false: it is from a profile */

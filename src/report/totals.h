@@ -75,7 +75,7 @@ struct kwhy_totals {
 	 * other field includes them
 	 */
 	int64_t probing_ns, probing_nj;
-	int64_t counting_nj; /* part of the energy that the sampling of performance counters drew, modelled */
+	int64_t counting_nj; /* energy that enabled performance counters drew; no other energy contains it */
 	/* accounts, sorted by energy (by time where that is unknown), largest first */
 	struct kwhy_total *rows;
 	size_t row_count;

@@ -291,8 +291,8 @@ static void without_cupti_there_are_no_samples(void **state)
 
 static void a_full_file_ends_the_samples_and_loses_no_record_of_the_program(void **state)
 {
-	const char *const words[] = {"record", "-q", "--counters", "--max-size", "64K", "-o", place("a"),
-		"--", "sh", "-c", PROGRAM "; sleep 0.5", NULL};
+	const char *const words[] = {"record", "-q", "--counters", "--counter-share", "100%", "--max-size",
+		"64K", "-o", place("a"), "--", "sh", "-c", PROGRAM "; sleep 0.5", NULL};
 	struct kwhy_recording *recording;
 
 	(void)state;
@@ -326,11 +326,11 @@ static void the_first_screen_says_what_sampling_drew(void **state)
 	(void)state;
 	assert_done(SPAWN("record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c", PROGRAM), 0, "");
 	spawned = SPAWN("report", place("a"));
-	assert_non_null(strstr(spawned.out.data, "  Sampling the performance counters drew some "));
+	assert_non_null(strstr(spawned.out.data, "  Sampling performance counters took another "));
 	spawned_done(&spawned);
 	assert_done(SPAWN("record", "-q", "-o", place("b"), "--", "sh", "-c", PROGRAM), 0, "");
 	spawned = SPAWN("report", place("b"));
-	assert_null(strstr(spawned.out.data, "Sampling the performance counters"));
+	assert_null(strstr(spawned.out.data, "Sampling performance counters"));
 	spawned_done(&spawned);
 }
 
@@ -361,6 +361,10 @@ static void counters_need_kernels_and_meters(void **state)
 		"--counters and --power-only exclude each other");
 	assert_done(SPAWN("record", "--counters", "--power-file", "a.csv", "--", "true"), 2,
 		"--counters and --power-file exclude each other");
+	assert_done(SPAWN("record", "--counter-share", "20", "--", "true"), 2,
+		"--counter-share goes with --counters");
+	assert_done(SPAWN("record", "--counters", "--counter-share", "80", "--", "true"), 2,
+		"--counter-share takes 1 to 60 %, or 100 %");
 }
 
 #define FAULT(name) cmocka_unit_test_teardown(name, end_fault)

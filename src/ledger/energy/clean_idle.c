@@ -366,22 +366,28 @@ enum kwhy_status kwhy_ledger_clean(struct kwhy_ledger *ledger, const struct kwhy
 	struct kwhy_device_meters meters;
 	struct kwhy_normal tau_s, delay_s;
 	struct quiet quiet = {0};
-	enum kwhy_status status = kwhy_device_meters_find(&meters, recording, device, error);
+	enum kwhy_status status = kwhy_device_meters_find(
+		&meters, recording, device, options->profile, error);
 
 	quiet.series = status
 		? NULL
 		: kwhy_device_meters_best(&meters, KWHY_METER_OWNER_GPU, KWHY_METER_ROLE_SAMPLES);
-	if (status || !quiet.series || covered->is_in_windows || first[0] == first[1])
+	if (status || !quiet.series || covered->is_in_windows || first[0] == first[1]) {
+		kwhy_device_meters_done(&meters);
 		return status;
+	}
 	quiet.scratch = calloc(quiet.series->count, sizeof(*quiet.scratch));
-	if (!quiet.scratch)
+	if (!quiet.scratch) {
+		kwhy_device_meters_done(&meters);
 		return kwhy_fail_memory(error, "power samples");
+	}
 	kwhy_priors_response(quiet.series->meter, options->profile, &tau_s, &delay_s);
 	quiet.tau_s = tau_s.mean;
 	quiet.delay_s = delay_s.mean;
 	quiet.known_divide_w = known_divide(&recording->devices[device], options->profile);
 	look_around(&quiet, &ledger->devices[device], covered);
 	free(quiet.scratch);
+	kwhy_device_meters_done(&meters);
 	return KWHY_OK;
 }
 

@@ -23,6 +23,7 @@
 #define CONTRADICTION_NOTED 0.08
 #define COUNTER_NOTED 0.04
 #define STRETCHES_MIN 3
+#define QUANTILE_95_SDS 1.645 /* 95 % quantile of a normal density, in standard deviations */
 
 /* State of the attribution of one device's energy; docs/attribution.md describes the method. */
 struct attribution {
@@ -66,10 +67,25 @@ static void forget(struct kwhy_device_energy *energy)
 	};
 }
 
+/* Adds the uncertainty of the power that enabled performance counters took to that of the total. */
+static void widen_by_counters(struct attribution *attribution)
+{
+	const struct kwhy_counter_windows *counters = &attribution->meters.counters;
+	struct kwhy_metered_total *total = &attribution->total;
+	double half_nj;
+
+	if (!counters->count || !total->count || total->sum_nj <= 0)
+		return;
+	half_nj = QUANTILE_95_SDS * counters->sd_w *
+		(double)kwhy_counter_windows_ns(
+			counters, total->intervals[0].start_ns, total->intervals[total->count - 1].end_ns);
+	total->sampling_ratio = hypot(total->sampling_ratio, half_nj / (double)total->sum_nj);
+}
+
 static enum kwhy_status find_total(struct attribution *attribution, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_device_meters_find(
-		&attribution->meters, attribution->recording, attribution->device, error);
+	enum kwhy_status status = kwhy_device_meters_find(&attribution->meters, attribution->recording,
+		attribution->device, attribution->options->profile, error);
 
 	if (!status)
 		status = kwhy_covered_init(
@@ -78,6 +94,8 @@ static enum kwhy_status find_total(struct attribution *attribution, struct kwhy_
 		status = kwhy_energy_total_choose(&attribution->total, attribution->ledger,
 			&attribution->meters, &attribution->covered, attribution->options->ignore_counter,
 			error);
+	if (!status)
+		widen_by_counters(attribution);
 	return status;
 }
 
@@ -424,26 +442,23 @@ static enum kwhy_status note_learnt(struct attribution *attribution, int32_t ind
 				classes->count, index);
 }
 
-/*
- * Time of the device's run in which its performance counters were sampled, in ns. Of samples that overlap, as
- * those of two recorders do, it is at most the whole run.
- */
-static int64_t sampled_ns(const struct attribution *attribution)
+/* Notes what enabled performance counters drew in the device's run. */
+static enum kwhy_status note_counting(
+	struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
-	const struct kwhy_recording *recording = attribution->recording;
+	const struct kwhy_counter_windows *counters = &attribution->meters.counters;
 	const struct kwhy_device_time *time = &attribution->device_ledger->time;
-	int64_t sum_ns = 0;
+	const int64_t length_ns = kwhy_counter_windows_ns(counters, time->first_ns, time->last_ns);
+	char length[KWHY_QUANTITY_BYTES];
 
-	for (size_t i = 0; i < recording->perf_sample_count; i++) {
-		const struct kwhy_perf_sample *sample = &recording->perf_samples[i];
-		const int64_t end_ns = sample->start_ns + sample->length_ns,
-			      from_ns = sample->start_ns > time->first_ns ? sample->start_ns : time->first_ns,
-			      until_ns = end_ns < time->last_ns ? end_ns : time->last_ns;
-
-		if (sample->device == attribution->device && until_ns > from_ns)
-			sum_ns += until_ns - from_ns;
-	}
-	return sum_ns < time->last_ns - time->first_ns ? sum_ns : time->last_ns - time->first_ns;
+	if (length_ns <= 0)
+		return KWHY_OK;
+	attribution->device_ledger->energy.counting_nj = llround(counters->extra_w * (double)length_ns);
+	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "counting-energy", error,
+		"the performance counters of device %d were enabled for %s of its run, in which it drew %.0f "
+		"± %.0f W more; no figure of the run includes these %.3g J",
+		index, kwhy_quantity_time(length, length_ns), counters->extra_w,
+		QUANTILE_95_SDS * counters->sd_w, counters->extra_w * 1e-9 * (double)length_ns);
 }
 
 /* Notes how many powers came from performance counters, or why none did. */
@@ -451,28 +466,24 @@ static enum kwhy_status note_counted(struct attribution *attribution, int32_t in
 {
 	const struct kwhy_power_classes *classes = &attribution->classes;
 	const struct kwhy_profile *profile = attribution->options->profile;
-	const int64_t length_ns = sampled_ns(attribution);
+	enum kwhy_status status;
 	size_t count = 0;
 
-	if (!length_ns)
+	if (!attribution->meters.counters.count)
 		return KWHY_OK;
+	status = note_counting(attribution, index, error);
 	for (size_t c = 0; c < classes->count; c++)
 		count += classes->priors[c].is_counted;
+	if (status)
+		return status;
 	if (!profile || !(profile->counter_model.spread > 0))
 		return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "counters-unused", error,
 			"the performance counters of device %d are not used: its machine profile has no "
-			"power "
-			"model by counters",
+			"power model by counters",
 			index);
-	attribution->device_ledger->energy.counting_nj = llround(
-		profile->counter_model.sampling_w * (double)length_ns);
-	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "powers-counted", error,
-		"%zu of the %zu powers of device %d start from its performance counters. Their sampling "
-		"draws "
-		"power itself, some %.0f W by the machine profile, which all figures of the device contain: "
-		"a "
-		"recording without --counters shows the energy of the run",
-		count, classes->count, index, profile->counter_model.sampling_w);
+	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "powers-counted", error,
+		"%zu of the %zu powers of device %d start from its performance counters", count,
+		classes->count, index);
 }
 
 static enum kwhy_status note(struct attribution *attribution, struct kwhy_error *error)
@@ -514,6 +525,7 @@ static void attribution_done(struct attribution *attribution)
 	kwhy_power_classes_done(&attribution->classes);
 	kwhy_metered_total_done(&attribution->total);
 	kwhy_covered_done(&attribution->covered);
+	kwhy_device_meters_done(&attribution->meters);
 }
 
 static enum kwhy_status attribute(struct attribution *attribution, struct kwhy_error *error)

@@ -44,10 +44,27 @@ static enum kwhy_status check_powers(
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
-	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error)
+/* Replaces the readings by copies without the power that enabled performance counters took. */
+static enum kwhy_status correct(
+	struct kwhy_device_meters *meters, const struct kwhy_profile *profile, struct kwhy_error *error)
 {
-	*meters = (struct kwhy_device_meters){0};
+	const struct kwhy_power_series *samples = kwhy_device_meters_best(
+		meters, KWHY_METER_OWNER_GPU, KWHY_METER_ROLE_SAMPLES);
+	enum kwhy_status status = kwhy_counter_windows_measure(&meters->counters, samples, profile, error);
+
+	for (size_t i = 0; !status && i < KWHY_METER_COUNT; i++) {
+		if (!meters->series[i] || kwhy_meter_row(i)->owner == KWHY_METER_OWNER_GPU_MEMORY)
+			continue;
+		status = kwhy_counter_windows_subtract(
+			&meters->counters, meters->series[i], profile, &meters->corrected[i], error);
+		meters->series[i] = &meters->corrected[i];
+	}
+	return status;
+}
+
+static enum kwhy_status find_series(struct kwhy_device_meters *meters, const struct kwhy_recording *recording,
+	uint32_t device, struct kwhy_error *error)
+{
 	for (size_t i = 0; i < recording->power_count; i++) {
 		const struct kwhy_power_series *series = &recording->power[i];
 		enum kwhy_status status = KWHY_OK;
@@ -61,6 +78,29 @@ enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
 		meters->series[series->meter] = series;
 	}
 	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_profile *profile,
+	struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	*meters = (struct kwhy_device_meters){0};
+	status = find_series(meters, recording, device, error);
+	if (!status)
+		status = kwhy_counter_windows_find(&meters->counters, recording, device, profile, error);
+	return status || !meters->counters.count ? status : correct(meters, profile, error);
+}
+
+void kwhy_device_meters_done(struct kwhy_device_meters *meters)
+{
+	for (size_t i = 0; i < KWHY_METER_COUNT; i++) {
+		free(meters->corrected[i].time_ns);
+		free(meters->corrected[i].value);
+	}
+	kwhy_counter_windows_done(&meters->counters);
+	*meters = (struct kwhy_device_meters){0};
 }
 
 const struct kwhy_power_series *kwhy_device_meters_best(

@@ -2,15 +2,19 @@
 #ifndef KWHY_LEDGER_ENERGY_ENERGY_METER_H
 #define KWHY_LEDGER_ENERGY_ENERGY_METER_H
 
-#include "ledger/energy/coverage.h"
+#include "ledger/energy/counter_windows.h"
 #include "ledger/ledger_new.h"
 
 /*
  * Readings of the power and energy meters of one device, indexed by enum kwhy_meter; NULL: the meter has
- * fewer than two readings.
+ * fewer than two readings. Where performance counters were enabled, readings are without the power that this
+ * took.
  */
 struct kwhy_device_meters {
 	const struct kwhy_power_series *series[KWHY_METER_COUNT];
+	struct kwhy_power_series
+		corrected[KWHY_METER_COUNT]; /* own copies of readings, if there are windows */
+	struct kwhy_counter_windows counters;
 };
 
 /* An interval, and the energy that a meter shows for it. */
@@ -54,9 +58,14 @@ struct kwhy_metered_total {
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy_error *error);
 
-/* Finds the meters of a device. Fails if a power is negative or higher than any device draws. */
+/*
+ * Finds the meters of a device. Fails if a power is negative or higher than any device draws. `profile` may
+ * be NULL. End with kwhy_device_meters_done(), also after a failure.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
-	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_profile *profile,
+	struct kwhy_error *error);
+void kwhy_device_meters_done(struct kwhy_device_meters *meters);
 
 /*
  * The best meter of the device whose owner is in `owners` and whose role is in `roles` (masks of bits);

@@ -39,8 +39,21 @@
 #define OVERRULED_SPREADS 3.0
 
 /*
- * Lists times whose readings are not used: the idle level changes in them, or a burst of kwhy probe had
- * another clock than the program.
+ * Times in which performance counters were enabled, whose readings are not used unless they are most of the
+ * run: the power that enabling took was subtracted, but only its mean is known.
+ */
+static size_t find_counting(const struct kwhy_powers_question *question)
+{
+	const struct kwhy_counter_windows *counters = &question->meters->counters;
+	const struct kwhy_window *hull = &question->covered->hull;
+	const int64_t length_ns = kwhy_counter_windows_ns(counters, hull->start_ns, hull->end_ns);
+
+	return length_ns > (hull->end_ns - hull->start_ns) / 2 ? 0 : counters->count;
+}
+
+/*
+ * Lists times whose readings are not used: the idle level changes in them, a burst of kwhy probe had another
+ * clock than the program, or performance counters were enabled.
  */
 static enum kwhy_status find_unsettled(struct kwhy_inference *inference, struct kwhy_window **out,
 	size_t *out_count, struct kwhy_error *error)
@@ -49,6 +62,8 @@ static enum kwhy_status find_unsettled(struct kwhy_inference *inference, struct 
 	struct kwhy_powers *powers = inference->powers;
 	struct kwhy_probing_unlike unlike;
 	struct kwhy_window *all;
+	const struct kwhy_counter_windows *counters = &question->meters->counters;
+	const size_t counting = find_counting(question);
 	size_t bursts;
 	enum kwhy_status status = kwhy_probing_unlike_find(
 		question->recording, question->device, &unlike, error);
@@ -59,7 +74,7 @@ static enum kwhy_status find_unsettled(struct kwhy_inference *inference, struct 
 	powers->throttled_count = unlike.throttled_count;
 	powers->other_clock_count = unlike.clock_count;
 	bursts = unlike.throttled_count + unlike.clock_count;
-	all = calloc(bursts + KWHY_UNSETTLED_MAX, sizeof(*all));
+	all = calloc(bursts + counting + KWHY_UNSETTLED_MAX, sizeof(*all));
 	if (!all) {
 		free(unlike.windows);
 		return kwhy_fail_memory(error, "power readings");
@@ -67,6 +82,8 @@ static enum kwhy_status find_unsettled(struct kwhy_inference *inference, struct 
 	*out_count = kwhy_clean_unsettled(question->device_ledger, all);
 	for (size_t i = 0; i < bursts; i++)
 		all[(*out_count)++] = unlike.windows[i];
+	for (size_t i = 0; i < counting; i++)
+		all[(*out_count)++] = counters->windows[i];
 	*out = all;
 	free(unlike.windows);
 	return KWHY_OK;

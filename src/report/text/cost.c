@@ -354,7 +354,7 @@ static void write_counting(const struct kwhy_text_context *context)
 
 	if (context->totals->counting_nj > 0)
 		kwhy_text_context_linef(context, "  ",
-			"Sampling the performance counters drew some %s of it (modelled).",
+			"Sampling performance counters took another %s, which no figure here includes.",
 			kwhy_quantity_energy(energy, context->totals->counting_nj));
 }
 

@@ -247,6 +247,9 @@ static void without_model_or_samples_there_are_no_powers(void **state)
 static struct kwhy_recording *metered(bool is_sampled)
 {
 	static const struct metered_level levels[] = {{0, IDLE_W}};
+	/* samples without a recorded window were enabled 0.15 s before the first one */
+	static const struct kwhy_counter_window window = {850000000, 3000000000, 0};
+	const struct metered_windows windows = {&window, is_sampled, 30, true};
 	static struct metered_run runs[RUNS_MAX];
 	struct metered_plan plan = {
 		.levels = levels, .level_count = 1, .runs = runs, .end_s = 4, .noise_w = 2, .seed = 3};
@@ -258,7 +261,7 @@ static struct kwhy_recording *metered(bool is_sampled)
 		runs[plan.run_count++] = (struct metered_run){
 			at_s, at_s + 1e-3, is_high ? 500 : 250, is_high ? "high" : "low"};
 	}
-	recording = metered_build(&plan);
+	recording = metered_build_counted(&plan, &windows);
 	for (size_t i = 0; is_sampled && i < plan.run_count; i++)
 		for (int k = 0; k < 5; k++)
 			add_sample(recording, 0, 1000000000 + (int64_t)i * 1000000 + k * SAMPLE_NS,
@@ -287,13 +290,12 @@ static void counters_divide_what_readings_cannot(void **state)
 	assert_float_equal((double)build_account(counted, 0, "high")->mean_power_mw, 500e3, 25e3);
 	assert_float_equal((double)build_account(counted, 0, "low")->mean_power_mw, 250e3, 25e3);
 	assert_string_equal(build_note(counted, "powers-counted"),
-		"2 of the 2 powers of device 0 start from its performance counters. Their sampling draws "
-		"power "
-		"itself, some 30 W by the machine profile, which all figures of the device contain: a "
-		"recording "
-		"without --counters shows the energy of the run");
+		"2 of the 2 powers of device 0 start from its performance counters");
+	assert_string_equal(build_note(counted, "counting-energy"),
+		"the performance counters of device 0 were enabled for 2.00 s of its run, in which it drew "
+		"30 ± "
+		"12 W more; no figure of the run includes these 60 J");
 	assert_null(build_note(alone, "powers-counted"));
-	/* 30 W for the 2 s of the run, and a sample less at its end. */
 	assert_float_equal((double)counted->devices[0].energy.counting_nj * 1e-9, 60, 0.1);
 	assert_int_equal(alone->devices[0].energy.counting_nj, 0);
 	build_free(plain, alone);

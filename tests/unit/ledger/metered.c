@@ -12,8 +12,9 @@
 
 struct metering {
 	const struct metered_plan *plan;
+	const struct metered_windows *windows;
 	struct kwhy_recording *recording;
-	size_t level, run;
+	size_t level, run, window;
 	double filtered_w, energy_j;
 	uint64_t state;
 };
@@ -21,6 +22,21 @@ struct metering {
 static int64_t ns_of(double seconds)
 {
 	return llround(seconds / STEP_S) * 500000;
+}
+
+/* Power that the enabled performance counters take. */
+static double window_w(struct metering *metering, double middle_s)
+{
+	const struct metered_windows *windows = metering->windows;
+	const double middle_ns = 1e9 * middle_s;
+
+	while (metering->window < windows->count &&
+		(double)windows->items[metering->window].end_ns < middle_ns)
+		metering->window++;
+	return metering->window < windows->count &&
+			(double)windows->items[metering->window].start_ns < middle_ns
+		? windows->power_w
+		: 0;
 }
 
 static double power_at(struct metering *metering, double time_s)
@@ -33,8 +49,8 @@ static double power_at(struct metering *metering, double time_s)
 	while (metering->run < plan->run_count && plan->runs[metering->run].to_s < middle_s)
 		metering->run++;
 	if (metering->run < plan->run_count && plan->runs[metering->run].from_s < middle_s)
-		return plan->runs[metering->run].power_w;
-	return plan->levels[metering->level].power_w;
+		return plan->runs[metering->run].power_w + window_w(metering, middle_s);
+	return plan->levels[metering->level].power_w + window_w(metering, middle_s);
 }
 
 static double noise(struct metering *metering)
@@ -70,15 +86,29 @@ static void add_runs(struct kwhy_recording *recording, const struct metered_plan
 	}
 }
 
+static void add_windows(struct kwhy_recording *recording, const struct metered_windows *windows)
+{
+	for (size_t i = 0; i < windows->count && !windows->is_unrecorded; i++)
+		OK(kwhy_recording_add_counter_window(recording, &windows->items[i], &error));
+}
+
 struct kwhy_recording *metered_build(const struct metered_plan *plan)
+{
+	return metered_build_counted(plan, &(struct metered_windows){0});
+}
+
+struct kwhy_recording *metered_build_counted(
+	const struct metered_plan *plan, const struct metered_windows *windows)
 {
 	const int64_t steps = llround(plan->end_s / STEP_S) + AFTER_STEPS;
 	const struct kwhy_coverage coverage = {KWHY_NONE, 0, ns_of(plan->end_s)};
-	struct metering metering = {.plan = plan, .recording = build_one(), .state = plan->seed};
+	struct metering metering = {
+		.plan = plan, .windows = windows, .recording = build_one(), .state = plan->seed};
 
 	metering.recording->devices[0].sm_count = 132;
 	metering.recording->devices[0].limit_mw = 700000;
 	OK(kwhy_recording_add_coverage(metering.recording, &coverage, &error));
+	add_windows(metering.recording, windows);
 	add_runs(metering.recording, plan);
 	metering.filtered_w = plan->levels[0].power_w;
 	for (int64_t step = 0; step < steps; step++) {

@@ -31,7 +31,19 @@ struct metered_plan {
 	double counter_from_s;
 };
 
-/* Returns a recording of device 0, covered from 0 to the end and not finished. */
+/* Times in which the device's performance counters are enabled, in order, and what the device draws more
+ * then. */
+struct metered_windows {
+	const struct kwhy_counter_window *items;
+	size_t count;
+	double power_w;
+	bool is_unrecorded; /* the recording does not state the windows */
+};
+
+/* Returns a recording of device 0, covered from 0 to the end and not finished. `windows` NULL: there are
+ * none. */
 struct kwhy_recording *metered_build(const struct metered_plan *plan);
+struct kwhy_recording *metered_build_counted(
+	const struct metered_plan *plan, const struct metered_windows *windows);
 
 #endif
