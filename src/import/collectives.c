@@ -12,7 +12,7 @@
 enum { TABLE_MAX_BYTES = 1 << 20 };
 
 struct kwhy_collectives {
-	char *text; /* the user's table; lines and comments in it are ended by NULs */
+	char *text; /* the user's table, split into lines by NULs; NULL: there is none */
 	const char **patterns;
 	size_t count, capacity;
 };
@@ -28,7 +28,7 @@ static enum kwhy_status add_pattern(
 	return status;
 }
 
-/* Removes the white space around a line, in place. A comment line becomes empty. */
+/* The line without the white space around it, changed in place. A comment line ('#') becomes empty. */
 static char *trimmed(char *line)
 {
 	size_t length;

@@ -10,10 +10,11 @@
 #include <string.h>
 
 /*
- * Limits of a name, in bytes. libiberty's own limit, 1,024, is too small for names such as those of CUTLASS,
- * whose demangled forms have some 10 KiB. A mangled name may refer to parts of itself, so every further ten
- * bytes may double its demangled form. For a name of MANGLED_BYTES_MAX libiberty takes at most 4 MiB of
- * stack, plus up to 64 bytes for each pair of a template and a reference.
+ * Names beyond these limits are not demangled. The limit that libiberty applies by default, 1,024 bytes, is
+ * too small for names such as those of CUTLASS, whose demangled forms have some 10 KiB. A mangled name may
+ * refer to parts of itself, so every ten bytes more may double the demangled form; PLAIN_BYTES_MAX bounds
+ * that form. STACK_BYTES suffices because libiberty needs at most 4 MiB of stack for a name of
+ * MANGLED_BYTES_MAX, plus up to 64 bytes for each of the PAIRS_MAX pairs that count_pairs() counts.
  */
 enum {
 	MANGLED_BYTES_MAX = 16384,
@@ -22,7 +23,9 @@ enum {
 	STACK_BYTES = 32 << 20,
 };
 
-/* A name within these limits needs less than 1 MiB of stack, so it is demangled on the caller's stack. */
+/*
+ * A name within these limits needs less than 1 MiB of stack, so it is demangled without a thread of its own.
+ */
 enum { SHORT_BYTES_MAX = 1024, SHORT_PAIRS_MAX = 4096 };
 
 struct plain {
@@ -46,8 +49,8 @@ static void take(const char *piece, size_t length, void *context)
 }
 
 /*
- * Runs libiberty. After the longjmp() only what `context` points to is read, as local variables are then
- * undefined.
+ * Demangles plain->mangled by libiberty. If take() stops that by longjmp(), is_whole stays false. No local
+ * variable is read after the longjmp(), because its value would be undefined.
  */
 static void *run(void *context)
 {
@@ -76,7 +79,10 @@ static void run_apart(struct plain *plain)
 	pthread_attr_destroy(&attributes);
 }
 
-/* Upper bound of the number of pairs of a template (I) and a reference (R, O) in a name. */
+/*
+ * An upper bound of the number of pairs of a template argument list ('I') and a reference type ('R' or 'O')
+ * in a mangled name: all such letters count. libiberty's use of stack grows with the number of pairs.
+ */
 static size_t count_pairs(const char *mangled)
 {
 	size_t templates = 0, references = 0;
@@ -89,8 +95,8 @@ static size_t count_pairs(const char *mangled)
 }
 
 /*
- * Sets *out to the demangled name, which the caller frees; NULL: the text is not mangled, or the name is too
- * long. False: memory is exhausted.
+ * Sets *out to the demangled name, which the caller frees; NULL: the text is not a valid mangled name,
+ * exceeds a limit, or no thread could start. False: memory is exhausted.
  */
 static bool demangle(const char *mangled, char **out)
 {
@@ -111,7 +117,7 @@ static bool demangle(const char *mangled, char **out)
 	return !plain.is_whole || *out;
 }
 
-/* Removes "::h0123456789abcdef", the hash at the end of each Rust name. */
+/* Removes the hash at the end of a Rust name: "::h" and 16 hexadecimal digits. */
 static void cut_hash(char *plain)
 {
 	enum { HASH_BYTES = 19 };
@@ -127,7 +133,7 @@ static bool is_mangled(const char *bytes, size_t length)
 	return length >= 3 && memcmp(bytes, "_Z", 2) == 0;
 }
 
-/* Does the same as kwhy_demangle() but also reports exhausted memory, by returning false. */
+/* Sets *out to what kwhy_demangle() returns. False: memory is exhausted. */
 static bool try_demangle(const char *bytes, size_t length, char **out)
 {
 	char *copy;

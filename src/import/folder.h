@@ -10,8 +10,9 @@
 
 /*
  * The files of a folder and its subfolders that may be traces, in the order of their names. Hidden files are
- * left out, and so are reports of Nsight Systems whose export is in the same folder. A recording of kwhy that
- * is a folder is one entry. Zero-initialise; end with kwhy_folder_done().
+ * left out, and so is a report X.nsys-rep of Nsight Systems whose export X.sqlite lies beside it. A folder
+ * that is itself a recording of kwhy or a Parquet export of Nsight Systems is one path. Zero-initialise; end
+ * with kwhy_folder_done().
  */
 struct kwhy_folder {
 	const char **paths;
@@ -20,7 +21,10 @@ struct kwhy_folder {
 };
 
 bool kwhy_folder_is(const char *path);
-/* KWHY_E_INPUT: the folder has more than 4,096 files, or folders nested more than 3 deep. */
+/*
+ * KWHY_E_INPUT: more than 4,096 files, or subfolders nested more than 3 deep. KWHY_E_IO: a folder cannot be
+ * read.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_folder_list(
 	struct kwhy_folder *folder, const char *path, struct kwhy_error *error);
 void kwhy_folder_done(struct kwhy_folder *folder);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * A hash: combines one value at a time by multiplication and XOR, then applies the last steps of splitmix64,
- * so that sums of digests stay well distributed.
+ * Combines one value at a time by multiplication and XOR, then applies the last steps of splitmix64, which
+ * spread each bit over the whole hash, so that sums of hashes are well distributed, too.
  */
 uint64_t kwhy_identity_digest(const uint64_t *values, size_t count)
 {
@@ -21,8 +21,8 @@ uint64_t kwhy_identity_digest(const uint64_t *values, size_t count)
 }
 
 /*
- * The rank that the trace states for the stream's process; KWHY_NONE where the rank only follows from the
- * order of files.
+ * The rank of the stream's device; KWHY_NONE: unknown, or not stated by a trace but numbered in the order in
+ * which the files were read.
  */
 static uint32_t stated_rank(const struct kwhy_recording *recording, const struct kwhy_stream *stream)
 {
@@ -31,8 +31,9 @@ static uint32_t stated_rank(const struct kwhy_recording *recording, const struct
 }
 
 /*
- * The kind of an activity and the direction of a copy, reduced to what CSV, the least detailed format, can
- * state: a copy of unknown direction counts as a copy within the device, a graph as a kernel.
+ * The kind of an activity and the direction of a copy as one number, reduced to what every format can state,
+ * so that a trace equals its conversion to CSV, the least detailed format: a copy of unknown direction counts
+ * as a copy within the device, a graph as a kernel.
  */
 static uint32_t kind_of(const struct kwhy_activities *rows, size_t row)
 {

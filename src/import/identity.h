@@ -6,9 +6,9 @@
 #include "model/recording.h"
 
 /*
- * Identifies a trace by its content, so that a copy under another name, or with another compression, is not
- * counted twice. The digest is the sum of one number for each row, so the order of the rows does not matter.
- * Two files with different rows have equal digests with a probability of 2^-64.
+ * This module identifies a trace by its content, so that a copy under another name, or with another
+ * compression, is not counted twice. A trace's digest is the sum of the hashes of its activities, so their
+ * order does not matter. Two traces with different activities have equal digests with a probability of 2^-64.
  */
 
 /* Hash of the values in the given order. */

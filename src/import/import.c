@@ -30,8 +30,8 @@ static bool ends_in(const char *path, const char *suffix)
 }
 
 /*
- * Whether the file has the name of a recording of kwhy. The name is checked if no reader recognises the
- * file's content, because the start of a recording may be damaged.
+ * Whether the file is named like a recording of kwhy. The name decides only if no reader recognises the
+ * file's content, as when the start of a recording is damaged.
  */
 static bool is_recording(const char *path)
 {
@@ -93,7 +93,7 @@ static enum kwhy_status refuse_results(
 	const bool is_json = length && (*head == '{' || *head == '[');
 	enum kwhy_status status;
 
-	/* metadata of a trace may contain these keys, too, so the file is also tested for being a trace */
+	/* a trace of Kineto may contain these two keys in its metadata; such a trace is not refused */
 	if (is_json && memmem(head, length, "\"frame\"", 7) && memmem(head, length, "\"metrics\"", 9) &&
 		!kwhy_kineto_is_trace(path, head, length))
 		return kwhy_fail(error, KWHY_E_INPUT,
@@ -101,8 +101,8 @@ static enum kwhy_status refuse_results(
 			"kernels; profile again with proton.start(data=\"trace\")",
 			path);
 	/*
-	 * Results of kwhy have members such as "power_w", as power readings do, so they are recognised
-	 * first.
+	 * JSON results of kwhy have members such as "power_w", so they would also pass for power readings.
+	 * Testing for results first gives them the right message.
 	 */
 	status = kwhy_own_result_refuse_head(path, head, length, "a trace", error);
 	if (!status && is_json && kwhy_import_is_power(head, length) &&
@@ -144,7 +144,7 @@ static enum kwhy_status read_trace(struct kwhy_recording *recording, const char 
 	return reader ? reader->read(recording, path, options, error) : unknown(path, head, length, error);
 }
 
-/* The sizes of a recording's tables before a file was read, and what is known about the file. */
+/* A trace file: the recording's row counts before the file was read, and what is known about the file. */
 struct file {
 	const char *path;
 	struct kwhy_row_counts before;
@@ -199,7 +199,7 @@ static enum kwhy_status refuse_idle(
 }
 
 /*
- * Refuses a trace without work of a device, because a report would say that the devices did nothing,
+ * Refuses a trace without any activity of a device, because a report would say that the devices did nothing,
  * although the trace does not show that. Three kinds of traces are accepted if they are complete, because
  * they would show any work of a device: traces with API calls, traces that state their coverage, and
  * recordings of kwhy. A recording of kwhy with power readings is always accepted.
@@ -217,7 +217,7 @@ static enum kwhy_status check_work(
 	return refuse_idle(recording, file, error);
 }
 
-/* Reads a trace, and finds out whether all of it was read. */
+/* Reads a trace and sets file->is_incomplete. */
 static enum kwhy_status read_whole(struct kwhy_recording *recording, struct file *file,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
@@ -243,7 +243,8 @@ static enum kwhy_status import_file(struct kwhy_recording *recording, const char
 	if (!status)
 		status = read_whole(recording, &file, options, error);
 	if (!status && recording->source_count == file.before.sources)
-		return KWHY_OK; /* the file was read together with an earlier file of the same trace */
+		return KWHY_OK; /* no source was added: an earlier call read this file together with the rest
+				   of its trace */
 	if (!status && !options->host_alone)
 		status = check_work(recording, &file, error);
 	if (!status)
@@ -268,7 +269,7 @@ bool kwhy_import_is_trace(const char *path)
 	return reader || is_recording(path);
 }
 
-/* Whether a file is a log of power readings. Results of kwhy, which may look like one, are not. */
+/* Whether a file holds power readings. JSON results of kwhy, which look similar, do not count as readings. */
 static bool is_power_log(const char *path)
 {
 	unsigned char head[KWHY_TRACE_HEAD_BYTES];
@@ -288,12 +289,14 @@ static bool is_given_as_power(const struct kwhy_import_options *options, const c
 	return false;
 }
 
-/* Files of a folder that are no traces, for the notes about them. */
+/*
+ * Files of a folder that are not traces: "logs" are files of power readings that options.power_paths lacks.
+ */
 struct other_files {
 	const char *first, *power_log; /* first: the first file that is neither a trace nor a log; power_log:
-					  the first log of power readings that is not read */
+					  the first log; NULL: there is none */
 	size_t count, power_count; /* count: number of files that are neither traces nor logs; power_count:
-				      number of logs of power readings that are not read */
+				      number of logs */
 };
 
 static enum kwhy_status note_others(struct kwhy_recording *recording, const struct kwhy_folder *folder,
@@ -314,7 +317,7 @@ static enum kwhy_status note_others(struct kwhy_recording *recording, const stru
 		others->first, kwhy_plural(others->count, "", " the first of them"));
 }
 
-/* Counts a file that is no trace. Logs of power readings count separately, unless they are read. */
+/* Counts a file that is not a trace. A file in options->power_paths is not counted, because it is read. */
 static void see_other(struct other_files *others, const char *path, const struct kwhy_import_options *options)
 {
 	if (is_given_as_power(options, path))

@@ -8,12 +8,12 @@
 #include "model/recording.h"
 
 struct kwhy_import_options {
-	bool partial;		      /* unusable rows are skipped, and a note states their number */
+	bool partial;		      /* skip unusable rows and note their number, instead of failing */
 	bool host_alone;	      /* whether a trace without any work of a device is accepted */
 	const char *collectives_path; /* path of the user's table of collectives; NULL: only the built-in
 					 table is used */
-	const char *power_zone; /* time zone for times that state none: "+02:00", "UTC" or "local"; NULL: not
-				   given */
+	const char *power_zone;	      /* time zone of times in power files that state none: "+02:00", "UTC" or
+					 "local"; NULL: not given */
 	const char *const *power_devices; /* each item assigns a device of the traces to a GPU of the power
 					     files: "[RANK/]DEVICE=[HOST/]GPU" */
 	size_t power_device_count;
@@ -24,9 +24,9 @@ struct kwhy_import_options {
 /*
  * Reads one trace, or the traces of a folder, into a recording that is not finished yet. Traces that are
  * read into one recording count as the ranks of one run. The format (model/trace_formats.def) is found from
- * the content, not the name. A copy of an earlier trace is refused (import/identity.h), and so is a trace
- * of another run (import/one_run.h). An unusable file is KWHY_E_INPUT with a message that names file, place
- * and remedy; the recording must then be freed.
+ * the content; only for a damaged recording of kwhy, with `partial`, from the name. A copy of an earlier
+ * trace is refused (import/identity.h), and so is a trace of another run (import/one_run.h). An unusable file
+ * is KWHY_E_INPUT with a message that names file, place and remedy; the recording must then be freed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error);
@@ -39,13 +39,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_import_power(struct kwhy_recording *recordin
 	const struct kwhy_import_options *options, struct kwhy_error *error);
 
 /*
- * Whether a file of a folder is a trace. Folders of traces also contain other files, such as settings in
- * JSON, which are not read.
+ * Whether a file is a trace, by the start of its content. kwhy_import_trace() reads the files of a folder for
+ * which this is true and leaves out the others, such as settings in JSON. False also if the file cannot be
+ * read.
  */
 bool kwhy_import_is_trace(const char *path);
 
-/* Whether a file that begins with these bytes holds power readings in a form that kwhy_import_power() knows.
- */
+/* Whether a file that begins with head[0, length) holds power readings that kwhy_import_power() can read. */
 bool kwhy_import_is_power(const unsigned char *head, size_t length);
 
 /* Reads a machine profile (docs/formats/profile.md). Free it with kwhy_profile_free(). */

@@ -13,7 +13,11 @@
 
 enum { PACKED_BYTES = 256 << 10 };
 
-/* A compression format. Its function `unpack` sets *out_size to 0 only at the end of the data. */
+/*
+ * A compression format. `unpack` writes up to `size` decompressed bytes and sets *out_size to their number,
+ * which without an error is 0 only at the end of the data. `cure` is the advice in messages about damaged
+ * data.
+ */
 struct codec {
 	const char *name;
 	const char *cure;
@@ -29,9 +33,10 @@ struct kwhy_input {
 	char *path;
 	int file;
 	bool file_ended;
-	unsigned char *packed; /* bytes of the file; [packed_at, packed_size) are not unpacked yet */
+	unsigned char *packed; /* a piece of the file as stored; bytes [packed_at, packed_size) of it are not
+				  unpacked yet */
 	size_t packed_at, packed_size;
-	uint64_t packed_offset; /* offset of `packed` in the file, bytes */
+	uint64_t packed_offset; /* offset of packed[0] in the file, bytes */
 	union {
 		z_stream gzip;
 		ZSTD_DStream *zstd;
@@ -42,8 +47,8 @@ struct kwhy_input {
 };
 
 /*
- * Reads more compressed bytes if all of those in memory have been decompressed. At the end of the file it
- * reads none.
+ * Reads the next piece of the file into `packed` if the last piece has been unpacked entirely. Sets
+ * file_ended at the end of the file.
  */
 static enum kwhy_status refill(struct kwhy_input *input, struct kwhy_error *error)
 {
@@ -82,7 +87,9 @@ static void plain_end(struct kwhy_input *input)
 	(void)input;
 }
 
-/* Reads into the caller's buffer without a copy; used for large reads. */
+/*
+ * Reads from the file into the caller's buffer directly, once `packed`, the file's start, has been used up.
+ */
 static enum kwhy_status plain_read_direct(
 	struct kwhy_input *input, unsigned char *out, size_t size, size_t *out_size, struct kwhy_error *error)
 {
@@ -138,8 +145,8 @@ static void gzip_end(struct kwhy_input *input)
 }
 
 /*
- * Called at the end of a gzip member: starts the next member, or skips the zeros with which tar pads the end
- * of a file.
+ * Called at the end of a gzip member: skips zeros, with which tar pads the end of a file, and starts the next
+ * member if there is one. KWHY_E_INPUT: other bytes follow.
  */
 static enum kwhy_status gzip_next_member(struct kwhy_input *input, struct kwhy_error *error)
 {
@@ -158,7 +165,9 @@ static enum kwhy_status gzip_next_member(struct kwhy_input *input, struct kwhy_e
 	return KWHY_OK;
 }
 
-/* Calls inflate() once on the compressed bytes. */
+/*
+ * Calls inflate() once on the bytes of `packed` that are left; gzip_unpack() has set where the output goes.
+ */
 static enum kwhy_status gzip_step(struct kwhy_input *input, struct kwhy_error *error)
 {
 	int code;
@@ -239,7 +248,7 @@ static enum kwhy_status zstd_unpack(
 	return status;
 }
 
-/* Formats in the order in which they are tried. The last one, plain text, accepts every file. */
+/* Formats in the order in which they are tried. The last one, "plain", accepts every file. */
 static const struct codec codecs[] = {
 	{"gzip", "copy or export the file again, or read what is whole with --partial", gzip_probe,
 		gzip_begin, gzip_unpack, gzip_end},
@@ -328,8 +337,8 @@ enum kwhy_status kwhy_input_open(const char *path, struct kwhy_input **out, stru
 }
 
 /*
- * Fills `out` up to `size` bytes or the end of the data. A failure is kept in input->failure, which the next
- * call reports.
+ * Fills `out` up to `size` bytes, the end of the data or an error, and returns the number of bytes. The error
+ * is kept in input->failure, so that the bytes before it can be given first.
  */
 static size_t unpack_all(struct kwhy_input *input, unsigned char *out, size_t size)
 {

@@ -8,8 +8,9 @@
 #include <stddef.h>
 
 /*
- * The bytes of a file after decompression, from front to back. The file is plain, gzip (of one or more
- * members) or zstd (of one or more frames); its first bytes decide. Only one thread at a time may use it.
+ * Reads the bytes of a file from front to back, decompressed. The first bytes of the file decide whether it
+ * is gzip (of one or more members), zstd (of one or more frames) or not compressed. Only one thread at a time
+ * may use an input.
  */
 struct kwhy_input;
 

@@ -8,8 +8,8 @@
 enum { BUFFERS = 2, BUFFER_BYTES = 512 << 10 };
 
 /*
- * A piece of decompressed data. The thread fills it while `ready` is false; the reader takes its bytes while
- * `ready` is true.
+ * A piece of decompressed data: bytes [at, size) of it are not read yet. The decompressing thread fills it
+ * while `ready` is false; kwhy_ahead_read() takes bytes from it while `ready` is true.
  */
 struct buffer {
 	unsigned char *bytes;
@@ -24,14 +24,14 @@ struct kwhy_ahead {
 	struct kwhy_input *input;
 	bool threaded;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards `stopping` and `ready` of each buffer */
+	pthread_mutex_t lock; /* guards `stopping`, and `ready` of each buffer; `changed` signals them */
 	pthread_cond_t changed;
 	bool stopping;
 	struct buffer buffers[BUFFERS];
 	size_t next; /* index of the buffer that the reader takes bytes from */
 };
 
-/* Waits until buffer->ready has the value `ready`. False: the reader is closing the input. */
+/* Waits until buffer->ready has the value `ready`. False: kwhy_ahead_close() was called. */
 static bool wait_until(struct kwhy_ahead *ahead, const struct buffer *buffer, bool ready)
 {
 	bool stopping;

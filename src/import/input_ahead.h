@@ -5,9 +5,9 @@
 #include "import/input.h"
 
 /*
- * An input that is decompressed by a thread of its own, up to two buffers ahead of the reader, so that
- * decompressing and reading overlap. Plain files are read without a thread, and so is every file if no thread
- * can be created.
+ * An input that a thread decompresses ahead of the caller, into up to two buffers of 512 KiB, so that
+ * decompressing and parsing overlap. Files without compression are read without a thread, and so is every
+ * file if no thread can be created.
  */
 struct kwhy_ahead;
 
@@ -16,8 +16,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_ahead_open(
 	struct kwhy_input *input, struct kwhy_ahead **out, struct kwhy_error *error);
 
 /*
- * Reads as kwhy_input_read(), but may give fewer bytes than requested at any time. It gives 0 bytes only at
- * the end.
+ * Does what kwhy_input_read() does, but may give fewer than `size` bytes before the end, too. 0 bytes mean
+ * the end of the data.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ahead_read(
 	struct kwhy_ahead *ahead, void *out, size_t size, size_t *out_size, struct kwhy_error *error);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * A C interface to the first of simdjson's two stages, which finds where the JSON tokens of a text begin.
+ * A C interface to the first stage of the JSON parser simdjson, which finds where the tokens of a text begin.
  * simdjson chooses vector instructions for the machine at run time and checks that the text is UTF-8.
  */
 
@@ -32,9 +32,9 @@ void kwhy_json_index_free(struct kwhy_json_index *index);
 
 /*
  * Finds the tokens of text[0, length). Tokens are strings, the characters { } [ ] : and comma outside of
- * strings, and every other run of bytes, such as a number. *out_tokens has the offsets of the tokens' first
- * bytes in ascending order and, after them, the entry `length`. The array is borrowed and valid until the
- * next call. `length` must be less than 4 GiB. An empty text has no tokens.
+ * strings, and every other run of bytes without white space, such as a number. *out_tokens has the offsets of
+ * the *out_count tokens' first bytes in ascending order and, after them, the entry `length`. The array is
+ * borrowed and valid until the next call. `length` must be less than 4 GiB. An empty text has no tokens.
  */
 enum kwhy_json_index_result kwhy_json_index_make(struct kwhy_json_index *index, const char *text,
 	size_t length, const uint32_t **out_tokens, size_t *out_count);

@@ -9,8 +9,8 @@
 enum { CLOCK_NAME_BYTES = 64 };
 
 static const int64_t second_ns = 1000000000;
-static const int64_t farthest_ns = INT64_MAX /
-	4; /* largest converted time, ns; the difference of two such times fits an int64 */
+/* Converted times are clamped to +-farthest_ns, so that the difference of any two fits an int64_t. */
+static const int64_t farthest_ns = INT64_MAX / 4;
 
 void kwhy_csv_clock_init(struct kwhy_csv_clock *clock, struct kwhy_recording *recording)
 {
@@ -94,8 +94,8 @@ static enum kwhy_status check_unit(const struct kwhy_csv_clock *clock, const str
 }
 
 /*
- * Handles the first time of a file: sets the recording's origin from it if the recording has none, else
- * compares it with the origin.
+ * Handles the first time of a file. If the recording has no times yet, the time sets the recording's origin
+ * and clock; else a file with another clock than the recording's is refused.
  */
 static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv, size_t column,
 	int64_t time, struct kwhy_error *error)
@@ -118,8 +118,8 @@ static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_cs
 }
 
 /*
- * Text that says whether this time or the earlier ones have a wrong unit; NULL: neither would be a Unix time
- * in another unit, or the clock is not Unix time.
+ * Text of an error for a time far from the origin: that this time, or else that the origin, looks like a Unix
+ * time in another unit than nanoseconds. NULL: neither does, or the clock is not Unix time.
  */
 static const char *other_unit(const struct kwhy_csv_clock *clock, int64_t time, char *words, size_t size)
 {

@@ -112,8 +112,8 @@ static enum kwhy_status line_wrong(const struct kwhy_csv *csv, const char *words
 }
 
 /*
- * Reads a power in watts with up to three decimals and gives milliwatts. False: the text is not a number from
- * 0.001 to LARGEST_W.
+ * Converts a text in watts to milliwatts. False: the text is not a decimal number from 0.001 to LARGEST_W
+ * with at most three decimals.
  */
 static bool parse_watts(struct kwhy_span text, int64_t *out_mw)
 {
@@ -149,7 +149,7 @@ static enum kwhy_status set_text(
 	return KWHY_OK;
 }
 
-/* Sets one property of a device from its value. An empty value leaves the property unknown. */
+/* Sets the member of a device that `key` describes. An empty value leaves the member unchanged. */
 static enum kwhy_status set_value(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	const struct device_key *key, struct kwhy_span value, struct kwhy_device *device,
 	struct kwhy_error *error)
@@ -220,8 +220,8 @@ static bool cut_pair(struct kwhy_span word, struct kwhy_span *out_key, struct kw
 }
 
 /*
- * Reads the rank in a line about a device. It is read before the other words of the line, because it decides
- * which device the line describes.
+ * Reads only the pair rank=N of a line "# device INDEX KEY=VALUE ...". It is read before the other pairs,
+ * because index and rank together identify the device that the line describes.
  */
 static enum kwhy_status read_rank(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	struct kwhy_span rest, int32_t index, struct kwhy_error *error)
@@ -243,9 +243,7 @@ static enum kwhy_status read_rank(struct kwhy_csv_comments *comments, const stru
 	comments->ranks[index] = device.rank;
 	if (!kwhy_track_map_find(&comments->tracks->devices, track, &known))
 		return KWHY_OK;
-	/*
-	 * rows before this comment referred to the device without a rank; now the device gets the stated rank
-	 */
+	/* earlier rows used the device with this index before its rank was known; the device gets the rank */
 	comments->tracks->recording->devices[known].rank = device.rank;
 	track.b = device.rank;
 	return kwhy_track_map_put(&comments->tracks->devices, track, known, error);
@@ -289,7 +287,10 @@ static enum kwhy_status read_device(struct kwhy_csv_comments *comments, const st
 	return read_pairs(comments, csv, rest, &comments->tracks->recording->devices[device], error);
 }
 
-/* Reads the two times after a word: the start and end of a window. */
+/*
+ * Reads the start and the end of a window, the next two words of *rest. `form` shows the line's syntax in
+ * messages.
+ */
 static enum kwhy_status read_window(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	const char *form, struct kwhy_span *rest, struct kwhy_coverage *out, struct kwhy_error *error)
 {
@@ -328,8 +329,8 @@ static enum kwhy_status read_coverage(struct kwhy_csv_comments *comments, const 
 }
 
 /*
- * Reads a selection comment: the interval in which windows could lie, and how they were chosen. The
- * selection applies to all devices.
+ * Reads "# selection START_NS END_NS CHOICE": between these times only parts of the run were recorded, which
+ * were chosen by time, range or duty (enum kwhy_choice). The selection applies to all devices.
  */
 static enum kwhy_status read_selection(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	struct kwhy_span rest, struct kwhy_error *error)

@@ -13,13 +13,14 @@
 struct kwhy_csv_comments {
 	struct kwhy_csv_clock *clock;
 	struct kwhy_tracks *tracks;
-	struct kwhy_coverage *coverage; /* coverage that the file states; at the end of the file it is added
-					   for each device of the file */
+	struct kwhy_coverage *coverage; /* intervals in which the file states that all work was recorded; at
+					   the end of the file they are added for each device of the file */
 	size_t coverage_count, coverage_capacity;
-	uint32_t *ranks;    /* [KWHY_CSV_DEVICES_MAX] stated rank by device index; KWHY_NONE: not stated */
+	uint32_t *ranks;    /* [KWHY_CSV_DEVICES_MAX] for each device index the rank that a comment states;
+			       KWHY_NONE: none */
 	int32_t last_index; /* index of the device that was looked up last; initially 0 */
 	bool device_stated; /* whether a comment stated properties of a device */
-	bool key_noted;	    /* whether the note on unknown words about devices has been added */
+	bool key_noted;	    /* the note that a "# device" line has an unknown key has been added */
 };
 
 #define KWHY_CSV_DEVICES_MAX 1024
@@ -28,11 +29,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_csv_comments_init(struct kwhy_csv_comments *
 	struct kwhy_csv_clock *clock, struct kwhy_tracks *tracks, struct kwhy_error *error);
 void kwhy_csv_comments_done(struct kwhy_csv_comments *comments);
 
-/* Reads the comment that kwhy_csv_each() is at. */
+/* Reads the current comment of `csv`. Call it from the callback of kwhy_csv_each(). */
 KWHY_MUST_USE enum kwhy_status kwhy_csv_comments_read(
 	struct kwhy_csv_comments *comments, const struct kwhy_csv *csv, struct kwhy_error *error);
 
-/* Gives the recording's device with the index, and with the rank that a comment stated for it. */
+/*
+ * Finds the recording's device with this index and the rank that a comment stated for the index; adds it if
+ * there is none.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_csv_comments_device(
 	struct kwhy_csv_comments *comments, int32_t index, uint32_t *out_device, struct kwhy_error *error);
 

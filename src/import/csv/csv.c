@@ -60,15 +60,13 @@ enum row_noun { NOUN_ACTIVITY, NOUN_CALL, NOUN_NAMED_CALL, NOUN_RANGE, NOUN_OPER
 /* Kinds of rows, by the word in the column "kind". */
 static const struct row_kind {
 	const char *word;
-	const char *unnamed; /* name for rows without one; NULL: reports choose a name */
+	const char *unnamed; /* the name that rows of this kind get if their column "name" is empty; NULL: the
+				name stays empty */
 	enum row_noun noun;
-	uint8_t activity, copy, src, dst; /* for rows of devices: the kind of activity, and the direction and
-					     the memory kinds of a copy */
-	/*
-	 * in rows of the host, `activity` is an enum kwhy_range_kind (NOUN_RANGE) or an enum kwhy_host_kind
-	 * (NOUN_OPERATOR)
-	 */
-	enum kwhy_call_class class; /* for rows of the host: the kind of call */
+	uint8_t activity, copy, src, dst; /* NOUN_ACTIVITY: kind of activity; direction and memory kinds of
+					     a copy */
+	/* `activity` is an enum kwhy_range_kind for NOUN_RANGE, an enum kwhy_host_kind for NOUN_OPERATOR */
+	enum kwhy_call_class class; /* NOUN_CALL: the class of the call */
 } row_kinds[] = {
 	{"kernel", "unnamed kernel", NOUN_ACTIVITY, KWHY_ACTIVITY_KERNEL, 0, 0, 0, 0},
 	{"collective", "unnamed collective", NOUN_ACTIVITY, KWHY_ACTIVITY_COLLECTIVE, 0, 0, 0, 0},
@@ -102,8 +100,8 @@ struct reader {
 	struct kwhy_csv_clock clock;
 	struct kwhy_tracks tracks;
 	struct kwhy_csv_comments comments;
-	uint32_t source, process, thread; /* source: the source that this file is; process: the process of
-					     rows that state none */
+	uint32_t source, process, thread; /* source: this file's index in the recording's sources; process:
+					     index of the process for rows whose column "process" is empty */
 	const struct row_kind *last_kind;
 	bool process_is_used; /* whether a row used `process` */
 	bool rows_without_device;
@@ -145,7 +143,7 @@ static enum kwhy_status find_device(struct reader *reader, uint32_t *out_device,
 	return kwhy_csv_comments_device(&reader->comments, (int32_t)index, out_device, error);
 }
 
-/* The process of the row, found by its number. */
+/* Finds the process whose number the row states, or reader->process if the row states none. */
 static enum kwhy_status find_process(struct reader *reader, uint32_t *out_process, struct kwhy_error *error)
 {
 	static const struct kwhy_csv_range ids = {INT64_MIN, INT64_MAX};
@@ -184,8 +182,8 @@ static enum kwhy_status find_stream(struct reader *reader, uint32_t *out_stream,
 }
 
 /*
- * The kind of memory that a column names. If the column is empty or its word is unknown, it is `otherwise`,
- * which follows from the kind of row.
+ * The kind of memory that the row's field in `column` names; `otherwise` if the field is empty or no name of
+ * a kind of memory.
  */
 static uint8_t read_memory(const struct reader *reader, size_t column, uint8_t otherwise)
 {
@@ -247,7 +245,10 @@ static enum kwhy_status read_grid(
 	return status;
 }
 
-/* The number that links work of a device with the call that issued it; it is unique within a process. */
+/*
+ * Reads the correlation id, which links an activity with the API call that issued it. KWHY_NONE: the column
+ * is empty.
+ */
 static enum kwhy_status find_correlation(
 	struct reader *reader, uint32_t *out_correlation, struct kwhy_error *error)
 {
@@ -388,7 +389,7 @@ static enum kwhy_status read_item(void *context, enum kwhy_csv_item item, struct
 	return kwhy_reader_pass(reader->recording, reader->options, status);
 }
 
-/* Adds notes on what this format does not state. */
+/* Adds notes on what the file lacks: rows of API calls, devices of rows, or its end. */
 static enum kwhy_status add_notes(struct reader *reader, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = reader->recording;
@@ -420,8 +421,8 @@ static enum kwhy_status check_devices(const struct reader *reader, struct kwhy_e
 }
 
 /*
- * Sets the rank of each process of the file to the rank of the devices that the process used, if all these
- * devices have the same rank.
+ * Sets the rank of each process of the file to the rank of the devices that it used; KWHY_NONE if their ranks
+ * differ.
  */
 static void set_ranks(struct reader *reader)
 {
@@ -519,7 +520,7 @@ static enum kwhy_status read_csv(struct kwhy_recording *recording, const char *p
 	return status;
 }
 
-/* Recognises a CSV of activities by two columns that every such file has. */
+/* Recognises a CSV of activities by two of its required columns. */
 static bool probe_csv(const char *path, const unsigned char *head, size_t length)
 {
 	(void)path;

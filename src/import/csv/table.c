@@ -127,7 +127,10 @@ static enum kwhy_status read_header(struct kwhy_csv *csv, struct kwhy_error *err
 	return status;
 }
 
-/* Splits a row and checks the number of its fields. *out_taken is false if the row was skipped. */
+/*
+ * Splits a row and checks the number of its fields. A malformed row is an error, or with `partial` it is
+ * skipped and *out_taken is false.
+ */
 static enum kwhy_status read_row(struct kwhy_csv *csv, bool *out_taken, struct kwhy_error *error)
 {
 	const char *words = split(csv);

@@ -6,11 +6,11 @@
 #include <string.h>
 
 /*
- * Reads events whose category does not determine their kind. The names of the event's process and thread
- * determine it.
+ * This file reads events of kind KWHY_KINETO_BY_TRACK, whose category is missing or unknown. The names of the
+ * event's process and thread determine what the event shows.
  */
 
-/* Short form of the constants of enum kwhy_kineto_field. */
+/* FIELD(PID) is the constant KWHY_KINETO_FIELD_PID of enum kwhy_kineto_field, and so on. */
 #define FIELD(name) KWHY_KINETO_FIELD_##name
 
 static struct kwhy_kineto_span text_of(
@@ -22,7 +22,7 @@ static struct kwhy_kineto_span text_of(
 	return span;
 }
 
-/* The correlation id of an event of XLA's profiler, which writes numbers as texts; KWHY_NONE: unknown. */
+/* The correlation id of an event of XLA's profiler; KWHY_NONE: it is missing or not positive. */
 static uint32_t correlation_of(const struct kwhy_kineto_event *event)
 {
 	int64_t id;
@@ -64,7 +64,10 @@ static void read_details(const struct kwhy_kineto_event *event, struct kwhy_acti
 	kwhy_xla_details_read(&details, row);
 }
 
-/* Adds an activity of a stream of device number `gpu`. */
+/*
+ * Adds the activity that an event on XLA's stream number `stream` of device number `gpu` shows. An event that
+ * shows no kernel, copy or memset is only counted, in counts.derived.
+ */
 static enum kwhy_status add_xla_activity(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	int32_t gpu, int64_t stream, struct kwhy_error *error)
 {
@@ -130,9 +133,9 @@ static enum kwhy_status add_xla_host(
 }
 
 /*
- * Whether export_chrome_trace() of PyTorch's first profiler wrote the event. Its processes are named "CPU
- * functions" and, for devices, "CUDA functions" or similar. In processes of devices the thread is the
- * device's number; streams are unknown.
+ * Whether the event comes from torch.autograd.profiler, the profiler that PyTorch had before Kineto. Its
+ * traces name the process ("pid") "CPU functions" or, for devices, "CUDA functions" or similar. In a process
+ * of devices "tid" is the device's number; streams are unknown.
  */
 static bool is_legacy(const struct kwhy_kineto_event *event)
 {

@@ -6,7 +6,7 @@
 /*
  * Directions of copies by their names, such as "Memcpy HtoD (Pageable -> Device)" from CUPTI, "Memcpy HtoD
  * (Host -> Device)" and "CopyHostToDevice" from ROCm, and "Memcpy M2D (MEMORY -> DEVICE)" from Intel's PTI.
- * The first row whose text occurs in the name applies. CUDA arrays ("A") are memory of the device.
+ * The first row whose text occurs in the name applies. "A" is a CUDA array, "M" is host memory.
  */
 static const struct {
 	const char *text;
@@ -37,8 +37,9 @@ static const struct {
 };
 
 /*
- * Kinds of memory by CUPTI's names. Longer texts come before texts that they begin with. "Host" alone means
- * neither pageable nor pinned memory.
+ * Kinds of memory by the words in the names of copies, of CUPTI and (in capitals) of Intel's PTI. The first
+ * row whose text begins the word applies, so "Device Static" comes before "Device". "Host" is not in the
+ * table, because it does not say whether the memory is pageable or pinned.
  */
 static const struct {
 	const char *text;

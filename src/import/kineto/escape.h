@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * Decodes the escapes of a JSON string. It stops when `out` has more bytes than the longest name that a
- * recording keeps. Returns the number of bytes written.
+ * Decodes the escapes of the text inside a JSON string into `out`, without a final NUL. Stops once more than
+ * KWHY_NAME_MAX_BYTES bytes are written, because longer names are cut. Returns the number of bytes written.
  */
 size_t kwhy_kineto_unescape(const char *bytes, size_t length, char out[KWHY_NAME_MAX_BYTES + 8]);
 

@@ -11,7 +11,10 @@ static const char *const field_texts[] = {
 #undef X
 };
 
-/* Known categories. Events of kind OTHER are not needed, or show work that other events show as well. */
+/*
+ * The known values of "cat". Events of kind KWHY_KINETO_OTHER are ignored: kwhy does not need them, or other
+ * events show the same work.
+ */
 static const struct {
 	const char *text;
 	enum kwhy_kineto_kind kind;
@@ -110,8 +113,8 @@ static inline uint64_t eight_bytes(const char *text)
 }
 
 /*
- * Compares words of up to 24 bytes as three overlapping integers of eight bytes, at the start, middle and
- * end.
+ * Whether a word of at most 24 bytes equals text[0, length). Compares eight bytes at a time: at the start, at
+ * the end (from 8 bytes on) and in the middle (from 17 bytes on).
  */
 static inline bool is_word(const struct kwhy_kineto_word *word, const char *text, size_t length)
 {
@@ -153,8 +156,8 @@ static bool is_instant(const struct kwhy_kineto_event *event)
 }
 
 /*
- * Whether the event is the begin or the end of a slice. Such events are read even if their category is not
- * needed, so that each end is matched with the begin of its own slice.
+ * Whether the event is only the begin ('B') or the end ('E') of a slice. Such an event is read even if its
+ * category is not needed, because an end is matched with the last open begin of its thread.
  */
 static bool is_half(const struct kwhy_kineto_event *event)
 {
@@ -181,8 +184,8 @@ static void decide_by_category(struct kwhy_kineto_event *event, const struct kwh
 }
 
 /*
- * Sets the kind as soon as a field determines it. Most events are not needed; the rest of such an event is
- * skipped.
+ * Sets the event's kind as soon as "ph" or "cat" determines it, so that the caller can skip the rest of an
+ * event that is not needed. Most events are not needed.
  */
 static inline void decide(
 	struct kwhy_kineto_event *event, unsigned field, const struct kwhy_kineto_words *words)
@@ -199,7 +202,9 @@ static inline void keep(struct kwhy_kineto_event *event, unsigned field, struct 
 	event->seen |= UINT64_C(1) << field;
 }
 
-/* Reads the object "args", from its '{' to its '}'. */
+/*
+ * Reads the known members of the object "args", from its '{' past its '}'. False: the text is not valid JSON.
+ */
 static bool read_args(
 	struct kwhy_kineto_event *event, struct kwhy_kineto_walk *walk, const struct kwhy_kineto_words *words)
 {
@@ -227,8 +232,8 @@ static bool read_args(
 }
 
 /*
- * Reads a member of an event. If "args" comes before the kind is known, it is skipped, and its position is
- * stored in *args for later reading.
+ * Reads one "key": value pair of an event. If the object "args" comes before the event's kind is known, it is
+ * skipped, and *args becomes its first token for finish() to read. False: the text is not valid JSON.
  */
 static bool read_member(struct kwhy_kineto_event *event, struct kwhy_kineto_walk *walk,
 	const struct kwhy_kineto_words *words, const uint32_t **args)
@@ -254,8 +259,8 @@ static bool read_member(struct kwhy_kineto_event *event, struct kwhy_kineto_walk
 }
 
 /*
- * Determines the kind after all fields have been read. In traces of 2021 instants have no category; the only
- * needed instants are those about memory.
+ * Determines the kind after all fields have been read. In traces of 2021 instant events have no category. All
+ * instant events are ignored but those named "[memory]".
  */
 static void settle(struct kwhy_kineto_event *event)
 {

@@ -5,8 +5,8 @@
 #include "import/kineto/walk.h"
 
 /*
- * Kind of an event. Traces of 2021 have other names of categories than later traces; both names give the
- * same kind.
+ * Kind of an event. Kineto's traces of 2021 name most categories otherwise than later ones ("Kernel", later
+ * "kernel"); both names give the same kind.
  */
 enum kwhy_kineto_kind {
 	KWHY_KINETO_UNDECIDED,
@@ -17,8 +17,8 @@ enum kwhy_kineto_kind {
 	KWHY_KINETO_CALL,
 	KWHY_KINETO_RANGE,
 	KWHY_KINETO_OPERATOR,
-	KWHY_KINETO_OPERATOR_2021, /* operators and profiler steps in traces of 2021, where they share a
-				      category */
+	KWHY_KINETO_OPERATOR_2021, /* an operator or a profiler step in a trace of 2021, where both have the
+				      category "Operator" */
 	KWHY_KINETO_PYTHON,
 	KWHY_KINETO_SYSTEM, /* a system call in an export of kwhy */
 	KWHY_KINETO_FRAME,  /* a frame of a call stack in an export of kwhy */
@@ -32,8 +32,8 @@ enum kwhy_kineto_kind {
 };
 
 /*
- * Keys of an event that are read. Those before "args" are members of the event, those after it are members of
- * "args".
+ * Keys of an event that are read. Keys listed before "args" are members of the event itself, keys listed
+ * after "args" are members of the object "args".
  */
 #define KWHY_KINETO_FIELDS(X)                                                                              \
 	X(PH, "ph")                                                                                        \
@@ -88,7 +88,7 @@ enum kwhy_kineto_kind {
 	X(COPY_DETAILS, "memcpy_details")                                                                  \
 	X(SET_DETAILS, "memset_details")                                                                   \
 	X(STEP, "step_num")                                                                                \
-	X(LABEL, "label of a track") /* the key "name" inside the "args" of metadata */
+	X(LABEL, "label of a track") /* placeholder: "name" inside the "args" of a metadata event */
 
 enum kwhy_kineto_field {
 #define X(name, text) KWHY_KINETO_FIELD_##name,
@@ -98,9 +98,8 @@ enum kwhy_kineto_field {
 };
 
 /*
- * Hash table of the known words. kwhy_kineto_words_init() fills it once for each file; then it does not
- * change. Words are compared eight bytes at a time, so a text that is looked up must be followed by
- * KWHY_KINETO_WORD_PAD readable bytes.
+ * Words are compared eight bytes at a time, so a text that is looked up in struct kwhy_kineto_words must be
+ * followed by this many readable bytes.
  */
 enum { KWHY_KINETO_WORD_PAD = 8 };
 
@@ -112,6 +111,10 @@ struct kwhy_kineto_word {
 
 enum { KWHY_KINETO_WORD_SLOTS = 256 };
 
+/*
+ * Hash tables of the known keys and categories. kwhy_kineto_words_init() fills them once for each file; then
+ * they do not change.
+ */
 struct kwhy_kineto_words {
 	struct kwhy_kineto_word fields[KWHY_KINETO_WORD_SLOTS];
 	struct kwhy_kineto_word categories[KWHY_KINETO_WORD_SLOTS];
@@ -119,21 +122,22 @@ struct kwhy_kineto_words {
 
 void kwhy_kineto_words_init(struct kwhy_kineto_words *words);
 
-/* An event as the positions of its fields in the text. A field is valid if its bit in `seen` is set. */
+/* An event as the positions of its fields in `text`. field[F] is valid if bit F of `seen` is set. */
 struct kwhy_kineto_event {
 	const char *text;
 	uint64_t text_offset; /* offset of `text` in the whole file, bytes */
 	uint32_t at;	      /* offset of the event's '{' in `text`, bytes */
-	char phase;	 /* field "ph": 'X' a whole slice, 'B' its begin, 'E' its end, ...; NUL: missing */
-	bool streamless; /* the trace does not say on which stream work ran */
+	char phase;	 /* field "ph": 'X' a whole slice, 'B' and 'E' its begin and end, ...; NUL: missing */
+	bool streamless; /* the trace does not say on which stream a device's work ran */
 	enum kwhy_kineto_kind kind;
 	uint64_t seen;
 	struct kwhy_kineto_span field[KWHY_KINETO_FIELD_COUNT];
 };
 
 /*
- * Reads the event at the walk's next token and moves the walk past it. An event of kind OTHER has only part
- * of its fields. False: the text is no valid JSON or ends, and the walk stays at that position.
+ * Reads the event at the walk's next token and moves the walk past it. Of an event of kind KWHY_KINETO_OTHER
+ * only some fields are set. False: the text is not valid JSON or ends inside the event; the walk then stays
+ * at the offending token.
  */
 bool kwhy_kineto_event_read(struct kwhy_kineto_event *event, struct kwhy_kineto_walk *walk,
 	const struct kwhy_kineto_words *words);
@@ -143,7 +147,7 @@ static inline bool kwhy_kineto_event_has(const struct kwhy_kineto_event *event, 
 	return event->seen >> field & 1;
 }
 
-/* The JSON key of a field, as files have it. */
+/* The JSON key of a field, for messages. */
 const char *kwhy_kineto_field_text(enum kwhy_kineto_field field);
 
 /* Text of a field without its quotes, with escapes not decoded. Empty if the event has no such field. */
@@ -151,8 +155,8 @@ struct kwhy_kineto_span kwhy_kineto_event_text(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field);
 
 /*
- * Reads a field as a number, rounded to an integer. False: the event has no such field, or it is no number
- * that fits.
+ * Reads a field that is a number, or a number in quotes, rounded to an integer. False: the event has no such
+ * field, or its value is not a number in the range of int64_t.
  */
 bool kwhy_kineto_event_integer(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, int64_t *out);

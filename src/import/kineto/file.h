@@ -10,12 +10,12 @@
 #include "import/tracks.h"
 #include "model/recording.h"
 
-/* What a file states outside of its list of events. */
+/* What the members of a file's top object, beside the list of events, state. */
 struct kwhy_kineto_meta {
 	bool has_base, stopped_early;
 	int64_t base_unix_ns;
-	uint32_t rank, world_size; /* KWHY_NONE and 0: unknown */
-	const char *schema;	   /* version of the schema, in the recording's arena; NULL: not stated */
+	uint32_t rank, world_size; /* rank KWHY_NONE: unknown; world_size 0: unknown */
+	const char *schema; /* version of the trace's format, owned by the recording; NULL: not stated */
 	struct kwhy_device *devices;
 	size_t device_count, device_capacity;
 	uint64_t dropped_records, out_of_window_records;
@@ -23,19 +23,18 @@ struct kwhy_kineto_meta {
 };
 
 /*
- * A group of processes in a file that was merged from the traces of several ranks; there is one group for
- * each rank. SGLang marks the group by a label before the number of each process, "[TP00] 1000"; TraceFuse
- * marks it by "rank" in the args of each event. Each group has a process of the recording and devices of its
- * own.
+ * The events of one rank in a file that was merged from the traces of several ranks. In SGLang's files a
+ * label before the process number, "pid": "[TP00] 1000", states the group of an event; in TraceFuse's files
+ * "rank" in its "args" does. In the recording each group becomes one process with devices of its own.
  */
 struct kwhy_kineto_group {
-	uint32_t process, rank; /* process: the group's process in the recording; rank: the rank that the file
+	uint32_t process, rank; /* process: index in the recording's processes; rank: the rank that the file
 				   states, KWHY_NONE: none */
 };
 
 struct kwhy_kineto_groups {
 	struct kwhy_kineto_group *items;
-	size_t count, capacity;		      /* count 0: the file is from a single rank */
+	size_t count, capacity;		      /* count 0: the file marks no ranks */
 	struct kwhy_track_map by_key, by_pid; /* by_key: from a label or rank to an index in `items`; by_pid:
 						 from a process number to an index in `items` */
 };
@@ -44,7 +43,7 @@ struct kwhy_kineto_groups {
 struct kwhy_kineto_place {
 	uint32_t group; /* index of the process's group; 0 if the file has no groups */
 	bool numbered;
-	int64_t number; /* number of the process or device, without the group's label; -1: it has no number */
+	int64_t number; /* the number without the group's label; -1 if `numbered` is false */
 };
 
 /* Names of processes and threads, which metadata events state. */
@@ -52,7 +51,7 @@ struct kwhy_kineto_labels {
 	struct kwhy_track_map by_track; /* from a process or thread to its name in the recording */
 };
 
-/* Slices that have begun and not ended, while the file is read (kineto/halves.c). */
+/* Slices of which the begin event has been read and the end event has not (kineto/halves.c). */
 struct kwhy_kineto_half;
 struct kwhy_kineto_halves {
 	struct kwhy_track_map by_track; /* from a thread to its index in `last` */
@@ -62,26 +61,26 @@ struct kwhy_kineto_halves {
 };
 
 /*
- * Events that kwhy does not understand: how many there are of each kind, and a name for each kind
- * (kineto/unknown.c).
+ * Counts of events that kwhy does not understand, by name: in all (`events`) and for each of the first
+ * KWHY_KINETO_UNKNOWN_MAX names that occur (kineto/unknown.c).
  */
 enum { KWHY_KINETO_UNKNOWN_MAX = 32 };
 struct kwhy_kineto_unknown {
 	struct {
-		uint32_t name; /* name of the events' category, or of their process */
+		uint32_t name; /* category of the events; of events without one, the name of their process */
 		uint64_t events;
 	} kinds[KWHY_KINETO_UNKNOWN_MAX];
 	size_t count;
 	uint64_t events;
 };
 
-/* Numbers of events that were used or had some fault, for the notes. */
+/* Numbers of events that were read, used, left out or lack something; the notes of a report state them. */
 struct kwhy_kineto_counts {
 	uint64_t events, used, skipped, breaks, untimed, unpaired, derived, unnumbered_devices;
 	uint64_t copies_without_bytes, memory_without_totals, graph_kernels;
 	uint64_t overhead_events, untimed_host_ranges;
 	int64_t overhead_ns;
-	bool fractional; /* a time has a fraction of a microsecond */
+	bool fractional; /* at least one time has a decimal point, so the times are finer than 1 us */
 };
 
 /* A file while it is read. */
@@ -92,10 +91,11 @@ struct kwhy_kineto_file {
 	bool is_xla; /* XLA's profiler wrote the file, from JAX or TensorFlow */
 	struct kwhy_collectives *collectives;
 	struct kwhy_kineto_words words;
-	unsigned char *collective_of_name; /* [names of the recording] whether kernels of that name are
-					      collectives: 0: not looked up yet, 1: no, 2: yes */
+	unsigned char *collective_of_name; /* for each name of the recording, whether kernels of that name are
+					      collectives; 0: not looked up yet, 1: no, 2: yes */
 	size_t collective_capacity;
-	struct kwhy_map mangled; /* from mangled text to name in the recording */
+	struct kwhy_map
+		mangled; /* from a mangled name to the index of its demangled form in the recording's names */
 	struct kwhy_kineto_meta meta;
 	struct kwhy_kineto_counts counts;
 	struct kwhy_kineto_groups groups;
@@ -103,17 +103,18 @@ struct kwhy_kineto_file {
 	struct kwhy_kineto_halves halves;
 	struct kwhy_kineto_unknown unknown;
 	struct kwhy_track_map devices, streams,
-		threads; /* maps from numbers in the file to rows of the recording */
+		threads; /* from numbers that events state to indices in the recording's tables */
 	/*
 	 * From numbers of processes in the file to processes of the recording, if the file lists processes.
 	 * Empty: all events are of one process, as in PyTorch's files.
 	 */
 	struct kwhy_track_map processes;
 	uint32_t source, process;
-	struct kwhy_row_counts first; /* the recording's rows beyond these numbers come from this file */
+	struct kwhy_row_counts
+		first; /* row counts of the recording before this file: later rows are this file's */
 	/*
-	 * The name of the last copy, and the activity that was read from this name. The activity is reused
-	 * because many copies in a row have one name.
+	 * Name of the last copy or memset, and the direction and memory kinds that follow from the name. They
+	 * are kept because successive copies often have the same name.
 	 */
 	uint32_t copy_name;
 	struct kwhy_activity copy;
@@ -122,7 +123,7 @@ struct kwhy_kineto_file {
 /*
  * In kineto/names.c: kwhy_kineto_name() adds a name, with its escapes decoded, to the recording.
  * kwhy_kineto_call_name() adds the name of a call without a version suffix such as "_v11060".
- * kwhy_kineto_is_collective() finds collectives by name.
+ * kwhy_kineto_is_collective() says whether kernels of a name are collectives.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *bytes,
 	size_t length, uint32_t *out_name, struct kwhy_error *error);
@@ -146,50 +147,56 @@ struct kwhy_kineto_source {
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_source_read(struct kwhy_kineto_file *file, const char *bytes,
 	size_t length, struct kwhy_kineto_source *out, struct kwhy_error *error);
 /*
- * Gets the innermost frame of a "Call stack" that is not from a library. If all frames are from libraries,
- * it gets the innermost one.
+ * Gives the source of the innermost frame of a "Call stack" that is not from a library; if all frames are
+ * from libraries, of the innermost frame.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_source_of_stack(struct kwhy_kineto_file *file, const char *bytes,
 	size_t length, struct kwhy_kineto_source *out, struct kwhy_error *error);
 
 /*
- * In kineto/rows.c: adds an event as a row of the recording. Until the file ends, the row has the times of
- * the file, and a row of memory has the file's device number. KWHY_E_INPUT: the event is unusable and was not
- * added.
+ * In kineto/rows.c: adds an event as a row of the recording. kwhy_kineto_finish() later converts the row's
+ * times to the recording's clock, and the device numbers of rows about memory to devices of the recording.
+ * KWHY_E_INPUT: the event is unusable and was not added.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_row_add(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error);
 
 /*
  * In kineto/meta.c: reads one member of the file's top object. `walk` is before the member's value, which is
- * valid JSON. KWHY_E_INPUT: the value is unusable; the message does not name the file and the position.
+ * valid JSON. KWHY_E_INPUT: the value is unusable; the caller adds file and position to the message.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_meta_read(struct kwhy_kineto_file *file,
 	struct kwhy_kineto_span key, struct kwhy_kineto_walk walk, struct kwhy_error *error);
 
 /* In kineto/groups.c: functions for the ranks of a merged file. */
 void kwhy_kineto_groups_done(struct kwhy_kineto_groups *groups);
-/* A hash of a text, used as the number of a track that has a text in place of a number. */
+/* A hash of a text, for a process or thread that an event names by a text in place of a number. */
 int64_t kwhy_kineto_text_key(const char *bytes, size_t length);
-/* Reads the process that the field "pid" or "process" of an event names. */
+/*
+ * Reads the process or device that `field` of an event names, and the group (rank) of the event; adds the
+ * group if it is new.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_place_read(struct kwhy_kineto_file *file,
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, struct kwhy_kineto_place *out,
 	struct kwhy_error *error);
 uint32_t kwhy_kineto_group_process(const struct kwhy_kineto_file *file, uint32_t group);
 uint32_t kwhy_kineto_group_of(const struct kwhy_kineto_file *file, uint32_t process);
-/* Sets the ranks of the processes and devices of all groups. */
+/*
+ * Sets the ranks of the processes and devices of all groups: the ranks that the file states, or, if these are
+ * missing or not unique, the groups' order of appearance.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_groups_finish(
 	struct kwhy_kineto_file *file, struct kwhy_error *error);
 
 /*
- * Values of member `c` of the keys in the map `devices`. They say what member `a` holds: the device's number,
- * or the number of the process that stands for the device.
+ * Member `c` of a key in the map `devices` says what the key's member `a` is: the device's number, or the
+ * number of the process by which a trace of unitrace represents the device.
  */
 enum { KWHY_KINETO_DEVICE_BY_NUMBER, KWHY_KINETO_DEVICE_BY_PROCESS };
 
 /*
- * In kineto/ids.c. These functions return the recording's row for a device, stream or thread that an event
- * names, and add the row if it is new.
+ * In kineto/ids.c. These functions set *out to the recording's index of a device, stream or thread that an
+ * event names, and add it if it is new.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_device(struct kwhy_kineto_file *file, struct kwhy_track_key key,
 	int64_t index, uint32_t *out, struct kwhy_error *error);
@@ -200,7 +207,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_find_stream(struct kwhy_kineto_file *
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_find_thread(struct kwhy_kineto_file *file,
 	const struct kwhy_kineto_event *event, uint32_t *out, struct kwhy_error *error);
 
-/* In kineto/rows.c: functions for the readers of several kinds of events. */
+/*
+ * In kineto/rows.c: functions shared by the readers of several kinds of events. kwhy_kineto_unusable() fails
+ * with KWHY_E_INPUT and a message that names the event's position, the field and `why`.
+ */
 enum kwhy_status kwhy_kineto_unusable(const struct kwhy_kineto_file *file,
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, const char *why,
 	struct kwhy_error *error);
@@ -208,7 +218,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_read_times(struct kwhy_kineto_file *f
 	const struct kwhy_kineto_event *event, int64_t *start_ns, int64_t *end_ns, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_read_name(struct kwhy_kineto_file *file,
 	const struct kwhy_kineto_event *event, uint32_t *out, struct kwhy_error *error);
-/* Adds an activity and counts which properties it lacks. An activity without times is left out. */
+/* Adds an activity; one whose start and end are both 0 has no times and is only counted. */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_add_activity(
 	struct kwhy_kineto_file *file, const struct kwhy_activity *row, struct kwhy_error *error);
 
@@ -228,15 +238,15 @@ void kwhy_kineto_halves_done(struct kwhy_kineto_halves *halves);
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_half_add(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error);
 
-/* In kineto/by_track.c and kineto/unitrace.c: functions that add events of other profilers. */
+/* In kineto/by_track.c and kineto/unitrace.c: add an event that another profiler than Kineto wrote. */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_by_track_add(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_unitrace_add(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error);
 
 /*
- * In kineto/unknown.c: counts an event that is not understood under the name `text`, and lists the most
- * frequent names.
+ * In kineto/unknown.c: kwhy_kineto_unknown_add() counts an event that is not understood under the name
+ * `text`; kwhy_kineto_unknown_list() lists the three most frequent names with their counts.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_unknown_add(
 	struct kwhy_kineto_file *file, const char *text, size_t length, struct kwhy_error *error);

@@ -10,7 +10,8 @@
 #define SECOND_NS INT64_C(1000000000)
 
 /*
- * Converts this file's times to the recording's clock. The first file that has times sets the clock's origin.
+ * Converts this file's times to nanoseconds since the recording's origin. If the recording had no times
+ * before this file, this file sets the origin.
  */
 static enum kwhy_status set_clock(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
@@ -47,7 +48,10 @@ static void take_facts(struct kwhy_kineto_file *file, struct kwhy_device *device
 		device->rank = file->meta.rank;
 }
 
-/* Sets the ranks of the file's processes and devices. Each rank has devices of its own. */
+/*
+ * Sets the ranks of the file's processes and devices, and copies to each device what the file's metadata
+ * state about it. Devices of different ranks stay separate, even if they have the same number.
+ */
 static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
@@ -65,8 +69,8 @@ static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_err
 }
 
 /*
- * In rows about memory, replaces the file's device numbers by those of the recording. Removes rows about
- * devices without activities.
+ * In the file's rows about memory, replaces device numbers of the file by indices of the recording's devices.
+ * Removes rows about devices that ran no activity, because the recording does not have these devices.
  */
 static void settle_memory(struct kwhy_kineto_file *file)
 {
@@ -100,8 +104,8 @@ static enum kwhy_status set_source(struct kwhy_kineto_file *file, struct kwhy_er
 }
 
 /*
- * Refuses a file that has no work of a device but events that were not understood, because these events may
- * be work of a device.
+ * Refuses a file that gave no activity of a device but has events that were not understood, because these
+ * events may be activities.
  */
 static enum kwhy_status check_work(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {

@@ -9,7 +9,7 @@
 
 enum { GROUPS_MAX = 65536 };
 
-/* Kinds of keys by which a group is found: the hash of a label, or a rank. */
+/* Member `a` of a group's key: member `b` is then the hash of a label, or a rank. */
 enum { BY_LABEL, BY_RANK };
 
 void kwhy_kineto_groups_done(struct kwhy_kineto_groups *groups)
@@ -20,7 +20,7 @@ void kwhy_kineto_groups_done(struct kwhy_kineto_groups *groups)
 	*groups = (struct kwhy_kineto_groups){0};
 }
 
-/* The 64-bit hash FNV-1a. Two texts with the same hash would be taken for one track. */
+/* The 64-bit hash FNV-1a. Two texts with the same hash would count as the same process, thread or label. */
 int64_t kwhy_kineto_text_key(const char *bytes, size_t length)
 {
 	uint64_t hash = 0xCBF29CE484222325u;
@@ -56,7 +56,9 @@ static uint32_t rank_of_label(const char *label, size_t length)
 	return numbers == 1 ? rank : KWHY_NONE;
 }
 
-/* Adds a group. The first group gets the process that was added when the file was opened. */
+/*
+ * Adds a group with a new process; the first group gets the process that was added when the file was opened.
+ */
 static enum kwhy_status add(
 	struct kwhy_kineto_file *file, uint32_t rank, uint32_t *out, struct kwhy_error *error)
 {
@@ -106,8 +108,8 @@ static bool split(const char *text, size_t length, size_t *out_label, int64_t *o
 }
 
 /*
- * Finds the group of the rank in the "args". An event without a rank belongs to the group of earlier events
- * of its process.
+ * Sets place->group by the event's "rank" in "args". An event without a rank gets the group of the last event
+ * of its process that had one, or group 0.
  */
 static enum kwhy_status find_by_rank(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	struct kwhy_kineto_place *place, struct kwhy_error *error)

@@ -9,13 +9,13 @@
 #include <string.h>
 
 enum {
-	OPEN_MAX = 65536,	 /* largest number of open slices of all threads together */
-	FIELD_MAX_BYTES = 65536, /* longer fields of a begin event are left out; names have at most 4 KiB */
+	OPEN_MAX = 65536,	 /* limit of the slices of all threads that are open at one time */
+	FIELD_MAX_BYTES = 65536, /* longer fields are left out; the longest name that is kept has 4 KiB */
 };
 
 /*
- * An open slice with the fields of its begin event. The text of the fields is copied, because the window
- * moves on in the file.
+ * An open slice: its begin event, whose fields lie in `text`. They are copied from the window of the file,
+ * which will have moved on when the end event is read. `outer` is the slice around it.
  */
 struct kwhy_kineto_half {
 	struct kwhy_kineto_half *outer;
@@ -67,7 +67,7 @@ static enum kwhy_status append(struct kwhy_kineto_half **half, enum kwhy_kineto_
 	return KWHY_OK;
 }
 
-/* Copies the fields of an event, from number first_field on, that the slice does not have yet. */
+/* Copies those fields of an event that the slice lacks; only fields from number first_field on. */
 static enum kwhy_status take(struct kwhy_kineto_half **half, const struct kwhy_kineto_event *event,
 	unsigned first_field, struct kwhy_error *error)
 {
@@ -126,7 +126,10 @@ static enum kwhy_status begin(struct kwhy_kineto_file *file, const struct kwhy_k
 	return status;
 }
 
-/* Sets the field "dur" of the slice to the time from its begin to its end. */
+/*
+ * Sets the field "dur" of the slice to the time from its begin to its end, as a text in microseconds. Without
+ * two valid times the slice has no "dur".
+ */
 static enum kwhy_status set_duration(
 	struct kwhy_kineto_half **half, const struct kwhy_kineto_event *end, struct kwhy_error *error)
 {
@@ -141,7 +144,7 @@ static enum kwhy_status set_duration(
 		!kwhy_kineto_event_has(end, KWHY_KINETO_FIELD_TS) ||
 		kwhy_kineto_number_time((*half)->text + from.at, from.length, &start_ns) ||
 		kwhy_kineto_number_time(end->text + to.at, to.length, &end_ns))
-		return KWHY_OK; /* the missing time is reported when the row is added */
+		return KWHY_OK; /* kwhy_kineto_row_add() will report that the slice has no duration */
 	length_ns = end_ns - start_ns;
 	snprintf(text, sizeof(text), "%s%lld.%03lld", length_ns < 0 ? "-" : "", llabs(length_ns) / 1000,
 		llabs(length_ns) % 1000);

@@ -4,9 +4,12 @@
 
 #include <string.h>
 
-/* Gives the devices, streams and threads of a file by the numbers in its events. */
+/*
+ * This file finds the devices, streams and threads that events of a file name by numbers, and adds them to
+ * the recording.
+ */
 
-/* Short form of the constants of enum kwhy_kineto_field. */
+/* FIELD(PID) is the constant KWHY_KINETO_FIELD_PID of enum kwhy_kineto_field, and so on. */
 #define FIELD(name) KWHY_KINETO_FIELD_##name
 
 enum { DEVICES_MAX = 1024 };
@@ -51,8 +54,9 @@ enum kwhy_status kwhy_kineto_device(struct kwhy_kineto_file *file, struct kwhy_t
 }
 
 /*
- * Whether the event names no device. ONNX Runtime and Proton write no device number, and ONNX Runtime writes
- * the process -1. All such events are assigned to device 0.
+ * Whether the event states no device number at all: Proton writes no "pid", and the "pid" of ONNX Runtime's
+ * events, which have "grid_x" or the process number -1 beside a "stream", is not a device number. Such work
+ * counts as work of device 0.
  */
 static bool has_no_device(const struct kwhy_kineto_event *event, const struct kwhy_kineto_place *place)
 {
@@ -84,7 +88,8 @@ static enum kwhy_status find_device(struct kwhy_kineto_file *file, const struct 
 }
 
 /*
- * The process that a field names, if the file lists that process; otherwise the process of the event's group.
+ * The process whose number `field` of the event states, if the metadata of the file list that process;
+ * otherwise the process of the group in *place.
  */
 static uint32_t process_of(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	enum kwhy_kineto_field field, const struct kwhy_kineto_place *place)
@@ -134,8 +139,8 @@ enum kwhy_status kwhy_kineto_find_stream(struct kwhy_kineto_file *file, const st
 }
 
 /*
- * Takes the number of a process from its first API call, since other events may have another number.
- * TraceFuse changes the numbers of processes and keeps the original ones in "pid_raw".
+ * Sets the number of a process from its first API call, because other events, such as kernels, may state
+ * another number as "pid". TraceFuse changes the numbers of processes; "pid_raw" is the original.
  */
 static void take_pid(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, uint32_t process,
 	const struct kwhy_kineto_place *place)
@@ -149,7 +154,10 @@ static void take_pid(struct kwhy_kineto_file *file, const struct kwhy_kineto_eve
 		*pid = raw;
 }
 
-/* Gives the thread of an event. Thread ids that are not numbers count as one thread, -1, of their process. */
+/*
+ * Sets *out to the thread of an event. All threads of a process whose "tid" is not a number count as one
+ * thread, -1.
+ */
 enum kwhy_status kwhy_kineto_find_thread(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	uint32_t *out, struct kwhy_error *error)
 {

@@ -11,7 +11,8 @@ static const char events_key[] = "\"traceEvents\"";
 enum { WINDOW_BYTES = 1 << 18, KEY_BYTES = sizeof(events_key) - 1 };
 
 /*
- * Whether the file's text contains the key of the list of events; metadata of any length may come before it.
+ * Whether the text contains "traceEvents", the key of the list of events, anywhere, since metadata of any
+ * length may come before it. `window` is a buffer of WINDOW_BYTES.
  */
 static bool has_key(struct kwhy_input *input, char *window)
 {

@@ -6,9 +6,10 @@
 #include <stddef.h>
 
 /*
- * Whether JSON is a trace in Chrome's format, as opposed to a configuration or a result of a program: it has
- * a list "traceEvents", or is a list of events. `head` has the first `length` bytes of the text, which begins
- * with '{' or '[' after blanks. If these bytes do not decide, more of the file is read.
+ * Whether JSON is a trace in Chrome's format, as opposed to settings or results of a program: an object with
+ * the key "traceEvents", or a list with the key "ph" in `head`. `head` has the first `length` bytes of the
+ * text, which begins with '{' or '[' after white space. If an object's head lacks the key, the whole file is
+ * searched for it.
  */
 bool kwhy_kineto_is_trace(const char *path, const unsigned char *head, size_t length);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What precedes the next token in the document. */
+/* Where the next token stands in the document. */
 enum position {
 	AT_START,
 	AT_FIRST_MEMBER, /* after the '{' of the top object */
@@ -22,8 +22,8 @@ enum position {
 };
 
 /*
- * Number of syntax errors in the JSON that are skipped with `partial`. At a further error, the file is
- * treated as if it ended there.
+ * With `partial`, so many syntax errors are skipped. At the next one the file is treated as if it ended
+ * there.
  */
 enum { BREAKS_MAX = 10000 };
 
@@ -36,10 +36,11 @@ struct document {
 	bool in_object; /* the top value is an object, not a list of events */
 	bool has_events;
 	bool has_phase; /* at least one object in the list of events has a member "ph", as events have */
-	bool seeking; /* the text is not valid JSON, and the start of the next event is being searched for */
-	bool resumed; /* the next window begins with an event, or with the end of the list of events */
-	bool stopped; /* the rest of the file is not needed */
-	bool is_cut;  /* the file ends early, or is not valid JSON where reading stopped */
+	bool seeking;	/* after a syntax error: the next event has not been found yet */
+	bool resumed;	/* after a syntax error: the next window begins with an event, or with the end of the
+			   list of events */
+	bool stopped;	/* reading is finished, or cannot continue */
+	bool is_cut;	/* the file ends early, or is not valid JSON at the place where reading stopped */
 	struct kwhy_error *error;
 	enum kwhy_status status; /* failure that is not a syntax error */
 };
@@ -56,8 +57,8 @@ static bool fail(struct document *document, enum kwhy_status status)
 }
 
 /*
- * Handles the result of reading an item. An unusable item is an error or, with `partial`, it is counted and
- * skipped.
+ * Handles the status of a member or an event that was read. KWHY_E_INPUT, an unusable item, is counted and
+ * skipped with `partial`; any other failure stops the reading. False: it stops.
  */
 static bool pass_over(struct document *document, enum kwhy_status status)
 {
@@ -73,7 +74,9 @@ static bool read_start(struct document *document)
 	const uint32_t begin = *document->walk.token;
 	char first = kwhy_kineto_walk_peek(&document->walk);
 
-	/* Skips a byte order mark, which editors write. On Arm, simdjson takes its bytes for several tokens.
+	/*
+	 * Skips the byte order mark of UTF-8 at the start of a file. On Arm, simdjson makes several tokens of
+	 * its three bytes.
 	 */
 	if (!strncmp(document->walk.text + begin, "\xEF\xBB\xBF", 3)) {
 		while (*document->walk.token < begin + 3)
@@ -189,8 +192,8 @@ static bool read_event_end(struct document *document)
 }
 
 /*
- * Reads what follows the top value. Proton writes several objects one after the other, one for each stream;
- * their events name no process.
+ * Reads what follows the top value: nothing, except that Proton writes several top objects one after the
+ * other, one for each stream. Its events are recognised by naming no device (unnumbered_devices).
  */
 static bool read_end(struct document *document)
 {
@@ -202,8 +205,8 @@ static bool read_end(struct document *document)
 }
 
 /*
- * Reads one unit: a member, an event, or the tokens between two of them. False: the unit is incomplete in
- * this window, or an error occurred.
+ * Reads one unit: a key and its value, an event, or the bracket or comma between two units. False: the window
+ * ends inside the unit, or an error occurred.
  */
 static bool read_unit(struct document *document)
 {
@@ -229,7 +232,10 @@ static enum kwhy_status note_truncated(struct document *document, uint64_t at, c
 		document->file->recording, document->file->path, why, at, document->error);
 }
 
-/* Handles a file that ends inside a value. */
+/*
+ * Handles a file that ends before its top value is complete, or that cannot be read further. Without
+ * `partial` it is refused.
+ */
 static enum kwhy_status end_early(struct document *document, uint64_t at)
 {
 	if (document->file->partial)
@@ -300,14 +306,17 @@ static enum kwhy_status break_off(struct document *document, size_t at, size_t *
 		return note_truncated(document, position_of(document, at), "the text is broken");
 	if (*out_used != at ||
 		document->walk.text[at] !=
-			']') /* if a ']' is here, the only error is the superfluous ',' before it */
+			']') /* not if the error is only a superfluous ',' before this ']' */
 		document->seeking = !kwhy_kineto_window_resume(&document->window, at, out_used);
 	document->resumed = true;
 	document->position = AT_EVENT;
 	return KWHY_OK;
 }
 
-/* Whether the last token is a word, such as `true`, that is cut off by the end of the file. */
+/*
+ * Whether the token number `token` is the last of the window and a bare word, such as `true`, which the end
+ * of the file may have cut off.
+ */
 static bool is_cut_word(const struct document *document, size_t token)
 {
 	char first = kwhy_kineto_walk_peek(&document->walk);
@@ -335,7 +344,8 @@ static enum kwhy_status stop(struct document *document, size_t unit_at, size_t *
 }
 
 /*
- * Continues reading after a syntax error. If the list of events has ended, read_event_end() takes its `]`.
+ * Chooses what to read first after a syntax error: if the list of events ends here, its ']', otherwise an
+ * event.
  */
 static void resume(struct document *document)
 {
@@ -366,7 +376,10 @@ static enum kwhy_status walk_window(struct document *document, size_t *out_used)
 	return KWHY_OK;
 }
 
-/* Without `partial`, refuses a text in which bytes had to be replaced because they are not valid JSON. */
+/*
+ * Without `partial`, refuses a text in which kwhy_kineto_window_next() replaced bytes that are not valid
+ * JSON.
+ */
 static enum kwhy_status check_mended(struct document *document)
 {
 	if (document->window.mended == 0 || document->file->partial)
@@ -388,7 +401,10 @@ static enum kwhy_status read_window(struct document *document, size_t *out_used)
 	return status ? status : check_mended(document);
 }
 
-/* Checks a file that does not end inside an event or a member of the top object. */
+/*
+ * Called when all of the file has been read and the last event or member is complete. The file ends early if
+ * its list or top object has no closing bracket.
+ */
 static enum kwhy_status check_end(struct document *document)
 {
 	if (document->position != AT_END || document->window.failed)
@@ -414,8 +430,8 @@ static enum kwhy_status read_document(struct document *document)
 }
 
 /*
- * Refuses a file without a list of events, or with a list of objects of which none is an event, even with
- * `partial`.
+ * Refuses, also with `partial`, a file without a list of events, or with a list of objects of which none has
+ * the key "ph".
  */
 static enum kwhy_status check_events(const struct document *document)
 {

@@ -53,8 +53,8 @@ static const char *unitrace_address(struct kwhy_recording *recording, const char
 }
 
 /*
- * Sets what the name of a process states about the device that the process stands for. unitrace writes these
- * names at the end of the file.
+ * If the process that the event names represents a device, sets the PCI address of the device from `label`,
+ * the name of the process. unitrace writes these names at the end of the file, after the work of the device.
  */
 static enum kwhy_status describe(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	const char *label, struct kwhy_error *error)

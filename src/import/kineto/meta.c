@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A value as text, and a walk positioned before it. The value is valid JSON. */
+/* A valid JSON value: its text, with quotes if it is a string, and a walk positioned before it. */
 struct value {
 	const char *text;
 	size_t length;
@@ -26,7 +26,10 @@ static bool is_key(const struct member *member, const char *key)
 	return member->key_length == strlen(key) && !memcmp(member->key, key, member->key_length);
 }
 
-/* Moves the walk into an object or array. False: the value has another type or is empty. */
+/*
+ * Moves the walk past `open`, the first bracket of an object or array. False: the value has another type, or
+ * is empty.
+ */
 static bool enter(struct kwhy_kineto_walk *walk, char open)
 {
 	if (kwhy_kineto_walk_peek(walk) != open)
@@ -66,7 +69,10 @@ static bool read_member(struct kwhy_kineto_walk *walk, struct member *out)
 	return true;
 }
 
-/* Adds the text of a string to the recording's names. NULL: the value is no string, or is empty. */
+/*
+ * Sets *out to the text of a string, owned by the recording. *out is unchanged if the value is not a string
+ * or is empty.
+ */
 static enum kwhy_status read_text(
 	struct kwhy_kineto_file *file, const struct value *value, const char **out, struct kwhy_error *error)
 {
@@ -211,7 +217,7 @@ static enum kwhy_status read_process(
 	return add_process(file, &process, error);
 }
 
-/* Reads the items of a list with `read`, at most ROWS_MAX of them. */
+/* Calls `read` for each item of a list, at most ROWS_MAX items; a value that is not a list is ignored. */
 static enum kwhy_status read_rows(struct kwhy_kineto_file *file, const struct value *value,
 	enum kwhy_status (*read)(
 		struct kwhy_kineto_file *file, struct kwhy_kineto_walk walk, struct kwhy_error *error),
@@ -237,7 +243,10 @@ static enum kwhy_status read_devices(
 	return read_rows(file, value, read_device, error);
 }
 
-/* Reads the list of processes. `kwhy export` writes it before the events of files of several ranks. */
+/*
+ * Reads the list "processProperties", which `kwhy export` writes before the events of a recording of several
+ * ranks. A second list in the file is ignored.
+ */
 static enum kwhy_status read_processes(
 	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)
 {
@@ -265,8 +274,8 @@ static enum kwhy_status read_distributed(
 }
 
 /*
- * Sum of the numbers that directly follow the text `words`, over all places of a message of Kineto's log
- * where it occurs.
+ * Sum of the numbers that directly follow `words` in the text of Kineto's log messages; an occurrence without
+ * a number counts as 0.
  */
 static uint64_t logged(const char *text, size_t length, const char *words)
 {
@@ -288,8 +297,8 @@ static uint64_t logged(const char *text, size_t length, const char *words)
 }
 
 /*
- * Reads Kineto's log, which the file contains. The lines that are read come from CuptiActivityApi and
- * CuptiActivityProfiler.
+ * Reads Kineto's log messages in the file's member "INFO", "WARNING" or "ERROR". Kineto's CuptiActivityApi
+ * and CuptiActivityProfiler write the lines that are read here.
  */
 static enum kwhy_status read_log(
 	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)

@@ -28,7 +28,10 @@ static uint32_t hex4(const char *bytes, size_t length)
 	return code;
 }
 
-/* Decodes the escape "\uXXXX" at `bytes`, or two of them that are a surrogate pair; returns their length. */
+/*
+ * Decodes the escape "\uXXXX" at `bytes`, or two such escapes that form a surrogate pair, to UTF-8. Returns
+ * the number of bytes read; adds the bytes written to *written.
+ */
 static size_t unescape_code(const char *bytes, size_t length, char *out, size_t *written)
 {
 	uint32_t code = hex4(bytes + 2, length - 2), low = 0;
@@ -47,8 +50,8 @@ static size_t unescape_code(const char *bytes, size_t length, char *out, size_t 
 }
 
 /*
- * Decodes the escape at `bytes`, a backslash and a letter; returns its length. An escape that JSON does not
- * define is copied.
+ * Decodes the escape at `bytes`, a backslash and what belongs to it; returns the number of bytes read. The
+ * backslash of an escape that JSON does not define is copied.
  */
 static size_t unescape_one(const char *bytes, size_t length, char *out, size_t *written)
 {
@@ -92,8 +95,8 @@ enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *byt
 }
 
 /*
- * Length of a call's name without the version of its parameters, "_v" and 4 or 5 digits:
- * "cudaLaunchKernel_v7000".
+ * Length of a name such as "cudaLaunchKernel_v7000" without "_v" and 4 or 5 digits, the version of the call's
+ * parameters. Other names keep their length.
  */
 static size_t without_version(const char *bytes, size_t length)
 {
