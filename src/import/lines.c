@@ -14,7 +14,7 @@ struct kwhy_lines {
 	const char *path;
 	bool partial, input_ended, ended_early;
 	struct kwhy_input *input;
-	char *window; /* buffer of the file's bytes; those in [at, filled) are unread */
+	char *window; /* WINDOW_BYTES of the decompressed file; bytes [at, filled) are not read yet */
 	size_t at, filled;
 	uint64_t number;
 };

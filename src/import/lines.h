@@ -8,16 +8,17 @@
 #include <stdint.h>
 
 /*
- * The lines of a text file (plain, gzip or zstd) from front to back, in memory that does not grow with the
- * file. Only one thread at a time may use it.
+ * Reads the lines of a text file (plain, gzip or zstd) from front to back, in memory that does not grow with
+ * the file. Only one thread at a time may use a reader.
  */
 struct kwhy_lines;
 
-#define KWHY_LINES_LONGEST (64 << 10) /* longest line that is read, bytes */
+#define KWHY_LINES_LONGEST \
+	(64 << 10) /* bytes of a line without a line feed after which the file is refused */
 
 /*
- * `path` is borrowed until kwhy_lines_close(). `partial`: a damaged file is read up to the damage and treated
- * as if it ended there.
+ * `path` is borrowed until kwhy_lines_close(). With `partial`, a compressed file that is damaged counts as if
+ * it ended at the damage.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_lines_open(
 	const char *path, bool partial, struct kwhy_lines **out, struct kwhy_error *error);
@@ -25,19 +26,19 @@ void kwhy_lines_close(struct kwhy_lines *lines);
 
 /*
  * Gives the next line without its line feed. The caller may change its bytes, which are valid until the next
- * call. *out_end: the file has no further line. KWHY_E_INPUT: a line is longer than KWHY_LINES_LONGEST; the
- * message names file and line.
+ * call. *out_end: the file has no further line. KWHY_E_INPUT: more than KWHY_LINES_LONGEST bytes of a line
+ * were read without finding its end; the message names file and line.
  */
 struct kwhy_line {
 	char *bytes;
 	size_t length;
 	uint64_t number; /* number of the line, from 1 */
-	bool ended;	 /* the line ended with a line feed */
+	bool ended;	 /* false: the file ended inside this line */
 };
 KWHY_MUST_USE enum kwhy_status kwhy_lines_next(
 	struct kwhy_lines *lines, struct kwhy_line *out, bool *out_end, struct kwhy_error *error);
 
 bool kwhy_lines_ended_early(
-	const struct kwhy_lines *lines); /* whether `partial` was set and the file was damaged */
+	const struct kwhy_lines *lines); /* whether, with `partial`, damage ended the file */
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each function below checks one property of the file and adds at most one note. */
+/* Each function on_...() below checks one property of the file and adds at most one note to the recording. */
 
 #define COMPLETENESS(id, ...) \
 	kwhy_recording_add_note(file->recording, KWHY_NOTE_COMPLETENESS, (id), error, "%s: " __VA_ARGS__)
@@ -106,8 +106,8 @@ static enum kwhy_status on_digits(struct kwhy_kineto_file *file, struct kwhy_err
 }
 
 /*
- * Counts the launches of graphs in the file. Each name is examined once, because there are few names and many
- * calls.
+ * Counts the calls in the file whose names contain "GraphLaunch". Each distinct name is searched once,
+ * because there are few names and many calls.
  */
 static enum kwhy_status count_graph_launches(
 	const struct kwhy_kineto_file *file, uint64_t *out, struct kwhy_error *error)

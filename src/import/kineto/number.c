@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-/* The digits of a decimal number without leading zeros, and where its point is. */
+/* A decimal number 0.d1d2d3... * 10^point, where d1, the first of `digits`, is not 0. */
 struct decimal {
 	char digits[40];
-	int count; /* number of digits that are kept; more digits cannot change a result that fits an int64 */
-	int64_t point; /* number of digits before the point; below 0: number of zeros between the point and
-			  the digits */
+	int count;     /* number of digits kept, at most 40; later ones cannot change an int64_t */
+	int64_t point; /* number of digits before the decimal point; below 0: minus the number of zeros
+			  between the point and the first digit */
 	bool negative;
 };
 
@@ -38,7 +38,8 @@ static const char *read_digits(struct decimal *decimal, const char *at, const ch
 }
 
 /*
- * Reads an exponent of at most a million; with a larger exponent the value is 0 or too large in any case.
+ * Reads the exponent after the 'e' and moves the point. Digits after the first seven are ignored: such a
+ * value is 0 or too large in any case. NULL: there are no digits.
  */
 static const char *read_exponent(struct decimal *decimal, const char *at, const char *end)
 {
@@ -73,7 +74,7 @@ static bool read_decimal(struct decimal *decimal, const char *at, const char *en
 	return at == end;
 }
 
-/* Rounds the number to an integer by the first digit after its point. */
+/* Rounds to the nearest integer, halves away from zero, by the first digit after the point. */
 static enum kwhy_kineto_number rounded(const struct decimal *decimal, int64_t *out)
 {
 	uint64_t value = 0;
@@ -104,7 +105,8 @@ static bool strip_quotes(const char **text, size_t *length)
 }
 
 /*
- * Gives the number times 10^power, 0 <= power <= 9. `out` is set only if the result is KWHY_KINETO_NUMBER_OK.
+ * Reads a number, in quotes or not, and gives it times 10^power, rounded to an integer; 0 <= power <= 9. *out
+ * is set only if the result is KWHY_KINETO_NUMBER_OK.
  */
 static enum kwhy_kineto_number scaled(const char *text, size_t length, unsigned power, int64_t *out)
 {
@@ -117,8 +119,8 @@ static enum kwhy_kineto_number scaled(const char *text, size_t length, unsigned 
 }
 
 /*
- * Reads the most frequent form of a time: at most 16 digits and three decimals, without a sign.
- * In ns such a time fits a uint64.
+ * Fast path for the most frequent form of a time in microseconds: at most 16 digits and three decimals,
+ * without a sign. In nanoseconds such a time fits a uint64_t. False: the text has another form.
  */
 static bool plain_time(const char *text, size_t length, uint64_t *out_ns)
 {

@@ -7,9 +7,10 @@
 #include <stdint.h>
 
 /*
- * Reads numbers of a JSON text as integers, from their decimal digits, because a double is not exact enough
- * for a Unix time in nanoseconds. The text may be in quotes. Fractions of the unit are rounded to nearest,
- * halves away from zero: 0.7679999999999999 us, which some scripts write for 0.768 us, becomes 768 ns.
+ * Result of reading a number. Numbers are read from their decimal digits into integers, because a double is
+ * not exact enough for a Unix time in nanoseconds. The text may be in quotes. Fractions of the wanted unit
+ * are rounded to nearest, halves away from zero: 0.7679999999999999 us, which some scripts write for 0.768
+ * us, becomes 768 ns.
  */
 enum kwhy_kineto_number {
 	KWHY_KINETO_NUMBER_OK,
@@ -17,7 +18,7 @@ enum kwhy_kineto_number {
 	KWHY_KINETO_NUMBER_LARGE /* the number is out of range */
 };
 
-/* Largest absolute value of a time, ns, as in kwhy_recording_finish(); about 73 years. */
+/* Largest absolute value of a time, ns; about 73 years. kwhy_recording_finish() has the same limit. */
 #define KWHY_KINETO_TIME_MAX_NS (INT64_MAX / 4)
 
 /* Reads a time in microseconds and gives nanoseconds. */

@@ -13,12 +13,16 @@
 
 enum { PATH_BYTES = 4096, CONFIGS_MAX = 1 << 16 };
 
-/* A transfer as one of its ranks recorded it: a range and the kernels launched in it. */
+/*
+ * One side of a transfer: what the trace of the sending or receiving rank shows of it, the range around the
+ * transfer and the activities launched in the range.
+ */
 struct transfer {
 	uint32_t config, source, target, repetition, rank;
 	uint64_t bytes;
 	int64_t start_unix_ns, end_unix_ns; /* start and end of the transfer's range */
-	double device_s; /* time of the kernels launched in the range; NAN: the trace has none */
+	double device_s; /* from the first start to the last end of the kernels and copies launched in the
+			    range; NAN: none */
 };
 
 struct reader {
@@ -26,8 +30,8 @@ struct reader {
 	struct kwhy_pairs *pairs;
 	struct transfer *transfers;
 	size_t count, space;
-	size_t left_out; /* number of samples that were left out because their configuration had enough
-			    samples */
+	size_t left_out; /* number of transfers left out because their configuration already had
+			    KWHY_PAIR_SAMPLES_MAX */
 	bool has_device;
 };
 
@@ -110,12 +114,15 @@ static enum kwhy_status add(struct reader *reader, const struct transfer *transf
 	return KWHY_OK;
 }
 
-/* First start and last end of the activities that were launched in a range. */
+/* First start and last end of the kernels and copies that were launched in a range. */
 struct span {
 	int64_t start_ns, end_ns; /* start above end: no activity found yet */
 };
 
-/* Index of the range that contains a time; `count`: no range does. Ranges are sorted and do not overlap. */
+/*
+ * Index of the range that contains a time; `count`: none does. The ranges must be sorted and must not
+ * overlap.
+ */
 static size_t range_at(const struct kwhy_range *ranges, size_t count, int64_t time_ns)
 {
 	size_t low = 0, high = count;
@@ -153,8 +160,8 @@ static void find_spans(const struct kwhy_recording *recording, const struct kwhy
 }
 
 /*
- * Keeps only the ranges of transfers in which this rank takes part, sorted by time, and describes each
- * transfer in `out`. Returns their number.
+ * Copies to `ranges` the ranges that describe a transfer to or from this rank, sorted by time, and fills
+ * `out` with these transfers, without device_s. Returns their number.
  */
 static size_t keep_ranges(const struct kwhy_recording *recording, uint32_t rank, struct kwhy_range *ranges,
 	struct transfer *out)
@@ -287,8 +294,9 @@ static enum kwhy_status check_sides(const struct reader *reader, const struct kw
 }
 
 /*
- * Adds a transfer as a sample. Its time is the shorter time of the two sides' kernels; without kernels it is
- * the length of the sender's range.
+ * Adds a transfer, of which sides[0, count) has what the traces show, as a sample. Its time is the shorter
+ * device_s of the two sides; if no trace of the folder has a device_s, it is the length of the range of
+ * sides[0], the sender unless its trace is missing. A transfer without a time above 0 is left out.
  */
 static enum kwhy_status add_sample(
 	struct reader *reader, const struct transfer *sides, size_t count, struct kwhy_error *error)

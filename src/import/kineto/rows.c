@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Short form of the constants of enum kwhy_kineto_field. */
+/* FIELD(PID) is the constant KWHY_KINETO_FIELD_PID of enum kwhy_kineto_field, and so on. */
 #define FIELD(name) KWHY_KINETO_FIELD_##name
 
 enum kwhy_status kwhy_kineto_unusable(const struct kwhy_kineto_file *file,
@@ -86,8 +86,8 @@ static bool is_digit(char c)
 }
 
 /*
- * Product of an array of numbers such as [600, 2, 1]. The result is `otherwise` if the field is no array,
- * is empty or has a 0, or if the product is not below `limit`.
+ * Product of the numbers in a field such as "grid": [600, 2, 1]. The result is `otherwise` if the field is
+ * missing, is no array, is empty or has a 0, or if the product is not below `limit`.
  */
 static int64_t product_below(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, int64_t limit, int64_t otherwise)
@@ -116,8 +116,8 @@ static int64_t product_below(
 }
 
 /*
- * Whether the profiler has no times for a record. It then writes start and duration 0; such records are
- * counted and left out.
+ * Whether a record has no times: the profiler then writes start 0 and duration 0. Such a record is counted
+ * here; the caller leaves it out.
  */
 static bool is_untimed(struct kwhy_kineto_file *file, int64_t start_ns, int64_t end_ns)
 {
@@ -141,7 +141,7 @@ enum kwhy_status kwhy_kineto_read_name(struct kwhy_kineto_file *file, const stru
 	return read_name(file, event, FIELD(NAME), out, error);
 }
 
-/* Reads the fields that all activities have: times, name, stream and correlation id. */
+/* Reads what the events of all activities state: times, name, stream, correlation id and graph node. */
 static enum kwhy_status read_activity(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	struct kwhy_activity *activity, struct kwhy_error *error)
 {
@@ -194,8 +194,8 @@ enum kwhy_status kwhy_kineto_add_activity(
 }
 
 /*
- * Product of three fields such as "grid_x": "108". The result is `otherwise` if one is missing or is no
- * number.
+ * Product of three successive fields such as "grid_x", "grid_y" and "grid_z". The result is `otherwise` if
+ * one of them is missing, 0 or not a number, or if the product is not below `limit`.
  */
 static int64_t product_of_three(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field first, int64_t limit, int64_t otherwise)
@@ -227,7 +227,7 @@ static void read_launch_shape(const struct kwhy_kineto_event *event, struct kwhy
 	row->shared_bytes = (uint32_t)number_below(event, FIELD(SHARED), KWHY_NONE, KWHY_NONE);
 }
 
-/* The other device in a copy between devices. */
+/* The device number of the other device in a copy between devices; KWHY_UNKNOWN_U16: unknown. */
 static uint16_t peer_of(const struct kwhy_kineto_event *event)
 {
 	int64_t own = number_below(event, FIELD(DEVICE), INT32_MAX, -1);
@@ -238,8 +238,8 @@ static uint16_t peer_of(const struct kwhy_kineto_event *event)
 }
 
 /*
- * Sets direction and memory kinds of a copy by its name. If the previous copy had the same name, the result
- * for that copy is reused.
+ * Sets direction and memory kinds of a copy or memset by its name; if the name states no direction, by the
+ * field "kind". The result for the name is kept for the next copy, which often has the same name.
  */
 static void read_copy(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_activity *row)
@@ -264,7 +264,10 @@ static void read_copy(
 		row->peer = peer_of(event);
 }
 
-/* Whether a kernel's name is that of a copy, "MemcpyHostToDevice": ONNX Runtime writes copies as kernels. */
+/*
+ * Whether an event of category "kernel" is a copy: ONNX Runtime, recognised by "grid_x", writes copies as
+ * kernels named "MemcpyHostToDevice" and the like.
+ */
 static bool is_ort_copy(const struct kwhy_kineto_event *event)
 {
 	struct kwhy_kineto_span name = kwhy_kineto_event_text(event, FIELD(NAME));
@@ -368,8 +371,9 @@ static enum kwhy_status add_range(
 }
 
 /*
- * Reads a host range. An operator without usable times is skipped and is no error, because the activities
- * of devices are complete without operators.
+ * Reads times and thread of a host range (an operator, function, system call or frame). One without usable
+ * times is counted and left out (*out_usable is false) and is no error, because the activities of devices are
+ * complete without it.
  */
 static enum kwhy_status read_host_range(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	struct kwhy_host_range *row, bool *out_usable, struct kwhy_error *error)
@@ -395,8 +399,9 @@ static bool is_intel_call(const struct kwhy_kineto_event *event)
 }
 
 /*
- * Describes the inputs of an operator whose work can be computed from them, as a name of three parts
- * (model/operator_work.h). 0: the inputs are unknown, or too long for a name.
+ * Sets *out_shape to a name of three parts, the dimensions, types and values of an operator's inputs, from
+ * which kwhy can compute the operator's work (model/operator_work.h). 0: the operator is not one of those
+ * that kwhy knows, or its inputs are unknown or too long for a name.
  */
 static enum kwhy_status read_shape(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	uint32_t operator, uint32_t * out_shape, struct kwhy_error *error)
@@ -450,7 +455,9 @@ static enum kwhy_status add_operator(
 	return status ? status : kwhy_recording_add_host_range(file->recording, &row, error);
 }
 
-/* Adds a range whose name states its place in the source: "train.py(54): step". */
+/*
+ * Adds a host range whose name states its place in the source, "train.py(54): step", as file, line and name.
+ */
 static enum kwhy_status add_function(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	enum kwhy_host_kind kind, struct kwhy_error *error)
 {

@@ -10,7 +10,10 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Position of the text "(54): ", which states a line number; `length` if there is none. */
+/*
+ * Offset of a text such as "(54): ", which states a line number; `length` if there is none. *out_end becomes
+ * the offset of its ')'.
+ */
 static size_t find_line(const char *bytes, size_t length, size_t *out_end)
 {
 	for (size_t at = 0; at < length; at++) {
@@ -29,8 +32,9 @@ static size_t find_line(const char *bytes, size_t length, size_t *out_end)
 }
 
 /*
- * Adds a name without the address of an object in it, so that all objects of a type share it: "<built-in
- * method item of Tensor object>".
+ * Adds a name without the address of an object in it, so that all objects of a type share one name, such as
+ * "<built-in method item of Tensor object>". A name of 127 bytes or more before the address is added
+ * unchanged.
  */
 static enum kwhy_status read_name(struct kwhy_kineto_file *file, const char *bytes, size_t length,
 	uint32_t *out_name, struct kwhy_error *error)

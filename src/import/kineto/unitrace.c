@@ -7,13 +7,13 @@
 #include <string.h>
 
 /*
- * Reads work of devices in a trace of Intel's unitrace. The name of an event contains its other properties:
- * "gemm[SIMD32 {8192; 1; 1} {256; 1; 1}]", "zeCommandListAppendMemoryCopy(M2D)[4096 bytes]".
+ * This file reads the events of devices in traces of Intel's unitrace. Such an event states its shape or size
+ * in its name: "gemm[SIMD32 {8192; 1; 1} {256; 1; 1}]", "zeCommandListAppendMemoryCopy(M2D)[4096 bytes]".
  */
 
 /*
- * Product of the numbers in the first "{8192; 1; 1}" from `*at` on; `*at` moves past it. `otherwise` if the
- * text has none.
+ * Product of the numbers in the first braces from *at on, such as "{8192; 1; 1}"; *at moves to the '}'. The
+ * result is `otherwise` if the text has no braces or a product not below `limit`.
  */
 static int64_t product_in_braces(const char **at, int64_t limit, int64_t otherwise)
 {
@@ -40,7 +40,7 @@ static int64_t product_in_braces(const char **at, int64_t limit, int64_t otherwi
 	return product;
 }
 
-/* The number before " bytes]" in a name. */
+/* The number before " bytes]" in a name; KWHY_UNKNOWN_BYTES: there is none. */
 static uint64_t bytes_of(const char *name)
 {
 	const char *end = strstr(name, " bytes]"), *first = end;
@@ -54,12 +54,13 @@ static uint64_t bytes_of(const char *name)
 }
 
 /*
- * Commands of Level Zero and OpenCL. A row applies to events whose names begin with the row's name; the
- * first such row decides. Events without a row are kernels.
+ * Commands of Level Zero and OpenCL that are not kernels. The first row whose name begins the event's name
+ * decides what the event is; an event without such a row is a kernel.
  */
 static const struct {
 	const char *name;
-	enum kwhy_activity_kind kind; /* KWHY_ACTIVITY_KIND_COUNT: the event is no work of the device */
+	enum kwhy_activity_kind
+		kind; /* KWHY_ACTIVITY_KIND_COUNT: the event is not an activity and is left out */
 } commands[] = {
 	{"zeCommandListAppendMemoryCopy", KWHY_ACTIVITY_COPY},
 	{"zeCommandListAppendImageCopy", KWHY_ACTIVITY_COPY},

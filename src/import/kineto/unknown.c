@@ -29,7 +29,7 @@ enum kwhy_status kwhy_kineto_unknown_add(
 	return KWHY_OK;
 }
 
-/* Index of the kind with the most events among those that are not listed yet. */
+/* Index of the kind with the most events among those whose `shown` is false. */
 static size_t largest(const struct kwhy_kineto_unknown *unknown, const bool *shown)
 {
 	size_t best = unknown->count;

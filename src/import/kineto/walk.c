@@ -5,7 +5,10 @@
 
 enum value_class { CLASS_NONE, CLASS_SCALAR, CLASS_WORD, CLASS_OBJECT, CLASS_ARRAY };
 
-/* The type of a value by its first byte. A '-' may begin a number or the word -Infinity. */
+/*
+ * What a value is, by its first byte. CLASS_SCALAR is one token and needs no check; CLASS_WORD is one token
+ * whose text skip_word() checks, also after '-', which may begin a number or -Infinity.
+ */
 static const unsigned char class_of[256] = {
 	['"'] = CLASS_SCALAR,
 	['0' ... '9'] = CLASS_SCALAR,
@@ -19,8 +22,8 @@ static const unsigned char class_of[256] = {
 static bool skip_value(struct kwhy_kineto_walk *walk, unsigned depth);
 
 /*
- * Skips one of JSON's words true, false and null, or a word that printf() and Python write for infinity or
- * NaN. Functions that read numbers refuse these words.
+ * Skips a negative number, one of JSON's words true, false and null, or a word that printf() and Python write
+ * for infinity or NaN. The functions that read numbers refuse all these words.
  */
 static bool skip_word(struct kwhy_kineto_walk *walk)
 {
@@ -43,7 +46,10 @@ static bool skip_word(struct kwhy_kineto_walk *walk)
 	return kwhy_kineto_walk_fail(walk, "a value");
 }
 
-/* Skips members of an object. The walk is after the '{' or after a ','; it moves past the '}'. */
+/*
+ * Skips the members of an object. The walk must be before the first key, or before the key after a ','; it
+ * moves past the '}'.
+ */
 static bool skip_members(struct kwhy_kineto_walk *walk, unsigned depth)
 {
 	for (;;) {

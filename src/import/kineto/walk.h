@@ -7,24 +7,25 @@
 #include <stdint.h>
 
 /*
- * Moves over the tokens of a JSON text (json_bridge.h) and checks its grammar. Escapes in strings and digits
- * of numbers are checked by the functions that read them. A NUL follows the text, and the last token is that
- * NUL. No rule of the grammar accepts it, so a walk always stops there.
+ * Moves over the tokens of a JSON text (json_bridge.h) and checks its grammar. The escapes in strings and the
+ * digits of numbers are not checked here. A NUL follows the text and is its last token; no rule of the
+ * grammar accepts a NUL, so a walk cannot pass the end of the text.
  */
 struct kwhy_kineto_walk {
 	const char *text;
 	const uint32_t *token; /* the next token */
-	const char *fault;     /* what the grammar required at *token, if the walk stopped there */
+	const char *fault;     /* what was expected at *token, for messages; set when a function below returns
+				  false */
 };
 
-/* A part of the text, from offset `at` on. */
+/* Bytes [at, at + length) of the text. */
 struct kwhy_kineto_span {
 	uint32_t at, length;
 };
 
 /* Largest depth of nested values; deeper values are refused. */
 #define KWHY_KINETO_DEPTH_MAX 512
-/* Text of walk->fault at a value that is nested deeper. */
+/* The text that walk->fault has if a value is nested deeper. */
 #define KWHY_KINETO_LESS_DEEP "a value that is nested less deeply"
 
 static inline char kwhy_kineto_walk_peek(const struct kwhy_kineto_walk *walk)
@@ -46,7 +47,7 @@ static inline bool kwhy_kineto_walk_take(struct kwhy_kineto_walk *walk, char wan
 	return true;
 }
 
-/* The text from offset `at` to the token at offset `next`, without white space before that token. */
+/* The bytes from offset `at` up to the token at offset `next`, without the white space before that token. */
 static inline struct kwhy_kineto_span kwhy_kineto_walk_span(
 	const struct kwhy_kineto_walk *walk, uint32_t at, uint32_t next)
 {
@@ -68,7 +69,7 @@ static inline bool kwhy_kineto_walk_key(struct kwhy_kineto_walk *walk, struct kw
 	return kwhy_kineto_walk_take(walk, ':', "':' after a key");
 }
 
-/* Skips a value of more than one token; called by kwhy_kineto_walk_skip(). */
+/* Skips a value that does not begin with a quote or a digit; called by kwhy_kineto_walk_skip(). */
 bool kwhy_kineto_walk_skip_other(struct kwhy_kineto_walk *walk);
 
 /* Skips a value of any type. Most are strings and numbers, which are one token. */
@@ -93,7 +94,7 @@ static inline bool kwhy_kineto_walk_value(struct kwhy_kineto_walk *walk, struct 
 	return true;
 }
 
-/* Skips the remaining members of an object after a value, and its '}'. */
+/* Skips the rest of an object, from after a member's value to past the '}'. */
 bool kwhy_kineto_walk_skip_members(struct kwhy_kineto_walk *walk);
 
 #endif

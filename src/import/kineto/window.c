@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * WINDOW_BYTES of text and their tokens fit a second-level cache. SMALL_BYTES is the size of windows after a
- * syntax error. PAD_BYTES follow the text, for a NUL and for vector instructions that read beyond it.
+ * WINDOW_BYTES, the size of a window, is small enough that the text and its tokens fit a second-level cache.
+ * SMALL_BYTES is the size after a syntax error. PAD_BYTES are allocated after the text, for a NUL and for
+ * vector instructions that read beyond the text.
  */
 enum { WINDOW_BYTES = 1 << 18, SMALL_BYTES = 16 << 10, PAD_BYTES = 64 };
 
@@ -18,8 +19,8 @@ static bool is_space(char c)
 }
 
 /*
- * Offset of the quote that ends the string which begins at `at`; `size` if the string does not end in the
- * text.
+ * Offset of the quote that ends the string whose opening quote is at `at`; `size` if the string does not end
+ * within the text.
  */
 static size_t string_end(const char *text, size_t size, size_t at)
 {
@@ -29,8 +30,8 @@ static size_t string_end(const char *text, size_t size, size_t at)
 }
 
 /*
- * The last offset that is certainly not inside a string, number or word. To find it every byte is read, so it
- * is used only for texts without line ends and without `}, {"`.
+ * The last offset that is certainly not inside a string, number or word. All bytes are read to find it, so it
+ * is used only where probable_cut() finds neither a line end nor `}, {"`, or turned out to be wrong.
  */
 static size_t exact_cut(const char *text, size_t size)
 {
@@ -43,15 +44,15 @@ static size_t exact_cut(const char *text, size_t size)
 		} else if (is_space(text[at]) || strchr("{}[]:,", text[at])) {
 			cut = at + 1;
 		}
-		at += at < size &&
-			text[at] == '\\'; /* an escape is skipped even outside of strings, as in simdjson */
+		at += at < size && text[at] == '\\'; /* a '\' outside of strings is invalid; it hides the next
+							byte, as in simdjson */
 	}
 	return cut;
 }
 
 /*
- * If the bytes `wanted` follow the '}' at `at`, with any white space between them, gives the offset of the
- * first of them; otherwise 0.
+ * Offset of the first byte of `wanted` after the '}' at `at`. White space may lie before and between the
+ * bytes of `wanted`. 0: other bytes follow the '}'.
  */
 static size_t boundary_at(const char *text, size_t size, size_t at, const char *wanted)
 {
@@ -68,7 +69,10 @@ static size_t boundary_at(const char *text, size_t size, size_t at, const char *
 	return *wanted ? 0 : found;
 }
 
-/* Offset after the last '}' that probably ends an event; 0: none of the last 256 '}' does. */
+/*
+ * Offset after the last '}' that `, {"` follows, which probably ends an event; 0: none of the last 256 '}' of
+ * the text is such.
+ */
 static size_t boundary_cut(const char *text, size_t size)
 {
 	size_t end = size;
@@ -86,9 +90,9 @@ static size_t boundary_cut(const char *text, size_t size)
 }
 
 /*
- * An offset near the end of the text that is probably not inside a string: after a line end, which no string
- * contains, or after the '}' of `}, {"`, which few strings contain. index_window() notices if the offset is
- * inside a string after all.
+ * An offset at which to cut the text that is probably not inside a string: after the last line end of the
+ * text's second half, since no string contains one, or after the '}' of the last `}, {"`, which few strings
+ * contain. If it is inside a string after all, index_window() moves the cut.
  */
 static size_t probable_cut(const char *text, size_t size)
 {
@@ -170,7 +174,10 @@ static void pass(struct kwhy_kineto_window *window, size_t used)
 		window->reach = window->reach * 2 < WINDOW_BYTES ? window->reach * 2 : WINDOW_BYTES;
 }
 
-/* Reads more of the file once. With `partial`, a file that cannot be read further is treated as ending. */
+/*
+ * Reads once from the file into the rest of the buffer. With `partial`, a file that cannot be read further is
+ * treated as if it ended there.
+ */
 static enum kwhy_status read_more(struct kwhy_kineto_window *window, struct kwhy_error *error)
 {
 	size_t got = 0;
@@ -201,8 +208,8 @@ static enum kwhy_status fill(struct kwhy_kineto_window *window, struct kwhy_erro
 }
 
 /*
- * Length of the UTF-8 sequence at `at`, bytes; 0: it is not valid UTF-8, or a control sequence that
- * kwhy_text_is_clean() refuses.
+ * Length in bytes of the character of two to four bytes at `at`; 0: it is not valid UTF-8, or
+ * kwhy_text_is_clean() refuses it.
  */
 static size_t sequence_length(const char *text, size_t size, size_t at)
 {
@@ -249,8 +256,8 @@ static enum kwhy_json_index_result index_text(struct kwhy_kineto_window *window)
 }
 
 /*
- * Finds the tokens up to window->cut. If window->cut is inside a string, it is moved to the string's start.
- * Bytes that JSON does not allow are replaced.
+ * Finds the tokens of the text before window->cut. A cut inside a string is first moved to the start of the
+ * string. Bytes that JSON does not allow are replaced.
  */
 static enum kwhy_status index_window(struct kwhy_kineto_window *window, struct kwhy_error *error)
 {
@@ -297,8 +304,8 @@ enum kwhy_status kwhy_kineto_window_next(
 }
 
 /*
- * Offset at which reading continues after the '}' of an event: at the next event, which follows a comma, or
- * at the ']' of the list of events, if a key or a '}' follows the ']'. 0: neither is there.
+ * Offset at which reading continues after the '}' at `brace`: the next event, if `, {"` follows, or the ']'
+ * that ends the list of events, if `], "` or `]}` follows. 0: something else follows.
  */
 static size_t resume_at(const char *text, size_t size, size_t brace)
 {

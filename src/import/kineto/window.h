@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * A part of a JSON file with its tokens. It moves over the file from front to back, so the memory that it
- * needs does not grow with the file. It never ends inside a string. A value that is incomplete in a window is
- * read again from the value's start in the next window, which may be larger.
+ * A part of a JSON file in memory, with its tokens. It moves over the file from front to back, so its memory
+ * does not grow with the file. It never ends inside a string. A value that it holds only in part is read
+ * again, from the start of the value, in the next window, which may be larger.
  */
 struct kwhy_kineto_window {
 	struct kwhy_ahead *input;
@@ -22,30 +22,30 @@ struct kwhy_kineto_window {
 
 	char *buffer;
 	size_t capacity;
-	size_t begin,
-		end;  /* bytes [begin, end) of the buffer have been read from the file but not used yet */
-	size_t reach; /* tokens are searched in at most this many bytes */
-	size_t cut;   /* tokens have been found in this many bytes */
-	char saved;   /* the byte that was at `cut` before a NUL was written there */
+	size_t begin, end; /* bytes [begin, end) of the buffer have been read from the file and not been
+			      skipped yet */
+	size_t reach;	   /* the window may take at most this many of these bytes */
+	size_t cut;	   /* the window takes this many of these bytes; `tokens` has their tokens */
+	char saved;	   /* the byte behind the window, in whose place a NUL stands */
 
 	uint64_t offset; /* offset of `begin` in the file, bytes */
-	bool ended;	 /* the buffer has the last bytes of the file */
+	bool ended;	 /* the file has been read to its end */
 	bool failed;	 /* reading failed, with the error `failure`, so `ended` is set, too */
 	struct kwhy_error failure;
 
 	/*
-	 * Number of bytes in the buffer that JSON does not allow and that were replaced: control characters
-	 * inside strings, and invalid UTF-8.
+	 * Number of bytes of the file, so far, that JSON does not allow and that were replaced: control
+	 * characters inside strings, and invalid UTF-8.
 	 */
 	uint64_t mended;
 	uint64_t mended_first; /* offset in the file of the first replaced byte; UINT64_MAX: none was replaced
 				*/
 
-	const uint32_t *tokens; /* offsets of the tokens from kwhy_kineto_window_text(), bytes */
+	const uint32_t *tokens; /* offsets of the tokens in kwhy_kineto_window_text(), bytes */
 	size_t token_count;
 };
 
-/* Size of the largest event or member that is read, in bytes. */
+/* Largest size of a window, bytes; an event or a member that does not fit is refused. */
 #define KWHY_KINETO_VALUE_MAX_BYTES (64u << 20)
 
 /*
@@ -57,27 +57,30 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_window_open(struct kwhy_kineto_window
 void kwhy_kineto_window_close(struct kwhy_kineto_window *window);
 
 /*
- * Skips `used` bytes of the text and finds the tokens of the bytes after them. If `used` is 0, the window
- * is enlarged. A window without tokens holds only white space; if kwhy_kineto_window_whole() is true then,
- * the file has ended.
+ * Moves the window forward by `used` bytes and finds its tokens. `used` 0, except at the first call, doubles
+ * the largest size of the window. No tokens: the window has only white space; if kwhy_kineto_window_whole()
+ * is then true, the file has ended.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_window_next(
 	struct kwhy_kineto_window *window, size_t used, struct kwhy_error *error);
 
-/* The text of the window; a NUL follows its last indexed byte. */
+/* The text of the window, `cut` bytes and a NUL. */
 static inline const char *kwhy_kineto_window_text(const struct kwhy_kineto_window *window)
 {
 	return window->buffer + window->begin;
 }
 
-/* Whether the tokens reach to the end of the file. An incomplete value is then incomplete in the file. */
+/*
+ * Whether the window reaches to the end of the file, so that a value that is incomplete in it is incomplete
+ * in the file.
+ */
 bool kwhy_kineto_window_whole(const struct kwhy_kineto_window *window);
 
 /*
- * Finds in the window where reading may continue after a syntax error at `from`: where the next event may
- * begin (`}, {"`), or where the list of events ends (`}]` before a key or '}'). False: the window has
- * neither; search again in the window that begins at *out_at. After an error windows are small, because
- * each further error needs a new window.
+ * Finds the place, from offset `from` of the window on, at which reading may continue after a syntax error:
+ * the start of an event (after `}, `), or the ']' that ends the list of events. False: the window has
+ * neither; go on in the window that begins at *out_at. After an error windows are small, because each further
+ * error needs a new window.
  */
 bool kwhy_kineto_window_resume(struct kwhy_kineto_window *window, size_t from, size_t *out_at);
 

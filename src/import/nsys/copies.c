@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Values of CUpti_ActivityMemcpyKind; only newer exports have a table with their names. Arrays are memory of
- * the device.
+ * Kinds of copies by the value of CUpti_ActivityMemcpyKind; only newer exports have a table of their names.
+ * "A" is a CUDA array, which is memory of the device.
  */
 static const struct {
 	uint8_t kind;
@@ -28,7 +28,7 @@ static const struct {
 	[13] = {KWHY_COPY_D2D, "UVM DtoD"},
 };
 
-/* Values of the export's table ENUM_CUDA_MEM_KIND. */
+/* Kinds of memory by the value in the export's table ENUM_CUDA_MEM_KIND. */
 static const struct {
 	uint8_t kind;
 	const char *name;
@@ -49,7 +49,7 @@ enum {
 	MEMORY_UNKNOWN = 7
 };
 
-/* A number below `count`; any other value becomes `otherwise`. */
+/* The row's number in `column` if it is from 0 to `count` - 1, otherwise `otherwise`. */
 static size_t index_below(const struct kwhy_sqlite_rows *rows, size_t column, size_t count, size_t otherwise)
 {
 	int64_t value;
@@ -100,7 +100,7 @@ static const struct kwhy_sqlite_column copy_columns[COPY_COLUMN_COUNT] = {
 	[COPY_NODE] = {"graphNodeId", NULL},
 };
 
-/* The name that Kineto uses for the same kind of copy. */
+/* Adds the name that a trace of Kineto has for such a copy: "Memcpy HtoD (Pageable -> Device)". */
 static enum kwhy_status copy_name(struct kwhy_nsys *nsys, size_t kind, size_t src, size_t dst,
 	uint32_t *out_name, struct kwhy_error *error)
 {
@@ -111,7 +111,10 @@ static enum kwhy_status copy_name(struct kwhy_nsys *nsys, size_t kind, size_t sr
 	return kwhy_names_intern(&nsys->recording->names, name, (size_t)length, out_name, error);
 }
 
-/* Sets the other device of a peer copy: of source and destination, the one that is not the row's device. */
+/*
+ * Sets copy->peer, for a copy between two devices, to the one of its source and destination that is not the
+ * device of the row.
+ */
 static void set_peer(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, uint32_t process,
 	struct kwhy_activity *copy)
 {
