@@ -19,8 +19,8 @@ enum kwhy_status kwhy_one_run_check_file(
 }
 
 /*
- * Extends a window to contain an interval. Times beyond the accepted range are ignored here; they are refused
- * when the recording is finished.
+ * Extends a window to contain an interval. An interval with a time beyond a quarter of the range of int64_t
+ * is ignored; kwhy_recording_finish() refuses it later.
  */
 static void widen(struct window *window, int64_t start_ns, int64_t end_ns)
 {
@@ -32,7 +32,10 @@ static void widen(struct window *window, int64_t start_ns, int64_t end_ns)
 		window->end_ns = end_ns;
 }
 
-/* The window of the rows that were added to a recording between the states `from` and `to`. */
+/*
+ * From the first start to the last end of the activities, calls and coverage that were added while the
+ * recording's row counts went from *from to *to.
+ */
 static struct window window_between(const struct kwhy_recording *recording,
 	const struct kwhy_row_counts *from, const struct kwhy_row_counts *to)
 {
@@ -48,7 +51,8 @@ static struct window window_between(const struct kwhy_recording *recording,
 }
 
 /*
- * The machine of the processes `from` to `to` - 1; KWHY_NONE: they are of several machines, or it is unknown.
+ * The machine of the processes `from` to `to` - 1; KWHY_NONE: there are none, or they are of several or
+ * unknown machines.
  */
 static uint32_t machine_between(const struct kwhy_recording *recording, size_t from, size_t to)
 {

@@ -6,20 +6,20 @@
 #include "import/row_counts.h"
 
 /*
- * Checks that several traces are the ranks of one run. No trace may be given twice (copies:
- * import/identity.h), and the windows in which the traces have activities must overlap. Between traces of
- * different machines, whose clocks differ, a gap of up to KWHY_ONE_RUN_SLACK_NS is accepted. Recordings of
- * one machine share a clock, so no gap is accepted between them.
+ * This module checks that the traces of a recording are the ranks of one run. No file may be given twice
+ * (copies: import/identity.h). The window of a trace, from its first start to its last end, must overlap the
+ * window of all earlier traces. If a gap between them is shorter than KWHY_ONE_RUN_SLACK_NS, it is accepted
+ * unless both are known to be from one machine, because clocks of machines differ.
  */
 #define KWHY_ONE_RUN_SLACK_NS INT64_C(10000000000)
 
-/* Refuses a file that was read already. Call it before a trace is read. */
+/* Refuses a file that is already a source of the recording. Call it before reading the file. */
 KWHY_MUST_USE enum kwhy_status kwhy_one_run_check_file(
 	const struct kwhy_recording *recording, const char *path, struct kwhy_error *error);
 
 /*
- * Refuses a trace whose window does not overlap those of the traces before it. Call it after the trace was
- * read.
+ * Refuses the trace that was read last if its window does not overlap that of the earlier traces. `before`:
+ * the row counts before it was read.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_one_run_check_window(const struct kwhy_recording *recording,
 	const struct kwhy_row_counts *before, const char *path, struct kwhy_error *error);

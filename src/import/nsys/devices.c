@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Columns with properties of devices. The table had another name in older exports, and columns were added and
- * removed.
+ * Columns of the table with the properties of GPUs, TARGET_INFO_GPU; in older exports its name is
+ * TARGET_INFO_CUDA_GPU. No export has all columns.
  */
 enum gpu_column {
 	GPU_ID,
@@ -49,8 +49,8 @@ static const struct kwhy_sqlite_table gpu_tables[] = {
 };
 
 /*
- * Columns that map a process's device number, which depends on CUDA_VISIBLE_DEVICES, to a physical device;
- * they exist since schema 3.20.
+ * Columns of TARGET_INFO_CUDA_DEVICE, which exports have since schema 3.20. It maps the CUDA device number of
+ * a process, which depends on CUDA_VISIBLE_DEVICES, to a physical GPU.
  */
 enum { MAP_GPU, MAP_ORDINAL, MAP_PID, MAP_UUID, MAP_SMS, MAP_COLUMN_COUNT };
 
@@ -64,7 +64,7 @@ static const struct kwhy_sqlite_column map_columns[MAP_COLUMN_COUNT] = {
 
 static const struct kwhy_sqlite_table map_table = {"TARGET_INFO_CUDA_DEVICE", map_columns, MAP_COLUMN_COUNT};
 
-/* Returns a number above 0 that fits 32 bits; other values become 0, which means unknown. */
+/* The number in a column if it is above 0 and below 2^32 - 1; otherwise 0, which means unknown. */
 static uint32_t figure(const struct kwhy_sqlite_rows *rows, size_t column)
 {
 	int64_t value;
@@ -81,7 +81,10 @@ static struct kwhy_nsys_gpu *find_gpu(struct kwhy_nsys *nsys, int64_t id)
 	return NULL;
 }
 
-/* The GPU with that id, which is added if it is new; *out NULL: there are too many GPUs. */
+/*
+ * Sets *out to the GPU with that id, which is added if it is new; NULL: there are already
+ * KWHY_NSYS_DEVICES_MAX.
+ */
 static enum kwhy_status take_gpu(
 	struct kwhy_nsys *nsys, int64_t id, struct kwhy_nsys_gpu **out, struct kwhy_error *error)
 {
@@ -193,7 +196,10 @@ int64_t kwhy_nsys_physical(struct kwhy_nsys *nsys, uint32_t process, int64_t ord
 	return kwhy_track_map_find(&nsys->physical, key, &id) ? (int64_t)id : ordinal;
 }
 
-/* Copies the properties of a device's GPU to the device, if it does not have them yet. */
+/*
+ * Sets the properties of a device from the GPU whose id is the device's index. Does nothing if there is no
+ * such GPU or the device already has a name.
+ */
 static void describe(struct kwhy_nsys *nsys, struct kwhy_device *device)
 {
 	const struct kwhy_nsys_gpu *gpu = find_gpu(nsys, device->index);
@@ -225,7 +231,10 @@ enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_sqli
 	return status;
 }
 
-/* Writes, for each device from `first` on, its position when these devices are sorted by index. */
+/*
+ * For each device of the recording from number `first` on, sets place[device] to the number that the device
+ * gets when these devices are sorted by index.
+ */
 static void rank_devices(const struct kwhy_recording *recording, size_t first, uint32_t *place)
 {
 	for (size_t i = first; i < recording->device_count; i++) {

@@ -38,7 +38,10 @@ void kwhy_nsys_export_remove(const struct kwhy_nsys_export *made)
 	rmdir(made->folder);
 }
 
-/* Starts nsys with its output redirected to the log. Returns an errno; 0: nsys is running. */
+/*
+ * Starts "nsys export" with stdout and stderr redirected to the log. Returns 0, or the errno of the failure,
+ * such as ENOENT: nsys is not installed.
+ */
 static int start(const struct kwhy_nsys_export *made, const char *report, pid_t *out_pid)
 {
 	char output[sizeof(made->database) + 16];
@@ -63,7 +66,10 @@ static int start(const struct kwhy_nsys_export *made, const char *report, pid_t 
 	return code;
 }
 
-/* Waits for nsys. False: nsys exceeded the timeout and was killed. */
+/*
+ * Waits until nsys has ended. False: it exceeded the timeout and was killed. The timeout needs a pidfd; if
+ * none can be opened, there is no timeout.
+ */
 static bool finish(pid_t pid, int timeout_ms, int *out_status)
 {
 	int handle = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -83,7 +89,10 @@ static bool finish(pid_t pid, int timeout_ms, int *out_status)
 	return ready != 0;
 }
 
-/* The last line of nsys's output, which says why it failed. */
+/*
+ * The last line that nsys wrote, at most LINE_BYTES of it, without control characters; it says why nsys
+ * failed.
+ */
 static void last_line(const struct kwhy_nsys_export *made, char out[3 * LINE_BYTES + 1])
 {
 	char text[LOG_BYTES];

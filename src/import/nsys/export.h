@@ -4,16 +4,19 @@
 
 #include "base/temporary.h"
 
-/* A report of Nsight Systems, exported to a database by the program nsys that is found in PATH. */
+/*
+ * The result of exporting a report of Nsight Systems: an SQLite database and the output of nsys (`log`), both
+ * in a temporary folder.
+ */
 struct kwhy_nsys_export {
 	char folder[KWHY_TEMPORARY_BYTES], database[KWHY_TEMPORARY_BYTES + 16],
 		log[KWHY_TEMPORARY_BYTES + 16];
 };
 
 /*
- * Runs "nsys export" with a new folder for its output. KWHY_E_UNSUPPORTED: nsys is not installed.
- * KWHY_E_INPUT: nsys failed or exceeded the timeout; the message has the last line of its output. After
- * success, kwhy_nsys_export_remove() removes the folder.
+ * Exports `report` with the program nsys from PATH into a new temporary folder. KWHY_E_UNSUPPORTED: nsys
+ * cannot be run. KWHY_E_INPUT: nsys failed or exceeded the timeout; the message has the last line of its
+ * output. After success, remove the folder with kwhy_nsys_export_remove().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_export_make(
 	struct kwhy_nsys_export *made, const char *report, int timeout_ms, struct kwhy_error *error);

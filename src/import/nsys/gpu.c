@@ -65,8 +65,8 @@ static const struct kwhy_sqlite_column kernel_columns[KERNEL_COLUMN_COUNT] = {
 };
 
 /*
- * The product of three sizes, from column `first` on; `unknown` if a size is missing or not above 0, or if
- * the product is at least `unknown`.
+ * Product of three successive columns, the sizes of a grid or block in x, y and z; `unknown` if a size is
+ * missing or not above 0, or if the product is at least `unknown`.
  */
 static uint32_t volume(const struct kwhy_sqlite_rows *rows, size_t first, uint32_t unknown)
 {
@@ -84,7 +84,7 @@ static uint32_t volume(const struct kwhy_sqlite_rows *rows, size_t first, uint32
 	return (uint32_t)product;
 }
 
-/* A size of at least 0; `unknown` for any other value. */
+/* The number in a column if it is from 0 to `unknown` - 1; otherwise `unknown`. */
 static uint32_t size_below(const struct kwhy_sqlite_rows *rows, size_t column, uint32_t unknown)
 {
 	int64_t size;
@@ -110,7 +110,10 @@ static enum kwhy_status kernel_name(struct kwhy_nsys *nsys, const struct kwhy_sq
 	return status;
 }
 
-/* Finds out whether a kernel is a collective, once for each name. */
+/*
+ * Sets *out_kind to KWHY_ACTIVITY_COLLECTIVE or KWHY_ACTIVITY_KERNEL by the kernel's name. Each distinct name
+ * is matched once.
+ */
 static enum kwhy_status find_kind(
 	struct kwhy_nsys *nsys, uint32_t name, uint8_t *out_kind, struct kwhy_error *error)
 {

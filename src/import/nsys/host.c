@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* Reads the host's activities: API calls, NVTX ranges, and the profiler's own overhead. */
+/*
+ * This file reads what the host did: API calls, NVTX ranges, system calls, and the overhead of the profiler
+ * itself.
+ */
 
 enum call_column {
 	CALL_START,
@@ -24,7 +27,10 @@ static const struct kwhy_sqlite_column call_columns[CALL_COLUMN_COUNT] = {
 	[CALL_NAME] = {"nameId", NULL},
 };
 
-/* Event class of the second row that a call has if backtraces of CUDA calls were recorded. */
+/*
+ * If backtraces of CUDA calls were recorded, a call has two rows. The second has this event class and is left
+ * out.
+ */
 enum { CLASS_BACKTRACE = 67 };
 
 static enum kwhy_status read_call(
@@ -77,7 +83,8 @@ static const struct kwhy_sqlite_column range_columns[RANGE_COLUMN_COUNT] = {
 };
 
 /*
- * Whether a value of ENUM_NSYS_EVENT_TYPE is a range: NvtxPushPopRange, NvtxStartEndRange, and imported ones.
+ * Whether a value of ENUM_NSYS_EVENT_TYPE is a range: 59 NvtxPushPopRange, 60 NvtxStartEndRange, and 70 and
+ * 71, the same of imported traces.
  */
 static bool is_range(int64_t type)
 {
@@ -85,8 +92,8 @@ static bool is_range(int64_t type)
 }
 
 /*
- * Length of a name without the operation number that PyTorch appends to its ranges: "aten::to, op_id =
- * 990347".
+ * Length of a range's name without ", op_id = N" or ", seq = N", which PyTorch appends, so that all ranges of
+ * an operator share a name: "aten::to, op_id = 990347".
  */
 static size_t without_number(const char *bytes, size_t length)
 {
@@ -159,8 +166,8 @@ static const struct kwhy_sqlite_column system_columns[SYSTEM_COLUMN_COUNT] = {
 };
 
 /*
- * Finds the thread of a globalTid. False: the thread neither called CUDA nor had ranges, so it delays no
- * device.
+ * Finds the thread whose globalTid is in `column`. False: no such thread is known; only threads that called
+ * CUDA or had NVTX ranges are, and system calls of other threads do not delay a device.
  */
 static bool find_thread(
 	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, size_t column, uint32_t *out_thread)
@@ -179,8 +186,8 @@ static bool find_thread(
 }
 
 /*
- * Reads a system call. Rows without usable times are skipped and are no error, because the activities of
- * devices are complete without them.
+ * Reads a system call. A row without usable times, name or known thread is left out and is no error, because
+ * the activities of devices are complete without it.
  */
 static enum kwhy_status read_system_call(
 	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
@@ -194,8 +201,8 @@ static enum kwhy_status read_system_call(
 		!kwhy_sqlite_integer(rows, SYSTEM_NAME, &id))
 		return KWHY_OK;
 	status = kwhy_nsys_times(nsys, rows, SYSTEM_START, &range.start_ns, &range.end_ns, error);
-	nsys->tally.negative_starts = negative; /* negative times of calls are no error, because a call may
-						   have begun before the session */
+	nsys->tally.negative_starts = negative; /* not counted: a system call may have begun before the
+						   session, at a negative time */
 	if (status)
 		return status == KWHY_E_INPUT ? KWHY_OK : status;
 	status = kwhy_nsys_string(nsys, id, &range.name, error);
@@ -214,8 +221,8 @@ static enum kwhy_status read_overhead(
 	int64_t start_ns, end_ns;
 	enum kwhy_status status = kwhy_nsys_times(nsys, rows, 0, &start_ns, &end_ns, error);
 
-	nsys->tally.negative_starts = negative; /* negative times are no error, because the profiler may have
-						   started before the session */
+	nsys->tally.negative_starts = negative; /* not counted: the profiler may have begun before the
+						   session, at a negative time */
 	if (status)
 		return status;
 	nsys->tally.overhead_count++;

@@ -25,13 +25,20 @@ static const struct kwhy_sqlite_column memory_columns[MEMORY_COLUMN_COUNT] = {
 	[MEMORY_OPERATION] = {"memoryOperationType", NULL},
 };
 
-/* Whether a value of ENUM_CUDA_MEM_KIND is memory that is on the device as long as it is allocated. */
+/*
+ * Whether memory of this kind stays on the device: in ENUM_CUDA_MEM_KIND 2 is device memory, 3 a CUDA array
+ * and 5 static device memory.
+ */
 static bool is_on_device(int64_t kind)
 {
 	return kind == 2 || kind == 3 || kind == 5;
 }
 
-/* Reads an allocation from the driver (0 in ENUM_CUDA_DEV_MEM_EVENT_OPER) or a free (1). */
+/*
+ * Sets *out_change to the bytes that a row allocates from the driver (operation 0 in
+ * ENUM_CUDA_DEV_MEM_EVENT_OPER) or, below 0, frees (1). False: another operation, memory that may leave the
+ * device, or a missing value.
+ */
 static bool read_change(const struct kwhy_sqlite_rows *rows, int64_t *out_change)
 {
 	int64_t kind, operation, bytes;
@@ -81,8 +88,8 @@ static int compare_times(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * The new size of the memory in use. It never falls below 0, because memory may be freed that was allocated
- * before the session.
+ * The bytes in use after a change. Never below 0: a program may free memory that it allocated before the
+ * session.
  */
 static uint64_t changed(uint64_t in_use, int64_t change)
 {

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tables with names and values that describe the export and the capture. */
+/*
+ * Tables of names and values: export_tables describe the export (schema, version of nsys), capture_table the
+ * capture (environment of the program).
+ */
 static const struct kwhy_sqlite_column pair_columns[] = {{"name", NULL}, {"value", NULL}};
 static const struct kwhy_sqlite_table export_tables[] = {
 	{"META_DATA_EXPORT", pair_columns, 2},
@@ -22,7 +25,10 @@ struct pair {
 	char name[VALUE_BYTES], value[VALUE_BYTES];
 };
 
-/* Environment variables from which a process of each launcher reads its rank and the number of ranks. */
+/*
+ * Environment variables in which each launcher (torchrun, Open MPI, MPICH, Slurm) tells a process its rank
+ * and the number of ranks.
+ */
 static const struct {
 	const char *rank, *size;
 } launchers[] = {
@@ -36,8 +42,9 @@ enum { LAUNCHER_COUNT = sizeof(launchers) / sizeof(launchers[0]) };
 
 struct meta {
 	struct kwhy_nsys *nsys;
-	int64_t ranks[LAUNCHER_COUNT], sizes[LAUNCHER_COUNT]; /* index: that of the launcher in `launchers`;
-								 -1: the launcher states no number */
+	int64_t ranks[LAUNCHER_COUNT],
+		sizes[LAUNCHER_COUNT]; /* by index in `launchers`: the rank and the number of ranks that the
+					  launcher stated; -1: none */
 	char schema[VALUE_BYTES], product[VALUE_BYTES], version[VALUE_BYTES];
 };
 
@@ -95,7 +102,10 @@ static void take_export(struct meta *meta, const struct pair *pair)
 			memcpy(wanted[i].place, pair->value, VALUE_BYTES);
 }
 
-/* The number in the text NAME="NUMBER"; -1: the text has another name or no number. */
+/*
+ * The number in a text such as RANK="3" or RANK=3; -1: the text has another name than `name`, or no number
+ * from 0 to 9999999.
+ */
 static int64_t variable(const char *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -110,7 +120,7 @@ static int64_t variable(const char *text, const char *name)
 	return end != value && number >= 0 && number < 10000000 ? number : -1;
 }
 
-/* Reads ranks from the environment of the program, in which launchers set them. */
+/* Reads rank and number of ranks from one environment variable of the program. Other pairs are ignored. */
 static void take_capture(struct meta *meta, const struct pair *pair)
 {
 	const char *kind = strrchr(pair->name, ':');
@@ -128,7 +138,10 @@ static void take_capture(struct meta *meta, const struct pair *pair)
 	}
 }
 
-/* Sets the rank if its launcher states that there are several ranks. */
+/*
+ * Sets rank and world size from the first launcher that stated at least two ranks and a rank below their
+ * number.
+ */
 static void set_rank(const struct meta *meta)
 {
 	for (size_t i = 0; i < LAUNCHER_COUNT; i++) {
@@ -157,7 +170,10 @@ static enum kwhy_status read_start(
 	return status;
 }
 
-/* Sets the recording's origin from its first trace; times of later traces are shifted to that origin. */
+/*
+ * The first source of a recording sets the origin, to the start of its session. For a later one, sets
+ * shift_ns to the distance of its session's start from the origin.
+ */
 static enum kwhy_status set_origin(struct kwhy_nsys *nsys, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = nsys->recording;

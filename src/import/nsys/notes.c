@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Adds notes on what this export does not show and on what is unusual in it. Each sentence begins with the
- * path.
+ * This file adds notes on what the export does not show and on what is unusual in it. The text of each note
+ * begins with the path.
  */
 
 #define NODES "; record with --cuda-graph-trace=node to see inside"
@@ -18,8 +18,8 @@
 enum { DIAGNOSTICS_MAX = 5, DIAGNOSTIC_BYTES = 300 };
 
 /*
- * A sentence that is written if a count is above 0. It begins with the count; `one` and `many` are its words
- * for a count of 1 and for other counts.
+ * A note that is added if `count` is above 0. Its text is the count and then `one` if the count is 1,
+ * otherwise `many`.
  */
 struct counted {
 	uint64_t count;
@@ -105,7 +105,7 @@ static enum kwhy_status add_overhead(struct kwhy_nsys *nsys, struct kwhy_error *
 static const struct kwhy_sqlite_column diagnostic_columns[] = {{"text", NULL}};
 static const struct kwhy_sqlite_table diagnostic_table = {"DIAGNOSTIC_EVENT", diagnostic_columns, 1};
 
-/* Whether a message of the profiler says that the profiler lost events. */
+/* Whether a message of Nsight Systems (table DIAGNOSTIC_EVENT) says that it lost events. */
 static bool tells_of_loss(const char *text, size_t length)
 {
 	static const char *const words[] = {"dropped", "were lost", "lost events", "Not all CUDA events",

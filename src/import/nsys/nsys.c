@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * The readers in the order in which they run. Calls come first, because they state the processes, which
- * rows about devices may lack.
+ * The readers of tables in the order in which they run. The reader of calls is first, because rows about
+ * devices may lack the process; it is then the only process that called CUDA.
  */
 static const struct kwhy_nsys_reader *const readers[] = {
 	&kwhy_nsys_calls,
@@ -112,8 +112,8 @@ static enum kwhy_status read_tables(struct kwhy_nsys *nsys, struct kwhy_error *e
 }
 
 /*
- * Chooses the rank. If a later trace states no rank, the trace gets the next free rank, because its devices
- * are not those of the first trace.
+ * If the export states no rank and is not the first source of the recording, its rank becomes its position
+ * among the sources, so that its devices are distinct from those of the earlier sources.
  */
 static void choose_rank(struct kwhy_nsys *nsys)
 {

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * The folder has the tables of the SQLite export. The tables pass through a temporary database, which the
- * reader of the SQLite export reads.
+ * A folder that "nsys export --type parquetdir" makes has one file for each table of the SQLite export. The
+ * files are copied into a temporary SQLite database, which kwhy_nsys_read() then reads.
  */
 
 static const char ending[] = ".parquet";
@@ -97,7 +97,7 @@ static enum kwhy_status read_parquet(struct kwhy_recording *recording, const cha
 	return status;
 }
 
-/* Recognises the format by the folder, because a single file of it is no trace. */
+/* Recognises the folder by its files; the start of a file (`head`) is not needed. */
 static bool probe_parquet(const char *path, const unsigned char *head, size_t length)
 {
 	(void)head;

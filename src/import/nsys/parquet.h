@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Whether the path is a folder made by "nsys export --type parquetdir", with one Parquet file for each table.
+ * Whether the path is a folder that "nsys export --type parquetdir" made, with one Parquet file for each
+ * table: whether it has a file StringIds.parquet.
  */
 bool kwhy_nsys_parquet_is(const char *path);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* timeout of nsys, which needs minutes for a report of some GiB */
+/* Timeout of nsys, 30 minutes; for a report of some GiB it needs minutes. */
 enum { TIMEOUT_MS = 30 * 60 * 1000 };
 
 static bool ends_in(const char *path, const char *suffix)

@@ -30,8 +30,8 @@ enum kwhy_status kwhy_nsys_times(struct kwhy_nsys *nsys, const struct kwhy_sqlit
 }
 
 /*
- * A global id combines machine, process and thread: the lowest 24 bits are the thread, the next 24 the
- * process.
+ * A globalPid or globalTid combines numbers: the lowest 24 bits are the thread, the next 24 the process,
+ * those above the machine. Processes are kept apart by all bits above the thread.
  */
 enum kwhy_status kwhy_nsys_process(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, size_t column,
 	uint32_t *out_process, struct kwhy_error *error)

@@ -11,7 +11,10 @@ static const struct kwhy_sqlite_table values_table = {"StringIds", value_columns
 static const struct kwhy_sqlite_column id_columns[] = {{"rowid", NULL}, {"id", NULL}};
 static const struct kwhy_sqlite_table ids_table = {"StringIds", id_columns, 2};
 
-/* Makes a map from ids to rows, for files that other tools rewrote, in which ids are no primary key. */
+/*
+ * Fills string_rows, from id to row number, because in a database that another tool rewrote `id` is not the
+ * primary key, and a search by it would read the whole table.
+ */
 static enum kwhy_status index_rows(struct kwhy_nsys *nsys, struct kwhy_error *error)
 {
 	struct kwhy_sqlite_rows rows = {0};
@@ -56,7 +59,10 @@ void kwhy_nsys_strings_close(struct kwhy_nsys *nsys)
 	kwhy_track_map_done(&nsys->call_names);
 }
 
-/* Looks a string up; the result is empty if the id is unknown. */
+/*
+ * Finds the string with this id in StringIds. *out_bytes is valid until the next call; it is empty if there
+ * is no such string.
+ */
 static enum kwhy_status look_up(struct kwhy_nsys *nsys, int64_t id, const char **out_bytes,
 	size_t *out_length, struct kwhy_error *error)
 {
@@ -81,8 +87,8 @@ static enum kwhy_status look_up(struct kwhy_nsys *nsys, int64_t id, const char *
 }
 
 /*
- * Length of a call's name without the API version, which has four or five digits: "cudaMalloc_v3020".
- * "cuMemAlloc_v2" is another function.
+ * Length of a call's name without "_v" and an API version of four or five digits: "cudaMalloc_v3020".
+ * "cuMemAlloc_v2" keeps its suffix, because it is another function than cuMemAlloc.
  */
 static size_t without_version(const char *bytes, size_t length)
 {
