@@ -9,7 +9,10 @@
 
 enum { SCHEMA_BYTES = 64 };
 
-/* For each NAME in "schema": "kwhy.NAME/1": what such a file is, and which command reads it. */
+/*
+ * The JSON results that kwhy writes, by NAME in their member "schema": "kwhy.NAME/1": what such a file is,
+ * and which command reads it.
+ */
 static const struct {
 	const char *name, *what, *reader;
 } results[] = {
@@ -63,7 +66,10 @@ static bool take(struct text *text, const char *token)
 	return true;
 }
 
-/* Copies the value of "schema", if that is the first member of the object. */
+/*
+ * Copies the value of "schema", cut to SCHEMA_BYTES - 1. False: "schema" is not the first member of the
+ * object.
+ */
 static bool read_schema(const char *json, size_t length, char schema[SCHEMA_BYTES])
 {
 	struct text text = {json, json + length};

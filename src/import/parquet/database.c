@@ -14,16 +14,16 @@
 
 enum { COLUMNS_MAX = 256 };
 
-/* A column that is copied. */
+/* A column that is copied from the Parquet file to the database. */
 struct column {
-	const char *from, *to; /* the column's names in the Parquet file and in the database */
-	int type;	       /* type of the values, as a number of DuckDB's C interface */
+	const char *from, *to; /* its names in the Parquet file and in the database */
+	int type;	       /* type of the values, KWHY_DUCKDB_TYPE_... */
 };
 
 struct copier {
 	struct kwhy_parquet_database *made;
 	const struct kwhy_parquet_part *part;
-	struct kwhy_duckdb_result head; /* result without rows, which holds the names of the columns */
+	struct kwhy_duckdb_result head; /* result of a query for 0 rows; it owns the names of the columns */
 	struct kwhy_duckdb_result result;
 	struct column columns[COLUMNS_MAX];
 	size_t count;
@@ -42,8 +42,8 @@ static void add_quoted(struct kwhy_text *sql, const char *text, char quote)
 }
 
 /*
- * Adds a path as an SQL text. Each character that DuckDB would read as a pattern is put in brackets, so
- * that it stands for itself.
+ * Adds a path as a quoted SQL text. DuckDB reads paths as glob patterns, so each of the characters * ? [ is
+ * put in brackets, where it stands for itself.
  */
 static void add_path(struct kwhy_text *sql, const char *path)
 {
@@ -121,8 +121,8 @@ enum kwhy_status kwhy_parquet_database_finish(struct kwhy_parquet_database *made
 }
 
 /*
- * Runs "SELECT WHAT FROM read_parquet('FILE') TAIL". If the part states other SQL around the file's path,
- * that is used in place of read_parquet().
+ * Runs "SELECT WHAT FROM read_parquet('FILE', ...) TAIL", or, if the part has `before`, "SELECT WHAT FROM
+ * BEFORE 'FILE' AFTER TAIL".
  */
 static enum kwhy_status query(const struct copier *copier, const char *what, const char *tail,
 	struct kwhy_duckdb_result *out, struct kwhy_error *error)
@@ -145,7 +145,7 @@ static enum kwhy_status query(const struct copier *copier, const char *what, con
 	return status;
 }
 
-/* Finds the name that a column of the file gets in the table; NULL: it is not wanted. */
+/* The name that the column `found` of the file gets in the table; NULL: the column is not copied. */
 static const char *name_of(const struct kwhy_parquet_part *part, const char *found)
 {
 	if (!part->columns)
@@ -180,7 +180,7 @@ static enum kwhy_status find_columns(struct copier *copier, struct kwhy_error *e
 	return KWHY_OK;
 }
 
-/* Whether values of that type of DuckDB are copied as they are; others are copied as texts. */
+/* Whether values of this DuckDB type are copied as they are; values of other types are copied as texts. */
 static bool is_direct(int type)
 {
 	return type == KWHY_DUCKDB_TYPE_BIGINT || type == KWHY_DUCKDB_TYPE_DOUBLE ||
@@ -188,9 +188,9 @@ static bool is_direct(int type)
 }
 
 /*
- * Writes the statements that create a table of the database and insert a row. Columns of texts get the type
- * TEXT, so that a name that consists of digits stays a text. Other columns get the type NUMERIC, by which
- * SQLite turns texts of numbers into numbers.
+ * Writes the SQL statements that create the table and insert a row. A column whose values are texts gets the
+ * type TEXT, so that a name of digits stays a text; a column of another type, whose values may be copied as
+ * texts, gets NUMERIC, by which SQLite turns texts of numbers back into numbers.
  */
 static void write_table(const struct copier *copier, struct kwhy_text *create, struct kwhy_text *insert)
 {

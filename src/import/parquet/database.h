@@ -8,31 +8,31 @@
 #include <stddef.h>
 
 /*
- * Tables of Parquet files in a temporary SQLite database, which the readers of databases can read. DuckDB
- * reads the Parquet files.
+ * Tables of Parquet files, copied into a temporary SQLite database for the readers of SQLite databases.
+ * DuckDB reads the Parquet files.
  */
 struct kwhy_parquet_database {
 	struct kwhy_duckdb duckdb;
 	struct sqlite3 *db;
 	const char *shown; /* path that the user gave, for messages */
-	/* folder and file of the database; folder "": there is no database */
+	/* temporary folder and database file in it; folder "": there is neither */
 	char folder[KWHY_TEMPORARY_BYTES], path[KWHY_TEMPORARY_BYTES + 16];
 };
 
 /*
- * Opens DuckDB and an empty database. `instead` is what the user can do without DuckDB, for the message.
- * After a failure nothing needs to be closed.
+ * Opens DuckDB and an empty database. KWHY_E_UNSUPPORTED: DuckDB is not installed; the message then advises
+ * `instead`. After a failure nothing needs to be closed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_parquet_database_open(
 	struct kwhy_parquet_database *made, const char *shown, const char *instead, struct kwhy_error *error);
 /* Closes DuckDB and removes the database. */
 void kwhy_parquet_database_close(struct kwhy_parquet_database *made);
 
-/* Rows of a Parquet file that become a table. */
+/* A table to add: which rows and columns of a Parquet file it gets. */
 struct kwhy_parquet_part {
 	const char *file;	    /* path of the Parquet file */
-	const char *before, *after; /* SQL between FROM and the quoted path, and after the path; NULL:
-				       read_parquet() with all rows of the file */
+	const char *before, *after; /* SQL before and after the quoted path, in place of read_parquet();
+				       `before` NULL: read_parquet() */
 	const char *table;	    /* name of the new table */
 	const char *condition;	    /* SQL condition of the rows to take; NULL: all rows */
 	const char *key;	    /* integer column that becomes the primary key; NULL: none */
@@ -44,7 +44,7 @@ struct kwhy_parquet_part {
 KWHY_MUST_USE enum kwhy_status kwhy_parquet_database_add(
 	struct kwhy_parquet_database *made, const struct kwhy_parquet_part *part, struct kwhy_error *error);
 
-/* Ends the writing. Now the file at made->path can be read. */
+/* Commits and closes the database. After success the file at made->path can be read. */
 KWHY_MUST_USE enum kwhy_status kwhy_parquet_database_finish(
 	struct kwhy_parquet_database *made, struct kwhy_error *error);
 

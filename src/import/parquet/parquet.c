@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 /*
- * Reads kwhy's own Parquet export (docs/formats/sqlite.md): the tables of the SQLite export in one file. They
- * pass through a temporary database, which the reader of the SQLite export reads.
+ * This file reads kwhy's own Parquet export (docs/formats/sqlite.md), one file that has all tables of kwhy's
+ * SQLite export. The tables are copied into a temporary SQLite database, which kwhy_sqlite_read_export() then
+ * reads.
  */
 
 static const char cure[] = "make it again with \"kwhy export --to parquet\"";
@@ -22,13 +23,12 @@ static const char magic[] = "PAR1";
 enum {
 	COLUMNS_MAX = KWHY_SQLITE_COLUMNS_MAX,
 	MAGIC_BYTES = sizeof(magic) - 1,
-	FOOTER_BYTES = 1
-		<< 16 /* number of bytes that are read at the end of the file, where the metadata are */
+	FOOTER_BYTES = 1 << 16 /* bytes read at the end of a file, where Parquet has the metadata */
 };
 
 /*
- * Copies the file's metadata as the table meta. Keys of other programs are not copied, because their values
- * may be no text.
+ * Copies the four metadata of a file that kwhy writes as the table "meta". Keys of other programs are not
+ * copied, because their values may not be UTF-8.
  */
 static enum kwhy_status add_meta(
 	struct kwhy_parquet_database *made, const char *path, struct kwhy_error *error)
@@ -92,8 +92,8 @@ static enum kwhy_status read_parquet(struct kwhy_recording *recording, const cha
 }
 
 /*
- * Whether the end of a Parquet file, which holds its metadata, states the schema of the export. DuckDB is
- * thus not needed to refuse files of other programs and truncated files.
+ * Whether the last FOOTER_BYTES of a file contain the schema of kwhy's Parquet export, so that files of other
+ * programs and truncated files are refused without DuckDB.
  */
 static bool states_schema(const char *path)
 {

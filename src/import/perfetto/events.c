@@ -4,20 +4,24 @@
 
 #include <string.h>
 
-/* Types of track events. */
+/* Values of TrackEvent.type, as in track_event.proto. */
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
 
 enum { SLICES_MAX = 1 << 20 };
 
-/* A track event, and the fields of it that are read. */
+/* A track event: the fields that are read. */
 struct event {
 	uint64_t type, track;
 	bool has_track;
-	int64_t absolute_us; /* -1: not stated */
+	int64_t absolute_us; /* TrackEvent.timestamp_absolute_us, which replaces the packet's time; -1: not
+				stated */
 	struct kwhy_perfetto_slice slice;
 };
 
-/* A slice of which nothing but its start is known. Values whose bit in `seen` is not set are undefined. */
+/*
+ * Sets up a slice of which only the start is known. Entries of value[] stay undefined until their bit in
+ * `seen` is set.
+ */
 static void slice_init(struct kwhy_perfetto_slice *slice, int64_t start_ns)
 {
 	slice->start_ns = start_ns;
@@ -25,7 +29,7 @@ static void slice_init(struct kwhy_perfetto_slice *slice, int64_t start_ns)
 	slice->seen = slice->texts = 0;
 }
 
-/* The value of an annotation. */
+/* The value of an annotation (a debug annotation of a track event, or an argument of a render stage). */
 struct value {
 	uint64_t number; /* a number or, for a text, the id of the name in the recording */
 	bool known, is_text;
@@ -205,8 +209,8 @@ enum kwhy_status kwhy_perfetto_event_add(
 }
 
 /*
- * Sets the name of a GPU's render stage: the name that the stage states or, if it states none, the name of
- * its kind.
+ * Sets *name from a field of a render stage (GpuRenderStageEvent): the name that the stage states or, if it
+ * states none, the name of its kind of stage.
  */
 static enum kwhy_status name_stage(struct kwhy_perfetto_file *file, uint64_t sequence,
 	const struct kwhy_protobuf_field *field, uint32_t *name, struct kwhy_error *error)
@@ -220,7 +224,7 @@ static enum kwhy_status name_stage(struct kwhy_perfetto_file *file, uint64_t seq
 	return KWHY_OK;
 }
 
-/* Reads a text as a number if it consists of up to 19 digits. */
+/* Reads a text of 1 to 19 digits as a number. False: the text has another form. */
 static bool read_number(struct kwhy_protobuf_message text, uint64_t *out)
 {
 	size_t length = kwhy_protobuf_length(text);
@@ -235,8 +239,8 @@ static bool read_number(struct kwhy_protobuf_message text, uint64_t *out)
 }
 
 /*
- * Finds the key of an argument by its name. Stages state their arguments in one order, so the name is first
- * compared with that of the argument at the same place in earlier stages.
+ * Finds the key of a render stage's argument by its name. Stages list their arguments in the same order, so
+ * the name is first compared with file->extras[place], the argument at the same place of an earlier stage.
  */
 static enum kwhy_status key_of_extra(struct kwhy_perfetto_file *file, size_t place,
 	struct kwhy_protobuf_message name, enum kwhy_perfetto_key *out, struct kwhy_error *error)
@@ -263,8 +267,8 @@ static enum kwhy_status key_of_extra(struct kwhy_perfetto_file *file, size_t pla
 }
 
 /*
- * Reads an argument of a render stage, the one at `place`. It consists of a name and a value, which are both
- * texts.
+ * Reads argument number `place` of a render stage, a name and a value that are both texts. A value of digits
+ * becomes a number. Arguments with unknown names are ignored.
  */
 static enum kwhy_status read_extra(struct kwhy_perfetto_file *file, struct kwhy_protobuf_message message,
 	size_t place, struct kwhy_perfetto_slice *slice, struct kwhy_error *error)
@@ -298,8 +302,8 @@ static enum kwhy_status read_extra(struct kwhy_perfetto_file *file, struct kwhy_
 }
 
 /*
- * Sets the category of a stage that kwhy export wrote; such a stage is recognised by its argument for the
- * row of the stream. The category is the stage's argument "kind", which kernels do not have.
+ * If kwhy export wrote the stage, sets the slice's category to the stage's argument "kind", which stages of
+ * kernels lack. Such a stage is recognised by its argument for KWHY_KEY_STREAM_ROW.
  */
 static void set_kind(struct kwhy_perfetto_slice *slice)
 {
@@ -314,7 +318,8 @@ enum kwhy_status kwhy_perfetto_stage_add(
 	struct kwhy_protobuf_message message = packet->stage;
 	struct kwhy_protobuf_field field;
 	enum kwhy_status status = KWHY_OK;
-	uint64_t duration_ns = UINT64_MAX; /* a stage without a duration is a point in time and not work */
+	uint64_t duration_ns = UINT64_MAX; /* stays UINT64_MAX if the stage states no duration; it is then a
+					      point in time, and left out */
 	size_t extras = 0;
 	int more = 1;
 

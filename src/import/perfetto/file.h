@@ -8,17 +8,20 @@
 #include "import/tracks.h"
 
 /*
- * A Perfetto trace: packets, which state tracks, clocks and slices on tracks. A track's name may come after
- * the slices on the track, so the file is read twice: first tracks and clocks, then slices. Packets come in
- * sequences. Each sequence numbers its texts, which Perfetto calls interning; a number is valid only in its
- * sequence.
+ * This header declares what the files in perfetto/ share while they read a Perfetto trace. A trace is a row
+ * of packets, which state tracks, clocks, and slices on tracks. The name of a track may come after the slices
+ * on it, so the file is read twice: first for tracks, then for slices. Each packet belongs to a sequence. A
+ * sequence numbers its texts ("interning"); such a number is valid only in its sequence.
  */
 
-/* Field numbers of protos/perfetto/trace/. */
+/*
+ * Field numbers of the messages in protos/perfetto/trace/ of Perfetto: KWHY_PACKET_TIMESTAMP is the field
+ * timestamp of TracePacket, and so on.
+ */
 enum {
 	KWHY_PERFETTO_PACKET = 1,
 
-	KWHY_PACKET_TRUSTED_UID = 3, /* field that the tracing service adds */
+	KWHY_PACKET_TRUSTED_UID = 3, /* added by the tracing service */
 	KWHY_PACKET_CLOCK_SNAPSHOT = 6,
 	KWHY_PACKET_TIMESTAMP = 8,
 	KWHY_PACKET_SEQUENCE = 10,
@@ -30,7 +33,7 @@ enum {
 	KWHY_PACKET_TRACK = 60,
 
 	KWHY_DEFAULTS_TRACK_EVENT = 11,
-	KWHY_TRACK_EVENT_DEFAULTS_TRACK = 11, /* this field is inside the message of the field before it */
+	KWHY_TRACK_EVENT_DEFAULTS_TRACK = 11, /* a field inside the message KWHY_DEFAULTS_TRACK_EVENT */
 	KWHY_DEFAULTS_CLOCK = 58,
 
 	KWHY_SNAPSHOT_CLOCK = 1,
@@ -87,23 +90,24 @@ enum {
 	KWHY_EXTRA_VALUE = 2,
 };
 
-/* What an event is, by its category. */
+/* What a slice is, by its category. */
 enum kwhy_perfetto_role {
 	KWHY_PERFETTO_UNKNOWN,
-	KWHY_PERFETTO_OTHER, /* kwhy understands the event but does not need it */
+	KWHY_PERFETTO_OTHER, /* known, but not needed */
 	KWHY_PERFETTO_KERNEL,
 	KWHY_PERFETTO_COLLECTIVE,
 	KWHY_PERFETTO_GRAPH,
 	KWHY_PERFETTO_COPY,
 	KWHY_PERFETTO_MEMSET,
-	KWHY_PERFETTO_STREAM, /* a kernel; a copy if an annotation names an agent that it copies to */
+	KWHY_PERFETTO_STREAM, /* a copy if the slice states an agent to copy to, otherwise a kernel */
 	KWHY_PERFETTO_CALL,
 	KWHY_PERFETTO_RANGE,
 	KWHY_PERFETTO_OPERATOR,
-	KWHY_PERFETTO_ROW, /* a row of a table of the recording, which kwhy export writes */
+	KWHY_PERFETTO_ROW, /* a row of the table of devices, processes, threads or streams, which kwhy export
+			      writes as an event */
 };
 
-/* Annotations that are read; kwhy, rocprofv3 and rocprof-sys have different names for them. */
+/* The annotations that are read. kwhy export, rocprofv3 and rocprof-sys name them differently. */
 enum kwhy_perfetto_key {
 	KWHY_KEY_DEVICE,
 	KWHY_KEY_STREAM,
@@ -151,12 +155,18 @@ struct kwhy_perfetto_track {
 	uint32_t name;	  /* a name of the recording; KWHY_NONE: the track has no name */
 	int64_t pid, tid; /* -1: the track does not belong to a thread */
 	bool is_counter;
-	/* The recording's stream or thread for slices that state neither; KWHY_NONE: not added yet. */
+	/*
+	 * The recording's stream or thread for slices on this track that name neither; KWHY_NONE: not added
+	 * yet.
+	 */
 	uint32_t row;
 	uint32_t open; /* index of the innermost open slice; KWHY_NONE: no slice is open */
 };
 
-/* The name of an argument of a render stage, and its key. */
+/*
+ * The name of an argument of a render stage and the key that belongs to it. kwhy_perfetto_file.extras has one
+ * for each place in a stage's list of arguments, modulo KWHY_PERFETTO_EXTRAS.
+ */
 enum { KWHY_PERFETTO_EXTRAS = 16 };
 
 struct kwhy_perfetto_extra {
@@ -165,21 +175,25 @@ struct kwhy_perfetto_extra {
 	enum kwhy_perfetto_key key;
 };
 
-/* Relation of a sequence's clock to the clock of the trace, in nanoseconds. */
+/*
+ * Relation of another clock of the file, often that of one sequence, to the trace's clock, BOOTTIME: trace_ns
+ * + (time - at) * multiplier. If `incremental`, each time of a packet is added to `now`.
+ */
 struct kwhy_perfetto_clock {
-	int64_t at, trace_ns; /* times of this clock and of the trace's clock at the same snapshot */
+	int64_t at,
+		trace_ns; /* times of this clock, in its own unit, and of the trace's clock in one snapshot */
 	int64_t multiplier, now;
 	bool incremental;
 };
 
-/* A slice that has begun and not ended. */
+/* A slice that has begun and not ended. `outer`: index of the slice around it on the track, or KWHY_NONE. */
 struct kwhy_perfetto_slice {
 	int64_t start_ns;
 	uint32_t name, category, outer;
 	uint64_t seen;			/* bit i is set if value[i] is known */
 	uint64_t texts;			/* bit i is set if value[i] is the id of a name in the recording */
-	uint64_t value[KWHY_KEY_COUNT]; /* by enum kwhy_perfetto_key: a number, or the id of a name in the
-					   recording */
+	uint64_t value[KWHY_KEY_COUNT]; /* index: enum kwhy_perfetto_key; a number, or the id of a name in the
+ recording */
 };
 
 struct kwhy_perfetto_counts {
@@ -195,20 +209,21 @@ struct kwhy_perfetto_file {
 	struct kwhy_perfetto_track *items;
 	struct kwhy_perfetto_slice *slices;
 	struct kwhy_perfetto_clock *clocks;
-	uint8_t *roles, *keys; /* role and key of each name, plus 1; 0: not looked up yet */
+	uint8_t *roles, *keys; /* for each name of the recording, its role as a category or its key as an
+				  annotation, plus 1; 0: not looked up yet */
 	size_t item_count, item_capacity, slice_count, slice_capacity, clock_count, clock_capacity,
 		role_capacity, key_capacity;
 	uint32_t free_slice;
 	struct kwhy_track_map by_uuid, by_clock, interned, by_row, devices, defaults;
 	struct kwhy_perfetto_extra extras[KWHY_PERFETTO_EXTRAS];
-	int64_t unix_less_trace_ns; /* Unix time minus the trace's clock; 0: no snapshot states both clocks */
+	int64_t unix_less_trace_ns; /* Unix time minus the trace's clock, ns; 0: no snapshot states both */
 	uint32_t process, unknown_category;
-	size_t first_activity, slice_events,
-		stages; /* slice_events and stages are counted in the first pass */
+	size_t first_activity, slice_events, stages; /* slice_events, stages: numbers of packets with a track
+							event or a render stage, counted in the first pass */
 	struct kwhy_perfetto_counts counts;
 };
 
-/* The fields of a packet that are read. */
+/* The fields of a packet that are read. A message whose `at` is NULL is missing. */
 struct kwhy_perfetto_packet {
 	uint64_t sequence, clock;
 	bool has_clock, has_time;
@@ -216,25 +231,28 @@ struct kwhy_perfetto_packet {
 	struct kwhy_protobuf_message event, interned, snapshot, stage, track, defaults;
 };
 
-/* In perfetto/packets.c: reads tracks, clocks and interned texts, and makes both passes over the packets. */
+/*
+ * In perfetto/packets.c: make the two passes over the packets. kwhy_perfetto_read_tracks() reads tracks;
+ * kwhy_perfetto_read_events() reads clocks, interned texts, slices and stages.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_read_tracks(
 	struct kwhy_perfetto_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_read_events(
 	struct kwhy_perfetto_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error);
-/* Fails because a message of the packet that is read breaks the rules of protocol buffers. */
+/* Fails with KWHY_E_INPUT: the current packet is not valid in the encoding of protocol buffers. */
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_fail_damaged(
 	const struct kwhy_perfetto_file *file, struct kwhy_error *error);
 /*
- * The track of events that name no track: the default track of their sequence or, if it has none, a track
- * that stands for the sequence.
+ * The track of events that state none: the default track of their sequence or, if it has none, ~sequence, a
+ * track of the sequence's own.
  */
 uint64_t kwhy_perfetto_default_track(struct kwhy_perfetto_file *file, uint64_t sequence);
 struct kwhy_perfetto_track *kwhy_perfetto_track_find(struct kwhy_perfetto_file *file, uint64_t uuid);
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_track_add(struct kwhy_perfetto_file *file, uint64_t uuid,
 	struct kwhy_perfetto_track **out, struct kwhy_error *error);
 /*
- * The name of the recording for the text that a sequence interned under number `iid`; KWHY_NONE: no such
- * text.
+ * The id of the name in the recording for text number `iid` of a sequence, in the interning table `table`
+ * (KWHY_INTERNED_...); KWHY_NONE: no such text.
  */
 uint32_t kwhy_perfetto_interned(
 	struct kwhy_perfetto_file *file, uint64_t sequence, unsigned table, uint64_t iid);
@@ -247,10 +265,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_perfetto_event_add(
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_stage_add(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error);
 
-/* In perfetto/rows.c: adds a slice that has ended as a row of the recording. A missing name becomes "". */
+/*
+ * In perfetto/rows.c: adds a slice that has ended at end_ns as a row of the recording: an activity, a call, a
+ * range or an operator, by its category.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_slice_add(struct kwhy_perfetto_file *file,
 	struct kwhy_perfetto_slice *slice, uint64_t track, int64_t end_ns, struct kwhy_error *error);
-/* Adds a row of a table that kwhy export wrote. */
+/* Adds a device, process, thread or stream that kwhy export wrote as an event; other events are ignored. */
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_row_add(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *row, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_role_of(struct kwhy_perfetto_file *file, uint32_t category,

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Numbers of built-in clocks (protos/perfetto/common/builtin_clock.proto); clocks from 64 on belong to single
- * sequences.
+ * Numbers of built-in clocks (protos/perfetto/common/builtin_clock.proto). A clock from 64 on is defined for
+ * one sequence only.
  */
 enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6, CLOCK_SEQUENCE_FIRST = 64 };
 
@@ -115,8 +115,8 @@ static enum kwhy_status add_track(
 }
 
 /*
- * Reads the fields of a packet. A packet has one of an event, a stage, a track and a snapshot. If
- * `tracks_only`, the rest of a packet with an event or a stage is skipped.
+ * Reads the fields of a packet. With tracks_only, reading stops at a track event or render stage, because a
+ * packet that has one states no track.
  */
 static enum kwhy_status read_packet(struct kwhy_perfetto_file *file, struct kwhy_protobuf_message message,
 	bool tracks_only, struct kwhy_perfetto_packet *out, struct kwhy_error *error)
@@ -166,7 +166,7 @@ static enum kwhy_status read_packet(struct kwhy_perfetto_file *file, struct kwhy
 	return more < 0 ? kwhy_perfetto_fail_damaged(file, error) : KWHY_OK;
 }
 
-/* The time of one clock in a snapshot. */
+/* The time of one clock in a snapshot, and the unit of the clock, `multiplier` ns. */
 struct reading {
 	uint64_t id, time, multiplier;
 	bool incremental;
@@ -191,8 +191,8 @@ static struct reading read_clock(struct kwhy_protobuf_message message)
 }
 
 /*
- * The clock with this number, of the given sequence or of all sequences; NULL: no snapshot has stated such a
- * clock.
+ * The clock with this number: a built-in clock or, from 64 on, a clock of the sequence; NULL: no snapshot so
+ * far has stated it.
  */
 static struct kwhy_perfetto_clock *find_clock(struct kwhy_perfetto_file *file, uint64_t sequence, uint64_t id)
 {
@@ -241,7 +241,10 @@ static uint64_t time_in(struct kwhy_protobuf_message snapshot, uint64_t id)
 	return time;
 }
 
-/* Relates the clocks of a snapshot to the trace's clock, the time since the machine's start. */
+/*
+ * For each clock in a snapshot, stores its relation to the trace's clock, BOOTTIME, the time since the
+ * machine's start. Without a time of BOOTTIME the snapshot is ignored.
+ */
 static enum kwhy_status add_snapshot(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error)
 {
@@ -344,8 +347,8 @@ uint64_t kwhy_perfetto_default_track(struct kwhy_perfetto_file *file, uint64_t s
 }
 
 /*
- * Keeps the default clock and track that a packet states. The defaults apply to those packets of the same
- * sequence that state none.
+ * Stores the default clock and track that a packet states for its sequence; they apply to later packets of
+ * the sequence that state none.
  */
 static enum kwhy_status add_defaults(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error)
@@ -366,8 +369,8 @@ static enum kwhy_status add_defaults(
 }
 
 /*
- * Converts the packet's time to the trace's clock. False: the relation of the packet's clock to the trace's
- * clock is unknown.
+ * Converts the packet's time to the trace's clock, BOOTTIME. False: no snapshot relates the packet's clock to
+ * it, or the result is out of range.
  */
 static bool convert_time(struct kwhy_perfetto_file *file, struct kwhy_perfetto_packet *packet)
 {
@@ -481,7 +484,7 @@ enum kwhy_status kwhy_perfetto_read_tracks(
 enum kwhy_status kwhy_perfetto_read_events(
 	struct kwhy_perfetto_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error)
 {
-	/* a slice has two events; most slices are calls */
+	/* room for later rows: a slice has two events, and most slices are API calls */
 	const struct kwhy_recording_rows rows = {.activities = file->stages, .calls = file->slice_events / 2};
 
 	kwhy_recording_reserve(file->recording, &rows);

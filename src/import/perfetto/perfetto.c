@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PACKET_FIELD_END = 1024 }; /* no field of a packet has this number or a higher one */
+enum { PACKET_FIELD_END = 1024 }; /* upper bound of the field numbers of TracePacket */
 
 static enum kwhy_status read_pass(struct kwhy_perfetto_file *file, const char *path,
 	enum kwhy_status (*read)(
@@ -44,8 +44,8 @@ static enum kwhy_status begin(struct kwhy_perfetto_file *file, const char *path,
 }
 
 /*
- * Converts the file's times to the recording's clock. The trace's clock is the time since the machine's
- * start, and a snapshot relates it to Unix time. Traces of kwhy export have Unix times.
+ * Converts the file's times to the recording's clock. The trace's clock, BOOTTIME, becomes Unix time if a
+ * snapshot states both; traces that kwhy export wrote already have Unix times.
  */
 static enum kwhy_status set_clock(
 	struct kwhy_perfetto_file *file, const struct kwhy_row_counts *first, struct kwhy_error *error)
@@ -182,7 +182,10 @@ static enum kwhy_status perfetto_read(struct kwhy_recording *recording, const ch
 	return status;
 }
 
-/* Whether the bytes begin with the key of a field of packets. The key may be truncated. */
+/*
+ * Whether the bytes begin with the key of a field that a packet may have. True also if the key is cut off by
+ * the end of the bytes.
+ */
 static bool begins_field(struct kwhy_protobuf_message bytes)
 {
 	struct kwhy_protobuf_field field;
@@ -196,8 +199,8 @@ static bool begins_field(struct kwhy_protobuf_message bytes)
 }
 
 /*
- * Whether the bytes are the fields of a packet. If they are only the packet's beginning, the last field may
- * be truncated.
+ * Whether the bytes are a sequence of fields that a packet may have. If not is_whole, the bytes are only the
+ * start of a packet, and their last field may be cut off.
  */
 static bool are_fields(struct kwhy_protobuf_message bytes, bool is_whole)
 {

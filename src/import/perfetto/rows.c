@@ -107,7 +107,10 @@ static const struct {
 	{"inputs", KWHY_KEY_INPUTS},
 };
 
-/* Enlarges a table that is indexed by name numbers, so that it includes `name`. New entries are 0. */
+/*
+ * Enlarges `roles` or `keys`, which have one entry for each name of the recording, to include `name`. New
+ * entries are 0.
+ */
 static enum kwhy_status reach(uint8_t **table, size_t *capacity, uint32_t name, struct kwhy_error *error)
 {
 	size_t known = *capacity;
@@ -188,8 +191,8 @@ static const char *text_of(const struct kwhy_perfetto_file *file, const struct k
 }
 
 /*
- * The number in the brackets that follow the first `skip` pairs of brackets: with `skip` 1 the 0 in
- * "COMPUTE Agent [4] QUEUE [0] GPU"; -1: there is no number in them.
+ * The number in pair number `skip` of the brackets in a text, counted from 0: with 1 the 0 in "COMPUTE Agent
+ * [4] QUEUE [0] GPU". -1: there is no such pair, or no number in it.
  */
 static int64_t bracketed(const char *text, int skip)
 {
@@ -253,7 +256,7 @@ static enum kwhy_status find_device(
 	return status ? status : kwhy_track_map_put(&file->devices, key, *out, error);
 }
 
-/* Tables of a recording whose rows kwhy export writes as slices. */
+/* Tables of a recording whose rows kwhy export writes as instant events of category "kwhy.row". */
 enum table { TABLE_DEVICE = 1, TABLE_PROCESS, TABLE_THREAD, TABLE_STREAM };
 
 static bool find_row(struct kwhy_perfetto_file *file, enum table table, uint64_t row, uint32_t *out)
@@ -387,13 +390,16 @@ static enum kwhy_status find_thread(struct kwhy_perfetto_file *file, const struc
 	return kwhy_tracks_thread(&file->tracks, &thread, out, error);
 }
 
-/* The name that an argument states; 0: none is stated. */
+/* The id of the name that an annotation states; 0, the empty name: it is missing, or a number. */
 static uint32_t name_in(const struct kwhy_perfetto_slice *slice, enum kwhy_perfetto_key key)
 {
 	return has(slice, key) && is_text(slice, key) ? (uint32_t)slice->value[key] : 0;
 }
 
-/* Sets what only the export of kwhy states of an operator: its kind, place and inputs. */
+/*
+ * If kwhy export wrote the slice (it states KWHY_KEY_THREAD_ROW), sets the kind, source location and inputs
+ * of the operator.
+ */
 static void describe_operator(const struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *slice,
 	struct kwhy_host_range *operator)
 {
@@ -493,7 +499,7 @@ static enum kwhy_status put_row(struct kwhy_perfetto_file *file, enum table tabl
 		&file->by_row, (struct kwhy_track_key){table, (int64_t)row, 0}, value, error);
 }
 
-/* A text that lives as long as the recording; NULL: the row does not state it. */
+/* The text of an annotation, copied so that it lives as long as the recording; NULL: missing or empty. */
 static const char *kept_text(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *row, enum kwhy_perfetto_key key)
 {
