@@ -36,8 +36,8 @@ static bool is_empty_word(struct kwhy_span text)
 }
 
 /*
- * Finds a unit by its name, ignoring case, because headers may be in lower case. "MW" is thus read as mW; no
- * GPU draws megawatts.
+ * Finds a unit by its name, ignoring case, because headers may be in lower case. So "MW" is read as mW, which
+ * does no harm, because no GPU draws megawatts.
  */
 const struct kwhy_power_unit *kwhy_power_unit_find(struct kwhy_span name)
 {
@@ -51,7 +51,7 @@ const struct kwhy_power_unit *kwhy_power_unit_find(struct kwhy_span name)
 struct decimal {
 	int64_t digits;
 	int32_t exponent;
-	size_t length; /* bytes of the text that belong to the number */
+	size_t length; /* number of bytes at the start of the text that form the number */
 	bool known;
 };
 
@@ -61,8 +61,8 @@ static bool is_digit(struct kwhy_span text, size_t at)
 }
 
 /*
- * Adds a digit to a number. After the 17th digit more digits are not significant, so those after the point
- * are dropped.
+ * Adds a digit to `digits`, which keeps the first 17 significant digits. A later digit before the decimal
+ * point only raises `exponent`; one after the point is dropped.
  */
 static void take_digit(struct decimal *out, char c, bool is_after_point)
 {

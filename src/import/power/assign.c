@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Criteria by which a log without GPU names is recognised as one with rows of several GPUs: it has at least
- * STEPS_MIN time steps, and long steps are at least STEP_RATIO times as long as short ones.
+ * A log without GPU names is refused as one with rows of several GPUs if it has at least STEPS_MIN time steps
+ * and its long steps (90th percentile) are more than STEP_RATIO times its short ones (25th percentile).
  */
 enum { STEPS_MIN = 8, STEP_RATIO = 4 };
 
@@ -24,8 +24,8 @@ struct assignment {
 	struct kwhy_recording *recording;
 	struct kwhy_power_intake intake;
 	/*
-	 * [key_count] the recording's device for each key of the log; KWHY_NONE: the recording has no such
-	 * device
+	 * [key_count] for each key (GPU) of the log the recording's device; KWHY_NONE: the recording does not
+	 * have the GPU
 	 */
 	uint32_t *devices;
 	uint64_t elsewhere;
@@ -60,8 +60,8 @@ static enum kwhy_status refuse_unknown(const struct kwhy_power_log *log, struct 
 }
 
 /*
- * Refuses a log without a usable row, and states how to make a log that has some. Also states the tool, the
- * number of rows and the first row that was not understood, as far as these are known.
+ * Refuses a log without a usable row. The message states, as far as known, the tool that wrote the log, the
+ * number of rows, the first row that was not understood and why, and how to make a usable log.
  */
 static enum kwhy_status refuse_nothing(const struct kwhy_power_log *log, struct kwhy_error *error)
 {
@@ -112,7 +112,8 @@ static int compare_steps(const void *a, const void *b)
 }
 
 /*
- * Whether short and long time steps both occur often, as they do if each sample writes rows of several GPUs.
+ * Sets *out to whether the time steps between successive readings are partly short and partly long
+ * (STEPS_MIN, STEP_RATIO), as if each sample wrote several rows, one for each GPU.
  */
 static enum kwhy_status has_turns(const struct kwhy_power_log *log, bool *out, struct kwhy_error *error)
 {
@@ -135,7 +136,7 @@ static enum kwhy_status has_turns(const struct kwhy_power_log *log, bool *out, s
 	return KWHY_OK;
 }
 
-/* If the log names no GPU, refuses the log if its rows seem to come from several GPUs. */
+/* Refuses a log whose rows do not name a GPU if has_turns() says that they come from several GPUs. */
 static enum kwhy_status check_turns(const struct kwhy_power_log *log, struct kwhy_error *error)
 {
 	const struct kwhy_power_key *key = log->keys;
@@ -153,9 +154,9 @@ static enum kwhy_status check_turns(const struct kwhy_power_log *log, struct kwh
 }
 
 /*
- * The meter of this device to which readings of NVML's power (KWHY_POWER_ROLE_DRAW) belong. On GPUs since
- * Ampere, except GA100 (compute capability 8.0), NVML's power is the mean of the last second; see
- * nvmlDeviceGetPowerUsage().
+ * The meter to which a reading belongs that a tool calls just "power" (KWHY_POWER_ROLE_DRAW). It comes from
+ * nvmlDeviceGetPowerUsage(), which gives the mean of the last second on GPUs since Ampere, except GA100
+ * (compute capability 8.0), and the instantaneous power on older GPUs.
  */
 static enum kwhy_meter draw_of(const struct kwhy_device *device)
 {
@@ -163,8 +164,7 @@ static enum kwhy_meter draw_of(const struct kwhy_device *device)
 		(device->compute_major < 8 || (device->compute_major == 8 && device->compute_minor == 0));
 
 	if (device->name &&
-		!strncmp(
-			device->name, "AMD ", 4)) /* one table may contain powers of AMD and NVIDIA devices */
+		!strncmp(device->name, "AMD ", 4)) /* one log may have rows of AMD and of NVIDIA devices */
 		return KWHY_METER_ROCM_POWER;
 	return is_instant ? KWHY_METER_NVML_INSTANT : KWHY_METER_NVML_AVERAGE;
 }
@@ -187,7 +187,7 @@ static struct kwhy_power_intake_row reading_of(
 	if (entry->role == KWHY_POWER_ROLE_DRAW)
 		reading.meter = draw_of(&assignment->recording->devices[device]);
 	unit_uj = kwhy_meter_unit_nj(reading.meter) / 1000;
-	if (unit_uj > 0) /* the meter counts in units of unit_uj microjoules */
+	if (unit_uj > 0) /* the entry is in uJ, the meter counts in units of unit_uj uJ */
 		reading.value = (entry->value + unit_uj / 2) / unit_uj;
 	reading.time_ns = entry->time_ns - assignment->recording->origin_unix_ns;
 	return reading;
@@ -259,7 +259,7 @@ static bool has_whole_seconds(const struct kwhy_power_log *log)
 	return log->dialect->cuts_seconds;
 }
 
-/* Adds notes on rows that are incomplete or were not used. */
+/* Adds notes on rows that could not be read, had no reading or were not used. */
 static enum kwhy_status add_notes_of_rows(const struct assignment *assignment, struct kwhy_error *error)
 {
 	const struct kwhy_power_log *log = assignment->log;
@@ -324,7 +324,7 @@ static enum kwhy_status assign(
 	return status ? status : add_notes(assignment, error);
 }
 
-/* The interval in which the recording's devices ran something, in Unix time. */
+/* From the first start to the last end of the activities of all devices, in Unix time, ns. */
 static struct kwhy_power_window unix_work(const struct kwhy_recording *recording)
 {
 	struct kwhy_power_window work = kwhy_power_window_of_work(recording);

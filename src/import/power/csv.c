@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * States of a device number of the file: not looked up yet, one device of the recording, no device, or
- * several devices.
+ * What is known about a device number of the power file: not looked up yet, one device of the recording,
+ * none, or several.
  */
 enum place { PLACE_UNSEEN, PLACE_DEVICE, PLACE_ABSENT, PLACE_AMBIGUOUS };
 
@@ -26,14 +26,15 @@ struct reader {
 	unsigned char places[KWHY_POWER_DEVICES_MAX];
 	uint32_t devices[KWHY_POWER_DEVICES_MAX];
 	struct kwhy_power_intake intake;
-	uint64_t rows,
-		elsewhere;    /* elsewhere: number of readings of devices that the recording does not have */
-	int32_t absent_index; /* number of a device that the recording does not have */
+	uint64_t rows, elsewhere; /* elsewhere: number of readings of device numbers that the recording does
+				     not have */
+	int32_t absent_index;	  /* the last such device number */
 };
 
 /*
- * Finds the recording's device with that number. There may be no such device, or several, of several ranks or
- * machines.
+ * Finds which device of the recording the device number `index` of the power file means, and stores the
+ * result in places[index] and devices[index]. No device may have the number, or several may, on different
+ * ranks or machines.
  */
 static enum kwhy_status look_up(struct reader *reader, int32_t index, struct kwhy_error *error)
 {
@@ -199,8 +200,8 @@ enum kwhy_status kwhy_power_csv_read(struct kwhy_recording *recording, const cha
 	reader->options = options;
 	kwhy_csv_clock_init(&reader->clock, recording);
 	/*
-	 * Times far from the origin are accepted here, so that the later error about them can state both
-	 * intervals.
+	 * If the recording already has times, the clock accepts times far from its origin, because
+	 * kwhy_power_intake_close() refuses them later with a message that states both intervals.
 	 */
 	reader->clock.keeps_far = !reader->clock.chooses;
 	status = kwhy_power_intake_init(&reader->intake, recording, path, error);

@@ -7,10 +7,10 @@
 #include <string.h>
 
 /*
- * Reads logs that are tables: a header line names the columns, which are separated by commas (CUT_COMMAS), by
- * blanks (CUT_BLANKS), or by blanks after a device's name such as "GPU 0", whose column is "#Entity"
- * (CUT_ENTITIES). The header may be repeated. Lines before the first header, and comments after '#', are
- * ignored.
+ * This file reads logs that are tables. A header line names the columns. They are separated by commas
+ * (CUT_COMMAS) or by blanks (CUT_BLANKS), or lines begin with a time and a device such as "GPU 0", under the
+ * header "#Entity", and blanks separate the rest (CUT_ENTITIES). The header may be repeated. Lines before the
+ * first header and comments after '#' are ignored.
  */
 enum cut { CUT_COMMAS, CUT_BLANKS, CUT_ENTITIES };
 
@@ -39,7 +39,10 @@ static struct kwhy_span next_word(struct kwhy_span *rest)
 	return word;
 }
 
-/* Splits a line at blanks into reader->fields, from field number `first` on. */
+/*
+ * Splits a line at blanks into reader->fields, from field number `first` on. Returns the reason why the line
+ * cannot be read; NULL: it was split.
+ */
 static const char *split_blanks(struct reader *reader, struct kwhy_span line, size_t first)
 {
 	reader->field_count = first;
@@ -52,9 +55,10 @@ static const char *split_blanks(struct reader *reader, struct kwhy_span line, si
 }
 
 /*
- * Splits "TIME GPU 0 61.3 7" into the fields TIME, "GPU 0", 61.3 and 7; a header is split in the same way.
- * Lines of MIG instances ("GPU-I 0") are not used, because instances are numbered separately and have no
- * power of their own.
+ * Splits a line of dcgmi such as "TIME GPU 0 61.3 7" into the fields TIME, "GPU 0", 61.3 and 7; a header has
+ * "#Entity" in place of "GPU 0". Lines of MIG instances ("GPU-I 0") are refused, because instances are
+ * numbered separately and have no power of their own. Returns the reason why the line cannot be read; NULL:
+ * it was split.
  */
 static const char *split_entities(struct reader *reader, struct kwhy_span line)
 {
@@ -65,7 +69,7 @@ static const char *split_entities(struct reader *reader, struct kwhy_span line)
 		!kwhy_span_is(word, "ID"))
 		word = next_word(&rest);
 	reader->field_count = 0;
-	if (word.length == 0 || kwhy_span_is(word, "ID")) /* the line below the header, which states units */
+	if (word.length == 0 || kwhy_span_is(word, "ID")) /* "ID": the line of units below the header */
 		return word.length ? NULL : "begins a line of no GPU";
 	reader->fields[0] = kwhy_span_trim((struct kwhy_span){line.bytes, (size_t)(word.bytes - line.bytes)});
 	if (kwhy_span_is(word, "GPU")) {
@@ -91,7 +95,10 @@ static const char *split(struct reader *reader, const struct kwhy_line *line)
 	}
 }
 
-/* The tool that uses the names of readings in the header; NULL: no known tool does. */
+/*
+ * The dialect of the tool whose reading is the first that a field of the current line names; NULL: no field
+ * is the name of a reading.
+ */
 static const struct kwhy_power_dialect *dialect_of(const struct reader *reader)
 {
 	for (size_t i = 0; i < reader->field_count; i++) {
@@ -103,7 +110,7 @@ static const struct kwhy_power_dialect *dialect_of(const struct reader *reader)
 	return NULL;
 }
 
-/* Takes the fields of the current line as the names of columns. */
+/* Makes the fields of the current line the names of the columns. */
 static void take_head(struct reader *reader, const struct kwhy_power_dialect *dialect)
 {
 	for (size_t i = 0; i < reader->field_count; i++)
@@ -123,8 +130,8 @@ static bool has_entities(const struct kwhy_line *line)
 }
 
 /*
- * If the fields of a line name readings of a known tool, takes the line as a header; otherwise changes
- * nothing.
+ * Makes a line the header if a field is the name of a reading of a known tool, or if it contains "#Entity";
+ * otherwise changes only reader->fields.
  */
 static void try_head(struct reader *reader, struct kwhy_line line)
 {
@@ -146,8 +153,8 @@ static void try_head(struct reader *reader, struct kwhy_line line)
 }
 
 /*
- * Whether the row is a repeated or another header; if so, it becomes the header. The row is a header if its
- * field in the first column of readings begins with a letter and if any field is the name of a reading.
+ * Whether the current line is another header, which then replaces the header: whether its field in the first
+ * column of readings begins with a letter and any of its fields is the name of a reading.
  */
 static bool take_repeated_head(struct reader *reader)
 {
@@ -166,8 +173,8 @@ static bool take_repeated_head(struct reader *reader)
 }
 
 /*
- * Splits a line. Returns the reason why the line is not a row; NULL: the line is a row, or it has no
- * fields, like a line of units.
+ * Splits a line into reader->fields. Returns the reason why the line is not a row; NULL: it is a row, or it
+ * is a line of units, which has no fields.
  */
 static const char *split_row(struct reader *reader, const struct kwhy_line *line)
 {
@@ -200,8 +207,8 @@ static enum kwhy_status add_row(struct reader *reader, uint64_t place, struct kw
 }
 
 /*
- * Notes that the first line of a table is already a row and not a header, as when nvidia-smi ran with
- * "noheader".
+ * Sets log->is_headless if line 1 begins with a time: it is then a row, and there is no header, as when
+ * nvidia-smi ran with "noheader".
  */
 static void note_first(struct reader *reader, uint64_t line)
 {
@@ -259,7 +266,7 @@ enum kwhy_status kwhy_power_delimited_read(struct kwhy_power_log *log, bool part
 	return status;
 }
 
-/* Tries the lines of a text as headers; the text may be changed. */
+/* Tries the lines of a text as headers until one is; true: one is. The text may be changed. */
 static bool find_head(struct reader *reader, char *text, size_t length)
 {
 	for (size_t at = 0; at < length && !reader->has_head;) {

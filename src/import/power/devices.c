@@ -9,13 +9,14 @@
 #include <strings.h>
 
 /*
- * A --power-device option. "8/0=node2/GPU-5b4e07f6-..." states that device 0 of rank 8 is the GPU with this
- * UUID in node2.
+ * A --power-device option: "8/0=node2/GPU-5b4e07f6-..." states that device 0 of rank 8 in the trace is the
+ * GPU with this UUID in host node2 in the power log.
  */
 struct statement {
 	uint32_t rank; /* KWHY_NONE: any rank */
 	int32_t device;
-	struct kwhy_span host, meter; /* host and GPU of the power log; an empty host stands for any host */
+	struct kwhy_span host, meter; /* host and GPU (number, UUID or PCI address) in the power log; an empty
+					 host stands for any host */
 };
 
 static struct kwhy_span span_of(const char *text)
@@ -71,7 +72,7 @@ static enum kwhy_status read_statement(const char *text, struct statement *out, 
 		text);
 }
 
-/* Finds the last --power-device option about a device. *out_stated false: the user gave none. */
+/* Finds the last --power-device option that applies to a device. *out_stated is false if none does. */
 static enum kwhy_status find_statement(const struct kwhy_import_options *options,
 	const struct kwhy_device *device, struct statement *out, bool *out_stated, struct kwhy_error *error)
 {
@@ -102,8 +103,8 @@ static bool has_hip_calls(const struct kwhy_recording *recording)
 }
 
 /*
- * Whether the trace numbers devices as HSA agents, as ROCm builds of Kineto may do. Agent 0 is a CPU, so a
- * trace with a device 0 does not number agents.
+ * Whether the trace may number devices as HSA agents, of which some are CPUs, as ROCm builds of Kineto do.
+ * Agent 0 is a CPU, so a trace with a device 0 numbers GPUs.
  */
 static bool numbers_are_agents(const struct kwhy_recording *recording)
 {
@@ -165,8 +166,8 @@ static bool same_uuid(const char *a, const char *b)
 }
 
 /*
- * Reads domain, bus, device and function of a PCI address. "00000000:3B:00.0" equals "0000:3b:00.0";
- * "3b:00.0" has domain 0.
+ * Reads a PCI address as domain, bus, device and function: "00000000:3B:00.0" and "0000:3b:00.0" are the
+ * same, and "3b:00.0" has domain 0. False: the text is no PCI address.
  */
 static bool read_pci(const char *text, unsigned long out[4])
 {
@@ -208,7 +209,10 @@ static bool same_host(struct kwhy_span a, const char *b)
 	return own == length && !strncasecmp(a.bytes, b, length);
 }
 
-/* Name of the host that a device of the recording is in; NULL: unknown. */
+/*
+ * Name of the host that a device of the recording is in: of a process that used it or, if none states a host,
+ * of its machine; NULL: unknown.
+ */
 static const char *host_of(const struct kwhy_recording *recording, uint32_t device)
 {
 	const uint32_t machine = recording->devices[device].machine;
@@ -271,7 +275,7 @@ struct finder {
 	const struct kwhy_power_log *log;
 	const struct kwhy_import_options *options;
 	uint32_t *devices;
-	bool has_hosts; /* the log names hosts, so a device's host must match, too */
+	bool has_hosts; /* the log names hosts, so the hosts of key and device are compared, too */
 	bool by_number;
 };
 
@@ -289,8 +293,9 @@ static enum kwhy_status refuse_several(const struct finder *finder, uint32_t dev
 }
 
 /*
- * Assigns a key of the log to a device. If the key is already assigned to another device, both devices have
- * the same number, in ranks or on machines that the log does not distinguish; the log is then refused.
+ * Assigns a key (GPU) of the log to a device. If the key already belongs to another device, the log is
+ * refused: two devices, of different ranks or machines, then have the same number, and the log does not
+ * distinguish them.
  */
 static enum kwhy_status take_key(struct finder *finder, uint32_t device, size_t key, struct kwhy_error *error)
 {

@@ -11,8 +11,8 @@
 #define AMD_SMI_CURE "write it with \"amd-smi metric -p -E -w 1 --csv --file power.csv\""
 
 /*
- * Dialects in the order in which they are tried. The dialect of a log is the first one with a reading whose
- * name occurs in the log.
+ * Dialects in the order in which they are tried. A name of a reading that occurs in several belongs to the
+ * first.
  */
 const struct kwhy_power_dialect kwhy_power_dialects[] = {
 	{.tool = "nvidia-smi",
@@ -89,7 +89,7 @@ const struct kwhy_power_dialect *kwhy_power_dialect_of_metrics(void)
 	return dialect;
 }
 
-/* Names for times and GPUs, which may occur in logs of all tools. */
+/* Names of what is not a reading, such as times, hosts and GPUs. They may occur in logs of all tools. */
 static const struct kwhy_power_name common[] = {
 	{"timestamp", KWHY_POWER_ROLE_TIME, NULL},
 	{"timestamp_unix", KWHY_POWER_ROLE_TIME, NULL},
@@ -130,7 +130,10 @@ static bool is_digit(struct kwhy_span text, size_t at)
 	return at < text.length && text.bytes[at] >= '0' && text.bytes[at] <= '9';
 }
 
-/* Whether a text matches a name of the table. *out_gpu is the number in place of the name's '#'. */
+/*
+ * Whether a text equals a name in which '#' stands for a number, ignoring case. *out_gpu is that number; -1:
+ * the name has no '#'.
+ */
 static bool is_name(struct kwhy_span text, const char *name, int32_t *out_gpu)
 {
 	size_t at = 0;
@@ -156,7 +159,8 @@ static bool is_name(struct kwhy_span text, const char *name, int32_t *out_gpu)
 }
 
 /*
- * Removes a unit, "[W]" or "(W)", from the end of a name. *out_unit is the unit, empty if the name has none.
+ * The name without a text in brackets at its end, "[W]" or "(W)", which becomes *out_unit; it is empty if
+ * there is none.
  */
 static struct kwhy_span without_unit(struct kwhy_span name, struct kwhy_span *out_unit)
 {

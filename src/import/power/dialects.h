@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Meaning of a column of a table, of a JSON key, or of a metric's name. */
+/* What a column of a table, a JSON key or a metric states. */
 enum kwhy_power_role {
 	KWHY_POWER_ROLE_NONE,
 	KWHY_POWER_ROLE_TIME,
@@ -15,15 +15,16 @@ enum kwhy_power_role {
 	KWHY_POWER_ROLE_GPU, /* an index, a UUID or a PCI address */
 	KWHY_POWER_ROLE_UUID,
 	KWHY_POWER_ROLE_PCI,
-	KWHY_POWER_ROLE_RUN,	/* the run that a window belongs to; the energies of all windows of a run are
-				   measured from the start of the run */
+	KWHY_POWER_ROLE_RUN,	/* id of the run that a window belongs to; the energy of each window of a run
+				   counts from the start of the run */
 	KWHY_POWER_ROLE_LENGTH, /* duration of a window in seconds */
-	KWHY_POWER_ROLE_COUNT,	/* number of GPUs whose readings a row adds up */
-	KWHY_POWER_ROLE_PUE,	/* power usage effectiveness (PUE), by which the tool multiplied an energy */
+	KWHY_POWER_ROLE_COUNT,	/* number of GPUs whose energies the tool added up in a row */
+	KWHY_POWER_ROLE_PUE,	/* power usage effectiveness (PUE), the factor by which the tool multiplied an
+				   energy */
 	/* All roles from here on are readings of power or energy. */
 	/*
-	 * NVML's power reading: on GPUs since Ampere, except GA100, the mean of the last second; on other
-	 * GPUs the instantaneous power.
+	 * nvmlDeviceGetPowerUsage(): on GPUs since Ampere, except GA100, the mean of the last second; on
+	 * older GPUs the instantaneous power.
 	 */
 	KWHY_POWER_ROLE_DRAW,
 	KWHY_POWER_ROLE_AVERAGE, /* NVML's mean power of the last second */
@@ -31,13 +32,13 @@ enum kwhy_power_role {
 	KWHY_POWER_ROLE_COUNTER,   /* NVML's energy counter */
 	KWHY_POWER_ROLE_AMD_POWER, /* power of the whole package of an AMD GPU */
 	KWHY_POWER_ROLE_AMD_COUNTER,
-	KWHY_POWER_ROLE_WINDOW, /* energy of a window whose duration the log states */
+	KWHY_POWER_ROLE_WINDOW, /* energy of a window, an interval whose duration the log states */
 	KWHY_POWER_ROLE_END
 };
 
 /*
- * Whether the rows of a tool are readings at single times or energies of windows, and whether the time in the
- * row of a window is its start or its end.
+ * Whether a row of a tool is a reading at one time or the energy of a window, and whether the time in the row
+ * of a window is the window's start (FROM) or its end (UP_TO).
  */
 enum kwhy_power_shape { KWHY_POWER_READINGS, KWHY_POWER_WINDOWS_FROM, KWHY_POWER_WINDOWS_UP_TO };
 
@@ -45,7 +46,7 @@ enum kwhy_power_shape { KWHY_POWER_READINGS, KWHY_POWER_WINDOWS_FROM, KWHY_POWER
 struct kwhy_power_name {
 	const char *name;
 	enum kwhy_power_role role;
-	const char *unit; /* unit, if neither header nor cell states one; NULL: the name does not denote a
+	const char *unit; /* unit of a reading for which neither header nor cell states one; NULL: not a
 			     reading */
 };
 
@@ -58,14 +59,13 @@ struct kwhy_power_dialect {
 	struct kwhy_power_name readings[KWHY_POWER_NAMES_MAX];
 	enum kwhy_power_shape shape;
 	/*
-	 * Each line begins with a device such as "GPU 0", in a column "#Entity". The tool's names of readings
-	 * are short and ambiguous, so they are recognised only in such logs.
+	 * Each line has a device such as "GPU 0" in a column "#Entity". The names of this tool's readings,
+	 * such as "power", are ambiguous, so they are recognised only in a log with such a column.
 	 */
 	bool has_entities;
 	bool has_metrics;  /* the tool's readings are metrics of Prometheus */
 	bool cuts_seconds; /* the tool writes whole seconds, rounded down */
-	const char
-		*cure; /* advice on how to make a log with times and GPU names; it follows "; " in messages */
+	const char *cure;  /* advice on how to make a usable log with this tool; follows "; " in messages */
 };
 
 extern const struct kwhy_power_dialect kwhy_power_dialects[];
@@ -83,9 +83,9 @@ const struct kwhy_power_dialect *kwhy_power_dialect_of_entities(void);
 const struct kwhy_power_dialect *kwhy_power_dialect_of_metrics(void);
 
 /*
- * Gives the meaning of a name in a log of that dialect, such as "Power.Draw [W]", "Average Graphics Package
- * Power (W)" or "gpu0_energy". If the dialect is NULL, the name may be from any dialect without entities. The
- * role is NONE if the name is unknown.
+ * The meaning of a name such as "Power.Draw [W]", "Average Graphics Package Power (W)" or "gpu0_energy" in a
+ * log of the dialect; NULL: in a log of any dialect without has_entities. The role is KWHY_POWER_ROLE_NONE if
+ * the name is unknown.
  */
 struct kwhy_power_meaning kwhy_power_name_read(
 	const struct kwhy_power_dialect *dialect, struct kwhy_span name);

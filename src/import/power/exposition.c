@@ -5,15 +5,18 @@
 #include <string.h>
 
 /*
- * Reads Prometheus text: the response of an exporter, or several responses appended to a file. Its lines are
- * NAME{LABEL="VALUE",...} VALUE [TIME]. The time is in ms, or in s in OpenMetrics.
+ * This file reads the text format of Prometheus: the response of an exporter, or several responses appended
+ * to a file. Its lines are NAME{LABEL="VALUE",...} VALUE [TIME], the time in ms, or in s in OpenMetrics.
  */
 struct sample {
 	struct kwhy_power_row_text row;
 	struct kwhy_power_value value;
 };
 
-/* Takes the text up to the first of the characters `any` or a NUL. *rest then begins with that character. */
+/*
+ * Takes the text before the first character that is in `any` or NUL, or else the whole text. *rest becomes
+ * what follows.
+ */
 static struct kwhy_span take_until(struct kwhy_span *rest, const char *any)
 {
 	struct kwhy_span out = {rest->bytes, 0};
@@ -35,8 +38,9 @@ static bool take(struct kwhy_span *rest, char c)
 }
 
 /*
- * Reads one label into `row` if it names a host or GPU. Values of such labels have no escapes; a value with
- * an escape is skipped.
+ * Reads one label, LABEL="VALUE", and stores its value in `row` if the label names a host or GPU. Of a value
+ * with escapes only the part before the first escape is kept; labels of hosts and GPUs have none. False: the
+ * text is no label.
  */
 static bool take_label(struct kwhy_span *rest, struct kwhy_power_row_text *row)
 {
@@ -76,8 +80,8 @@ static bool take_labels(struct kwhy_span *rest, struct kwhy_power_row_text *row)
 }
 
 /*
- * Reads a line. Returns why it is no sample; NULL: it is a sample, whose dialect is NULL if its metric is
- * neither energy nor power.
+ * Reads a line. Returns why it is no sample; NULL: it was read. out->value.meaning.dialect NULL: the line is
+ * of a metric that is neither a power nor an energy of GPUs.
  */
 static const char *read_sample(struct kwhy_span line, struct sample *out)
 {

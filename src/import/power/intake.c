@@ -29,8 +29,8 @@ static struct kwhy_power_level *level_of(
 }
 
 /*
- * Adds a reading. A meter of the host belongs to the recording's machine; if there are several machines,
- * the meter's machine is unknown.
+ * Adds a reading. If it is of a meter of the host (device KWHY_NONE), the meter belongs to the recording's
+ * machine; if the recording has no or several machines, the meter's machine is unknown.
  */
 enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *intake,
 	const struct kwhy_power_intake_row *reading, struct kwhy_error *error)
@@ -51,8 +51,8 @@ enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *intake,
 }
 
 /*
- * Leaves out the readings of a dead meter and adds a note. Refuses the file if it has no other readings,
- * because the run's energy would be 0 J.
+ * Removes the readings of a dead meter, one that always reads 0 or a counter that does not move, from the
+ * recording and adds a note. Refuses the file if it has no other readings.
  */
 static enum kwhy_status leave_out(
 	struct kwhy_power_intake *intake, uint32_t device, enum kwhy_meter meter, struct kwhy_error *error)
@@ -88,8 +88,9 @@ static enum kwhy_status refuse_unit(
 }
 
 /*
- * Leaves out a meter that never shows power, and refuses a file whose powers are too low for a GPU, which
- * are probably in another unit. Meters of a GPU's memory are not checked, because memory may draw little.
+ * Leaves out a dead meter, refuses a file with a power below that of any GPU, which is probably in another
+ * unit, and extends the file's window by the times of the meter. The powers of a meter of a GPU's memory are
+ * not checked, because memory may draw little.
  */
 static enum kwhy_status check_level(
 	struct kwhy_power_intake *intake, uint32_t device, enum kwhy_meter meter, struct kwhy_error *error)

@@ -6,18 +6,19 @@
 #include "import/power/window.h"
 
 /*
- * Adds the readings of one power file to the recording, and summarises them for the checks after the last
- * reading.
+ * Adds the readings of one power file to the recording and keeps a summary of each meter, which
+ * kwhy_power_intake_close() checks.
  */
 struct kwhy_power_intake {
 	struct kwhy_recording *recording;
 	const char *path;
-	/* [device_count * KWHY_METER_COUNT] summary of each meter, by device of the recording. */
+	/* [device_count * KWHY_METER_COUNT] summary of each meter of each device of the recording */
 	struct kwhy_power_level *levels;
-	struct kwhy_power_window window; /* time range of the readings of the host's meters */
+	struct kwhy_power_window window; /* first and last time of the readings of the host's meters;
+					    kwhy_power_intake_close() adds those of the devices */
 	/*
-	 * Digest of all readings (import/identity.h), including readings of GPUs that the recording does not
-	 * have.
+	 * Digest of all readings of the file (import/identity.h). The caller adds to it, also for readings of
+	 * GPUs that the recording does not have.
 	 */
 	uint64_t digest;
 	uint64_t readings; /* number of readings added */
@@ -32,7 +33,7 @@ struct kwhy_power_intake_row {
 };
 
 /*
- * Starts a power file. `recording` must have its devices; it and `path` are borrowed until
+ * Starts a power file. The recording must already have its devices. It and `path` are borrowed until
  * kwhy_power_intake_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_intake_init(struct kwhy_power_intake *intake,
@@ -43,14 +44,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *i
 	const struct kwhy_power_intake_row *reading, struct kwhy_error *error);
 
 /*
- * Checks the file after its last reading; the file must have at least one reading. Refuses wrong units,
- * times of another run, and a copy of an earlier file. Leaves out dead meters and adds notes on them.
+ * Checks a file after its last reading; it must have at least one. KWHY_E_INPUT: a power is probably in a
+ * wrong unit, the times are of another run, or the file is a copy of an earlier one. Leaves out dead meters
+ * (level.h) and adds notes on them.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_intake_close(
 	struct kwhy_power_intake *intake, struct kwhy_error *error);
 
 /*
- * Adds a note on the number of readings that were left out because the recording does not have their devices.
+ * Adds a note that `readings` readings were left out because the recording does not have their devices; none
+ * if 0.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_intake_note_elsewhere(
 	const struct kwhy_power_intake *intake, uint64_t readings, struct kwhy_error *error);

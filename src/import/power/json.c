@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Reads JSON of amd-smi and rocm-smi and responses of Prometheus. A file may have any number of JSON
- * documents, with lines of other text before each. An object with a reading is a record; time and GPU that
- * are stated in objects around it apply to it, too.
+ * This file reads JSON of amd-smi and rocm-smi and responses of Prometheus. A file may have any number of
+ * JSON documents with lines of other text between them. An object with a reading is a record; it inherits
+ * times and GPUs from the objects around it.
  */
 enum {
 	BYTES_MAX = 64 << 20,
@@ -69,7 +69,7 @@ static struct kwhy_span span_of(const char *text)
 	return (struct kwhy_span){text, strlen(text)};
 }
 
-/* The text of a string, or of a number, which is written to `buffer`. Empty for other values. */
+/* The text of a string, or of a number, for which `buffer` is used; empty for a value of another type. */
 static struct kwhy_span scalar(const json_t *value, char buffer[NUMBER_BYTES])
 {
 	size_t length;
@@ -83,15 +83,15 @@ static struct kwhy_span scalar(const json_t *value, char buffer[NUMBER_BYTES])
 }
 
 /*
- * Time and GPU that apply to an object: those that the object states, and those that the objects around it
- * state.
+ * Time, host and GPU of an object: what the object states itself or, for what it does not state, the objects
+ * around it. `numbers` has the texts of those that are JSON numbers.
  */
 struct scope {
 	struct kwhy_power_row_text row;
 	char numbers[KWHY_POWER_ROLE_DRAW][NUMBER_BYTES];
 };
 
-/* The readings of one object. */
+/* The readings of one object, at most VALUES_MAX, with their texts. */
 struct readings {
 	struct kwhy_power_value values[VALUES_MAX];
 	char texts[VALUES_MAX][NUMBER_BYTES];
@@ -99,7 +99,8 @@ struct readings {
 };
 
 /*
- * Takes a reading from a value such as 410.5 or {"value": 410.5, "unit": "W"}. False: the value is neither.
+ * Adds a reading from a value such as 410.5, "410.5 W" or {"value": 410.5, "unit": "W"}. False: the value is
+ * of another type.
  */
 static bool take_reading(
 	struct readings *readings, const json_t *value, const struct kwhy_power_meaning *meaning)
@@ -169,7 +170,10 @@ static void take_labels(struct scope *scope, const json_t *labels)
 	}
 }
 
-/* Reads one series {"metric": {labels}, "values": [points]} of a Prometheus response. */
+/*
+ * Reads one series of a Prometheus response: {"metric": {labels}, "values": [points]}, or {"metric":
+ * {labels}, "value": point}.
+ */
 static enum kwhy_status read_series(struct walk *walk, const json_t *series, const json_t *labels)
 {
 	const json_t *points = json_object_get(series, "values"), *name = json_object_get(labels, "__name__");
@@ -209,8 +213,8 @@ static enum kwhy_status walk_members(
 }
 
 /*
- * Notes an answer of Prometheus that has no series, because nothing matched the query or Prometheus refused
- * the query.
+ * If an object is a Prometheus response without a series, stores that nothing matched the query, or the error
+ * with which Prometheus refused it.
  */
 static void note_answer(struct walk *walk, const json_t *object)
 {
@@ -268,10 +272,7 @@ static enum kwhy_status walk_value(
 	return status;
 }
 
-/*
- * Offset of the next document at or after `at`; a document begins with a bracket or a brace, and text before
- * it is skipped.
- */
+/* Offset of the next '{' or '[' at or after `at`, which begins a document; the text before it is skipped. */
 static size_t find_document(const struct bytes *bytes, size_t at)
 {
 	while (at < bytes->length && bytes->data[at] != '{' && bytes->data[at] != '[')
@@ -286,7 +287,10 @@ static size_t next_line(const struct bytes *bytes, size_t at)
 	return newline ? (size_t)(newline - bytes->data) + 1 : bytes->length;
 }
 
-/* Reads all documents. A truncated document is skipped; a tool that was stopped may leave one at the end. */
+/*
+ * Reads all documents of the file. One that is not valid JSON, such as the last one of a tool that was
+ * stopped, is counted and skipped; reading ends after BAD_MAX such.
+ */
 static enum kwhy_status walk_documents(struct walk *walk, const struct bytes *bytes)
 {
 	const struct scope nothing = {.row = {.gpu = -1}};

@@ -4,15 +4,16 @@
 #include <math.h>
 
 /*
- * Power that every GPU exceeds, mW. The GPU with the lowest power draws 3 W when idle. If watts are taken for
- * milliwatts, even the largest GPU is below this limit.
+ * Power that every GPU exceeds, mW. Of all GPUs the least draws 3 W when idle; a file that states watts as
+ * milliwatts stays below this limit even for the largest GPU.
  */
 #define DEVICE_MIN_MW 2000
-#define POWERS_MIN 10 /* smallest number of readings from which a power is checked */
+#define POWERS_MIN 10 /* with fewer readings a power meter is not checked */
 
 /*
- * STILL_NS: a counter that does not change for longer than this is dead; an H200's counter changes every 100
- * ms. MEAN_NS: shortest time over which the mean power of a counter is checked, ten updates on an H200.
+ * STILL_NS: a counter that does not change over readings at least this long apart is dead; an H200's counter
+ * changes every 100 ms. MEAN_NS: shortest time over which the mean power of a counter is checked, ten updates
+ * on an H200.
  */
 #define STILL_NS INT64_C(200000000)
 #define MEAN_NS INT64_C(1000000000)

@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 /*
- * Summary of the readings of one meter of a GPU, which shows a dead meter or a wrong unit. Zero-initialise.
+ * Summary of the readings of one meter of a GPU, by which a dead meter or a wrong unit is recognised.
+ * Zero-initialise.
  */
 struct kwhy_power_level {
 	uint64_t readings;
@@ -18,12 +19,16 @@ struct kwhy_power_level {
 
 void kwhy_power_level_add(struct kwhy_power_level *level, int64_t time_ns, int64_t value);
 
-/* Whether all powers are 0 or a counter never changes, which no working meter of a GPU shows. */
+/*
+ * Whether all powers are 0, or a counter has one value in readings at least 0.2 s apart; no working meter of
+ * a GPU does so.
+ */
 bool kwhy_power_level_is_dead(const struct kwhy_power_level *level, enum kwhy_meter meter);
 
 /*
- * The highest reading of a power meter, or the mean power of a counter, in mW. NAN: this power is not below
- * what every GPU draws.
+ * The highest reading of a power meter, or the mean power by a counter, in mW, if it is below 2 W, which
+ * every GPU draws. NAN: it is not, or there are fewer than 10 readings of a power meter or less than 1 s of a
+ * counter.
  */
 double kwhy_power_level_too_low_mw(const struct kwhy_power_level *level, enum kwhy_meter meter);
 

@@ -56,7 +56,10 @@ static bool is_pci(struct kwhy_span text)
 	return text.length >= 7 && colons >= 1;
 }
 
-/* The number at the end of a text such as "0", "card0", "GPU 0" or "nvidia0"; -1: no number. */
+/*
+ * The number at the end of a text such as "0", "card0", "GPU 0" or "nvidia0"; -1: the text does not end in a
+ * number of at most 10 digits below 2^31.
+ */
 static int32_t number_at_end(struct kwhy_span text)
 {
 	size_t at = text.length;
@@ -142,7 +145,7 @@ static bool same(const char *kept, struct kwhy_span text)
 
 /*
  * Finds the key of a row's GPU, or adds it. Rows of several GPUs mostly alternate in a fixed order, so the
- * search begins after the key that was found last.
+ * search begins at the key of the last entry.
  */
 static enum kwhy_status find_key(struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	uint32_t *out, struct kwhy_error *error)
@@ -181,7 +184,11 @@ static struct kwhy_span time_text(const struct kwhy_power_row_text *row, char *j
 	return (struct kwhy_span){joined, date.length + 1 + time.length};
 }
 
-/* Reads the duration of a window and sets its end. False: the duration is invalid or longer than a year. */
+/*
+ * Reads the duration of a window and moves entry->time_ns from the window's start to its end, if the tool
+ * states the start. True for a tool without windows. False: the duration is no number, not above 0 or longer
+ * than a year.
+ */
 static bool read_window(const struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	struct kwhy_power_entry *entry)
 {
@@ -197,7 +204,7 @@ static bool read_window(const struct kwhy_power_log *log, const struct kwhy_powe
 	return true;
 }
 
-/* Reads the times of a row and states why they are unusable; NULL: they are usable. */
+/* Reads time and duration of a row into *entry. Returns why they are unusable; NULL: they are usable. */
 static const char *read_times(const struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	struct kwhy_span when, struct kwhy_power_entry *entry)
 {
@@ -218,7 +225,10 @@ static bool is_sum_of_several(const struct kwhy_power_row_text *row)
 	return kwhy_power_decimal_read(text, 1, 0, &count) && count > 1;
 }
 
-/* Divides an energy by the PUE that the row states, which removes the overhead of the data centre. */
+/*
+ * The energy without the overhead of the data centre: divided by the power usage effectiveness (PUE) that the
+ * row states, if that is above 1.
+ */
 static int64_t without_overhead(const struct kwhy_power_row_text *row, int64_t value)
 {
 	int64_t millionths;
@@ -240,7 +250,10 @@ static enum kwhy_status push(
 	return status;
 }
 
-/* Adds the readings of a row. If the text of a reading is no amount, *out_wrong is set to this text. */
+/*
+ * Adds the reading `value` of a row. If its text is no amount, *out_wrong becomes this text and nothing is
+ * added.
+ */
 static enum kwhy_status add_values(struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	struct kwhy_power_entry entry, const struct kwhy_power_value *value, struct kwhy_span *out_wrong,
 	struct kwhy_error *error)

@@ -7,14 +7,14 @@
 #include <string.h>
 
 /*
- * Formats of power files in the order in which they are tried. The last one takes every file that is of no
- * other format.
+ * Forms of power files in the order in which they are tried. FORM_OWN is kwhy's own CSV; FORM_DELIMITED takes
+ * every file of no other form.
  */
 enum form { FORM_OWN, FORM_JSON, FORM_EXPOSITION, FORM_DELIMITED };
 
 /*
- * Whether a line begins like a line of Prometheus text: with "# TYPE ", "# HELP " or the name of a metric
- * of DCGM.
+ * Whether some line of the text begins like a line of Prometheus text: with "# TYPE ", "# HELP " or the name
+ * of a metric of DCGM.
  */
 static bool has_metrics(const char *head, size_t length)
 {
@@ -31,8 +31,8 @@ static bool has_metrics(const char *head, size_t length)
 }
 
 /*
- * Whether a JSON document begins with this line; other text may come before the document. Lines of tables
- * begin neither with a brace nor with a bracket that is followed by a brace or the line's end.
+ * Whether a JSON document may begin with this line: it begins with '{', or with '[' before '{', '[', ']' or
+ * the end of the line. Lines of tables do not.
  */
 static bool begins_json(struct kwhy_span line)
 {
@@ -103,7 +103,7 @@ enum kwhy_status kwhy_import_power(struct kwhy_recording *recording, const char 
 	return read_log(recording, path, form, options, error);
 }
 
-/* Whether the JSON has a string that names readings of a known tool. */
+/* Whether the text has a quoted string that is the name of a reading of a known tool. */
 static bool names_readings(const char *json, size_t length)
 {
 	const char *end = json + length, *open, *close;

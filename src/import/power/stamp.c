@@ -6,7 +6,7 @@
 
 static const int64_t second_ns = 1000000000;
 
-/* The part of a text that is not read yet. */
+/* A text that is read from front to back; `rest` is not read yet. */
 struct cursor {
 	struct kwhy_span rest;
 };
@@ -43,8 +43,8 @@ static bool take_number(struct cursor *cursor, size_t count, int most, int *out)
 }
 
 /*
- * Days from 1 January 1970 to a date of the Gregorian calendar. Years are counted from March, so that a leap
- * day is the last day of a year.
+ * Days from 1 January 1970 to a date of the Gregorian calendar. Years begin in March here, so that a leap day
+ * is the last day of a year; 719468 is the number of days from 1 March of year 0 to 1970.
  */
 static int64_t days_of(int year, int month, int day)
 {
@@ -143,8 +143,8 @@ static size_t whole_digits(struct kwhy_span text)
 }
 
 /*
- * Reads a Unix time of 9 digits (seconds in 1973) to 19 digits (nanoseconds). The number of digits decides
- * the unit.
+ * Reads a Unix time. The number of digits before the point decides the unit: 9 or 10 are seconds, up to 13
+ * milliseconds, up to 16 microseconds, more nanoseconds.
  */
 static bool read_unix(struct kwhy_span text, struct kwhy_power_stamp *out)
 {
@@ -152,7 +152,7 @@ static bool read_unix(struct kwhy_span text, struct kwhy_power_stamp *out)
 	const int32_t exponent = digits <= 10 ? 9 : digits <= 13 ? 6 : digits <= 16 ? 3 : 0;
 
 	out->is_local = false;
-	/* Nanoseconds are read as an integer, because the decimal reader drops digits after the 17th. */
+	/* not by kwhy_power_decimal_read(), which keeps only 17 significant digits */
 	if (exponent == 0)
 		return kwhy_decimal_within(text, 0, INT64_MAX, &out->time_ns);
 	return digits >= 9 && kwhy_power_decimal_read(text, 1, exponent, &out->time_ns);

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* A time in a log. A time without a time zone is converted as if it were UTC, and is_local is set. */
+/* A time in a log. Without a time zone (is_local) it is converted as if it were UTC. */
 struct kwhy_power_stamp {
 	int64_t time_ns; /* Unix time */
 	bool is_local;
@@ -21,8 +21,8 @@ struct kwhy_power_stamp {
 bool kwhy_power_stamp_read(struct kwhy_span text, struct kwhy_power_stamp *out);
 
 /*
- * Reads the offset of a zone from UTC, "+02:00", "-0330", "Z" or "UTC", in nanoseconds; it is positive east
- * of Greenwich. False: the text is no offset.
+ * Reads the offset of a time zone from UTC, "+02:00", "-0330", "+02", "Z", "UTC" or "GMT", in nanoseconds,
+ * positive east of Greenwich. False: the text is no offset.
  */
 bool kwhy_power_offset_read(struct kwhy_span text, int64_t *out_ns);
 

@@ -37,8 +37,8 @@ struct kwhy_power_window kwhy_power_window_of_work(const struct kwhy_recording *
 }
 
 /*
- * Text that names a mistake of units, if the times of trace and power file differ by a factor of 1000, 10^6
- * or 10^9; otherwise NULL.
+ * Text that names a mistake of units, if the first times of power file and trace (in Unix time) differ by a
+ * factor of 10^3, 10^6 or 10^9 to within 5 %; otherwise NULL.
  */
 static const char *unit_mistake(const struct kwhy_recording *recording, int64_t power_ns, int64_t work_ns)
 {
@@ -97,8 +97,8 @@ static enum kwhy_status note_overlap(const struct kwhy_power_window *power,
 }
 
 /*
- * Refuses readings that span more than a year. In that case some of them are not from the time of the trace,
- * because a clock was set or files were joined.
+ * Refuses readings that span more than a year: some are then not from the time of the trace, because a clock
+ * was set or files were joined.
  */
 static enum kwhy_status check_length(const struct kwhy_power_window *power,
 	const struct kwhy_recording *recording, const char *path, struct kwhy_error *error)

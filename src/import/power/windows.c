@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP_SHARE = 100 }; /* windows are refused if gaps take more than 1/100 of the total time */
+enum { GAP_SHARE = 100 }; /* the log is refused if the gaps between windows exceed 1/100 of the time */
 
 static int64_t start_of(const struct kwhy_power_entry *entry)
 {
@@ -13,8 +13,8 @@ static int64_t start_of(const struct kwhy_power_entry *entry)
 }
 
 /*
- * Sorts windows by GPU, then by start. Of windows with the same start, the longest comes first, and windows
- * inside it follow.
+ * Sorts windows by GPU, then by start, then by falling length, so that a window comes before the windows
+ * inside it.
  */
 static int compare(const void *a, const void *b)
 {
@@ -27,7 +27,7 @@ static int compare(const void *a, const void *b)
 	return (left->length_ns < right->length_ns) - (left->length_ns > right->length_ns);
 }
 
-/* Counter readings that replace the windows, at most two for each window. */
+/* The counter readings that replace the windows of a log, at most two for each window. */
 struct unrolled {
 	struct kwhy_power_entry *entries;
 	size_t count;
@@ -52,7 +52,10 @@ static enum kwhy_status refuse_gaps(
 		(double)gaps_ns * 1e-9, (double)span_ns * 1e-9, log->dialect->cure);
 }
 
-/* Makes readings of a counter from each GPU's consecutive windows. */
+/*
+ * For logs of Zeus: makes a counter of each GPU that is 0 at the start of its first window and grows by each
+ * window's energy. A window that begins inside an earlier one is counted as unread.
+ */
 static enum kwhy_status chain(struct kwhy_power_log *log, struct unrolled *out, struct kwhy_error *error)
 {
 	int64_t start_ns = 0, end_ns = 0, gaps_ns = 0, total = 0;
@@ -89,8 +92,8 @@ static bool overlaps(const struct kwhy_power_entry *entry, const struct kwhy_pow
 }
 
 /*
- * Makes readings of a counter from the rows of the run that overlaps `work`. The energy in each row is
- * measured from the run's start.
+ * For logs of CodeCarbon: makes a counter from the rows of the run that overlaps `work`. The energy in each
+ * row is that since the start of the run.
  */
 static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy_power_window *work,
 	struct unrolled *out, struct kwhy_error *error)
@@ -109,8 +112,8 @@ static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy
 		first = first ? first : &log->entries[i];
 	}
 	/*
-	 * if no run overlaps the work, the run of the last row is used, so that the later error can state
-	 * both times
+	 * If no run overlaps the work, the last row's run is used; kwhy_power_window_check() then refuses it
+	 * with both intervals.
 	 */
 	if (!first)
 		first = &log->entries[log->entry_count - 1];

@@ -6,11 +6,16 @@
 #include <string.h>
 #include <time.h>
 
-/* All time zones of the world differ from UTC by a multiple of 15 minutes, between -12:00 and +14:00. */
+/*
+ * Offsets from UTC that are tried: multiples of 15 minutes from -12:00 to +14:00, as all time zones of the
+ * world are.
+ */
 static const int64_t second_ns = 1000000000;
 enum { QUARTER_S = 900, QUARTERS_MIN = -48, QUARTERS_MAX = 56 };
 
-/* Unix time of a local time in this machine's zone, with summer time where it applies. */
+/*
+ * Converts a local time of this machine's time zone to Unix time, with daylight saving time where it applies.
+ */
 static int64_t here(int64_t local_ns)
 {
 	const time_t seconds = (time_t)(local_ns / second_ns);
@@ -62,8 +67,9 @@ static struct kwhy_power_window local_window(const struct kwhy_power_log *log)
 }
 
 /*
- * Whether the log overlaps the work after offset_ns is subtracted from the times of the log. Windows are
- * tested one by one, readings as one interval.
+ * Whether the times of the log without a zone overlap the work if their offset is offset_ns, which is
+ * subtracted. Each window is tested alone; readings are tested as the interval *all from the first to the
+ * last.
  */
 static bool overlaps_in(const struct kwhy_power_log *log, const struct kwhy_power_window *all,
 	const struct kwhy_power_window *work, int64_t offset_ns)
@@ -82,8 +88,8 @@ static bool overlaps_in(const struct kwhy_power_log *log, const struct kwhy_powe
 }
 
 /*
- * Number of zones in which the log overlaps the work. *out_quarters is the offset of the last of these zones
- * from UTC, in quarters of an hour.
+ * Number of offsets from UTC with which the log overlaps the work. *out_quarters is the last of them, in
+ * quarters of an hour.
  */
 static size_t count_zones(const struct kwhy_power_log *log, const struct kwhy_power_window *all,
 	const struct kwhy_power_window *work, int64_t origin_ns, int *out_quarters)
@@ -133,7 +139,7 @@ enum kwhy_status kwhy_power_zone_apply(struct kwhy_power_log *log, struct kwhy_r
 	shift(log, false, quarters * QUARTER_S * second_ns);
 	if (count == 0)
 		/*
-		 * If the log overlaps the work in no zone, it is refused later with a message that states
+		 * With no offset the log overlaps the work; kwhy_power_window_check() refuses it later with
 		 * the intervals of log and trace.
 		 */
 		return KWHY_OK;

@@ -6,10 +6,10 @@
 #include "import/power/log.h"
 
 /*
- * Converts times without a zone to Unix time. The zone is that of the option --power-zone: "+02:00", "UTC",
- * or "local" for this machine's zone. Without the option it is the only zone in which the log overlaps the
- * recording's work, and a note states the zone. If several zones fit, an error asks for the option; if none
- * fits, the times are taken as UTC.
+ * Converts the log's times without a zone to Unix time. The zone is that of the option --power-zone:
+ * "+02:00", "UTC", or "local" for this machine's zone. Without the option it is the only offset from UTC with
+ * which the log overlaps the recording's work, and a note states it. KWHY_E_INPUT: several offsets fit. If
+ * none fits, the times count as UTC.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_zone_apply(struct kwhy_power_log *log,
 	struct kwhy_recording *recording, const struct kwhy_import_options *options,

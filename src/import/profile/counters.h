@@ -8,8 +8,9 @@
 #include <jansson.h>
 
 /*
- * Reads the member "counter_model" of a machine profile, the power model of kernels by performance counters.
- * KWHY_E_INPUT: the message names the member that is wrong. `path` is the path of the profile.
+ * Reads `part`, the member "counter_model" of a machine profile: a model that gives the power of a kernel
+ * from its performance counters. KWHY_E_INPUT: the message names the member that is wrong. `path` is the path
+ * of the profile.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_profile_counters(
 	const char *path, const json_t *part, struct kwhy_profile *profile, struct kwhy_error *error);

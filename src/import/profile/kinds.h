@@ -8,8 +8,8 @@
 #include <jansson.h>
 
 /*
- * Reads the member "kernel_kinds" of a machine profile, the powers of kernels of each kind, into the
- * profile's arena. KWHY_E_INPUT: the message names the member that is wrong. `path` is the path of the
+ * Reads `part`, the member "kernel_kinds" of a machine profile: measured powers by kind of kernel, such as
+ * matrix products. KWHY_E_INPUT: the message names the member that is wrong. `path` is the path of the
  * profile.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_profile_kinds(

@@ -9,9 +9,9 @@ enum { ROWS_MAX = 64, MEMORY = KWHY_PRECISION_COUNT };
 #define RATE_MAX 1e18
 
 /*
- * Operations of `kwhy bench ops` from which peaks are taken: those that a single unit of the device limits.
- * Two operations are left out: cache-read, because it does not read the device's memory, and mixed, because
- * the device also copies during its fp32 arithmetic.
+ * Operations of `kwhy bench ops` from whose rates the peaks are taken. cache-read is not among them, because
+ * it does not read the device's memory, nor is mixed, because the device also copies while it computes in
+ * fp32.
  */
 static const struct source {
 	const char *id, *unit;
@@ -47,7 +47,10 @@ static enum kwhy_status wrong(const char *path, const char *what, const char *wo
 		*what ? "." : "", what, words);
 }
 
-/* Reads one operation. A rate of null means that the operation was not measured. */
+/*
+ * Reads one operation and raises the peak of its precision, or of memory, to its rate. An unknown operation
+ * is ignored, and so is one that was not measured (rate missing or null).
+ */
 static enum kwhy_status read_row(
 	const char *path, const json_t *row, struct kwhy_profile *profile, struct kwhy_error *error)
 {

@@ -8,8 +8,8 @@
 #include <jansson.h>
 
 /*
- * Reads the peaks of a machine profile from its member "operations" (schema kwhy.ops/1): the fastest
- * measured operation of each precision and of memory. KWHY_E_INPUT: the message names the operation that is
+ * Sets the peaks of a machine profile, FLOP/s by precision and bytes/s of memory, to the fastest operations
+ * of its member "operations" (schema kwhy.ops/1). KWHY_E_INPUT: the message names the operation that is
  * wrong. `path` is the path of the profile.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_profile_operations(

@@ -77,8 +77,8 @@ static bool number_within(const json_t *value, double low, double high, double *
 }
 
 /*
- * Reads a figure from {"value": 0.0145, "spread": 0.0015, "unit": "s", ...}. The spread, its standard
- * deviation, may be missing.
+ * Reads a measured figure from {"value": 0.0145, "spread": 0.0015, "unit": "s", ...}. "spread" is its
+ * standard deviation; if it is missing, out->sd is NAN.
  */
 static enum kwhy_status read_measured(const struct reader *reader, const struct kwhy_profile_figure *figure,
 	const json_t *object, struct kwhy_measured *out)

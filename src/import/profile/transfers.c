@@ -54,8 +54,8 @@ static bool find_direction(const json_t *object, enum kwhy_transfer_direction *o
 }
 
 /*
- * Reads the clock by which a curve was measured. The value "energy" marks a curve of joules instead of
- * seconds.
+ * Reads by which clock the times of a curve were measured. "energy" instead of a clock marks a curve of
+ * joules. False: neither.
  */
 static bool find_clock(const json_t *object, struct kwhy_transfer_curve *out)
 {
@@ -71,8 +71,8 @@ static bool find_clock(const json_t *object, struct kwhy_transfer_curve *out)
 }
 
 /*
- * Reads a segment of a curve. The segment must begin at or above `after`, the size at which the segment
- * before it ends.
+ * Reads a segment of a curve, alpha + beta * bytes for sizes from from_bytes to to_bytes. False: it is
+ * malformed, or begins below `after`, the size at which the previous segment ends.
  */
 static bool read_segment(const json_t *item, bool is_energy, double after, struct kwhy_transfer_segment *out)
 {
@@ -127,7 +127,10 @@ static enum kwhy_status read_choice(
 	return KWHY_OK;
 }
 
-/* Allocates the items of a list. An absent list has 0 items. */
+/*
+ * Allocates the items of the list `name`, which is empty if it is missing. KWHY_E_INPUT: it is no list, or
+ * too long.
+ */
 static enum kwhy_status make_list(const struct reader *reader, const json_t *list, const char *name,
 	size_t item_bytes, void **out, size_t *out_count)
 {

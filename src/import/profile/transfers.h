@@ -9,8 +9,9 @@
 #include <jansson.h>
 
 /*
- * Reads the member "transfers" of a machine profile into the arena: curves, choices, and crossovers between
- * methods. KWHY_E_INPUT: the message names the member that is wrong. `path` is the path of the profile.
+ * Reads `part`, the member "transfers" of a machine profile, into the arena: curves of time or energy over
+ * size, the best method for each size, and the sizes from which one method is faster than another.
+ * KWHY_E_INPUT: the message names the member that is wrong. `path` is the path of the profile.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_profile_transfers(const char *path, const json_t *part,
 	struct kwhy_arena *arena, const struct kwhy_transfers **out, struct kwhy_error *error);

@@ -28,7 +28,8 @@ static bool take_fixed(struct kwhy_protobuf_message *message, size_t size, uint6
 	if (kwhy_protobuf_length(*message) < size)
 		return false;
 	*out = 0;
-	memcpy(out, message->at, size); /* the file and all supported machines are little-endian */
+	memcpy(out, message->at,
+		size); /* protocol buffers are little-endian, and so are all supported machines */
 	message->at += size;
 	return true;
 }

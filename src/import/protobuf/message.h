@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * A protocol-buffer message in memory. Its bytes from `at` to `end` have not been read yet. Fields are read
- * one after the other (protobuf.dev, "Encoding"). Nothing is copied or allocated; the reader of a format
- * takes the fields whose numbers it knows. docs/adr/0030-protobuf-is-walked.md states why no library is used.
+ * A protocol-buffer message in memory, of which the bytes from `at` to `end` have not been read yet. Fields
+ * are read one after the other (protobuf.dev, "Encoding"). Nothing is copied or allocated; callers ignore
+ * fields whose numbers they do not know. docs/adr/0030-protobuf-is-walked.md states why no library is used.
  */
 struct kwhy_protobuf_message {
 	const unsigned char *at, *end;
@@ -25,16 +25,18 @@ enum kwhy_protobuf_wire {
 struct kwhy_protobuf_field {
 	uint32_t number;
 	enum kwhy_protobuf_wire wire;
-	uint64_t value;			    /* value of a number, or length of BYTES */
-	struct kwhy_protobuf_message bytes; /* content of a field of BYTES: a text, bytes or a message */
+	uint64_t value; /* VARINT, FIXED64 or FIXED32: the value; BYTES: the length */
+	struct kwhy_protobuf_message
+		bytes; /* content if the encoding is BYTES: a text, bytes or a message; otherwise NULL */
 };
 
-/* Does what kwhy_protobuf_varint() does, for integers of any number of bytes. */
+/* Reads a variable-length integer of any length; called by kwhy_protobuf_varint(). */
 bool kwhy_protobuf_long_varint(struct kwhy_protobuf_message *message, uint64_t *out);
 
 /*
- * Reads a variable-length integer and moves past it. False: it is truncated or longer than 10 bytes. Most
- * integers have one byte or two; Perfetto writes lengths in four bytes.
+ * Reads a variable-length integer and moves past it. False: it is truncated or longer than 10 bytes. Integers
+ * of one, two and four bytes are read here, since most have one or two bytes and Perfetto writes lengths in
+ * four.
  */
 static inline bool kwhy_protobuf_varint(struct kwhy_protobuf_message *message, uint64_t *out)
 {
@@ -70,7 +72,7 @@ static inline bool kwhy_protobuf_key(uint64_t key, struct kwhy_protobuf_field *o
 		(out->wire <= KWHY_PROTOBUF_BYTES || out->wire == KWHY_PROTOBUF_FIXED32);
 }
 
-/* Does what kwhy_protobuf_next() does, for fields of any encoding. */
+/* Reads a field of any encoding; called by kwhy_protobuf_next(). */
 int kwhy_protobuf_next_any(struct kwhy_protobuf_message *message, struct kwhy_protobuf_field *out);
 
 /*
@@ -87,7 +89,7 @@ static inline int kwhy_protobuf_next(struct kwhy_protobuf_message *message, stru
 	key = *message->at;
 	out->wire = (enum kwhy_protobuf_wire)(key & 7);
 	out->number = key >> 3;
-	/* most fields: a key of one byte, before a number or bytes */
+	/* fast path for most fields: a key of one byte, then a number or bytes */
 	if (key < 8 || key >= 0x80 ||
 		(out->wire != KWHY_PROTOBUF_VARINT && out->wire != KWHY_PROTOBUF_BYTES) ||
 		!kwhy_protobuf_varint(&rest, &out->value))
@@ -108,7 +110,7 @@ static inline size_t kwhy_protobuf_length(struct kwhy_protobuf_message message)
 	return (size_t)(message.end - message.at);
 }
 
-/* The value of a field as a double. The field must have the encoding FIXED64. */
+/* The bits of a FIXED64 field as a double. */
 double kwhy_protobuf_double(const struct kwhy_protobuf_field *field);
 
 #endif

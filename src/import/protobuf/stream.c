@@ -7,8 +7,7 @@
 
 enum {
 	BUFFER_BYTES = 1 << 20,
-	KEY_BYTES_MAX =
-		20 /* longest start of a field: its key, and its value or length, each of at most 10 bytes */
+	KEY_BYTES_MAX = 20 /* a key and a value or length, of at most 10 bytes each */
 };
 
 enum kwhy_status kwhy_protobuf_stream_open(
@@ -50,7 +49,10 @@ static enum kwhy_status grow(struct kwhy_protobuf_stream *stream, size_t size, s
 	return KWHY_OK;
 }
 
-/* Reads more of the file until the buffer holds `size` bytes or the file has ended. */
+/*
+ * If the buffer has fewer than `size` unread bytes, reads more of the file. Afterwards it has at least
+ * `size`, or the file has ended.
+ */
 static enum kwhy_status fill(struct kwhy_protobuf_stream *stream, size_t size, struct kwhy_error *error)
 {
 	enum kwhy_status status;
@@ -100,7 +102,10 @@ bool kwhy_protobuf_stream_is_cut(const struct kwhy_protobuf_stream *stream)
 	return stream->ended;
 }
 
-/* Reads from the buffer the key of a field and the value of a number or the length of bytes. */
+/*
+ * Reads from *head, bytes of the buffer, the key of a field and its number or, for BYTES, its length. Below
+ * 0: the bytes are no field, or end inside it.
+ */
 static int read_head(struct kwhy_protobuf_message *head, struct kwhy_protobuf_field *out)
 {
 	uint64_t key;

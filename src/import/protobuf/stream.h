@@ -7,23 +7,23 @@
 
 /*
  * A file that is one protocol-buffer message, read from front to back in memory that does not grow with the
- * file. Large messages inside it are read field by field; small messages are read into memory as a whole. The
- * file may be compressed.
+ * file. A message inside it is read field by field, or, if it has at most KWHY_PROTOBUF_MESSAGE_MAX_BYTES,
+ * into memory as a whole. The file may be compressed.
  */
 struct kwhy_protobuf_stream {
 	struct kwhy_input *input;
 	const char *path; /* path of the file, for error messages */
 	unsigned char *buffer;
-	size_t capacity, begin,
-		end;	 /* bytes [begin, end) of the buffer have been read from the file but not used yet */
-	uint64_t offset; /* offset of `begin` in the file, bytes */
-	bool ended;	 /* the buffer has the last bytes of the file */
+	size_t capacity, begin, end; /* bytes [begin, end) of the buffer have been read from the file and not
+					been passed yet */
+	uint64_t offset;	     /* offset of buffer[begin] in the decompressed file, bytes */
+	bool ended;		     /* the file has been read to its end */
 };
 
-/* Largest message that kwhy_protobuf_stream_take() gives, in bytes. */
+/* Largest content that kwhy_protobuf_stream_take() gives, in bytes; a larger one is KWHY_E_INPUT. */
 #define KWHY_PROTOBUF_MESSAGE_MAX_BYTES (64u << 20)
 
-/* Stands for the end of the file, whose offset is unknown. */
+/* As `end` of kwhy_protobuf_stream_next(): the message ends where the file ends. */
 #define KWHY_PROTOBUF_FILE_END UINT64_MAX
 
 KWHY_MUST_USE enum kwhy_status kwhy_protobuf_stream_open(
@@ -31,15 +31,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_protobuf_stream_open(
 void kwhy_protobuf_stream_close(struct kwhy_protobuf_stream *stream);
 
 /*
- * Reads the start of the next field of the message that ends at file offset `end`. For a number, out->value
- * is its value. For bytes it is their length; then either read the fields in them up to
- * kwhy_protobuf_stream_end(), or get them by kwhy_protobuf_stream_take(), or skip them. *out_more false: the
- * message has ended.
+ * Reads the start of the next field of the message that ends at file offset `end`. out->value is the value of
+ * a number, or the length of BYTES; of BYTES then either read the fields in them, up to
+ * kwhy_protobuf_stream_end(), or get the content by kwhy_protobuf_stream_take(), or skip it. *out_more false:
+ * the message has ended. KWHY_E_INPUT: the file is damaged or ends inside the field.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_protobuf_stream_next(struct kwhy_protobuf_stream *stream, uint64_t end,
 	struct kwhy_protobuf_field *out, bool *out_more, struct kwhy_error *error);
 
-/* Gives the content of the field that was just read; it is valid until the next call. */
+/* Gives the content of the field of BYTES that was just read; it is valid until the next call. */
 KWHY_MUST_USE enum kwhy_status kwhy_protobuf_stream_take(struct kwhy_protobuf_stream *stream,
 	const struct kwhy_protobuf_field *field, struct kwhy_protobuf_message *out, struct kwhy_error *error);
 
@@ -47,14 +47,17 @@ KWHY_MUST_USE enum kwhy_status kwhy_protobuf_stream_take(struct kwhy_protobuf_st
 KWHY_MUST_USE enum kwhy_status kwhy_protobuf_stream_skip(struct kwhy_protobuf_stream *stream,
 	const struct kwhy_protobuf_field *field, struct kwhy_error *error);
 
-/* File offset of the end of the field that was just read. */
+/* File offset of the end of the field of BYTES that was just read. Call it before reading its content. */
 static inline uint64_t kwhy_protobuf_stream_end(
 	const struct kwhy_protobuf_stream *stream, const struct kwhy_protobuf_field *field)
 {
 	return stream->offset + field->value;
 }
 
-/* Whether the last failure was that the file ends inside a message. */
+/*
+ * After a failure: whether the file had been read to its end, so that it probably is truncated and not
+ * damaged.
+ */
 bool kwhy_protobuf_stream_is_cut(const struct kwhy_protobuf_stream *stream);
 
 #endif
