@@ -12,8 +12,8 @@ static bool is_rank_taken(const struct kwhy_recording *recording, uint32_t rank)
 }
 
 /*
- * Assigns ranks, in the order of the files, to all processes without a stated rank and to the devices of
- * their streams.
+ * Gives each process without a rank the number of its source, or the next rank that is free, and devices
+ * without a rank that of a process with a stream on them.
  */
 static void rank_by_order(struct kwhy_recording *recording)
 {
@@ -37,8 +37,8 @@ static void rank_by_order(struct kwhy_recording *recording)
 }
 
 /*
- * Whether an earlier file has a device with the same number as `device` and no stated rank distinguishes the
- * two devices.
+ * Whether an earlier file has a device with the same number as `device` and the same rank, or any rank if
+ * `device` has none.
  */
 static bool is_known(
 	const struct kwhy_recording *recording, size_t first_device, const struct kwhy_device *device)

@@ -5,9 +5,9 @@
 #include "model/recording.h"
 
 /*
- * Makes sure that devices of a trace are distinct from devices of earlier traces with the same numbers. The
- * devices of the trace begin at row `first_device`. If no trace states a rank, ranks are assigned in the
- * order of the files, and a note states this.
+ * If the trace whose devices begin at index `first_device` has a device with the same number and rank as an
+ * earlier trace, adds a note. If the trace states no rank, all processes and devices without one also get
+ * ranks in the order of the files, so that the devices are distinct.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ranks_separate(
 	struct kwhy_recording *recording, const char *path, size_t first_device, struct kwhy_error *error);

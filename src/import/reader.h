@@ -4,22 +4,22 @@
 
 #include "import/import.h"
 
-/* Advice in errors about files that contain no work of a device: how to make a file that does. */
+/* Advice in messages about traces without kernels, copies or memsets: how to make a trace with them. */
 #define KWHY_TRACE_CURE                                                                                  \
 	"give a trace with the device's kernels: of PyTorch, profile(activities=[ProfilerActivity.CPU, " \
 	"ProfilerActivity.CUDA]); of JAX, jax.profiler.trace(); or kwhy CSV (docs/formats/csv.md)"
 
-/* A trace format: a function that tests whether a file has it, and a function that reads the file. */
+/* A trace format: `probe` says whether a file has the format, `read` adds the file to the recording. */
 struct kwhy_trace_reader {
-	/* `head` holds the first `length` bytes of the file after decompression, at most 4 KiB. */
+	/* `head` has the first `length` bytes of the decompressed file, at most KWHY_TRACE_HEAD_BYTES. */
 	bool (*probe)(const char *path, const unsigned char *head, size_t length);
 	enum kwhy_status (*read)(struct kwhy_recording *recording, const char *path,
 		const struct kwhy_import_options *options, struct kwhy_error *error);
 };
 
 /*
- * The status of reading a row: with `partial`, an unusable row is counted and skipped, and the result is
- * KWHY_OK. Any other failure is returned unchanged.
+ * Call it with the status of reading a row. With `partial`, KWHY_E_INPUT, an unusable row, is counted as
+ * skipped and becomes KWHY_OK. Any other status is returned unchanged.
  */
 static inline enum kwhy_status kwhy_reader_pass(
 	struct kwhy_recording *recording, const struct kwhy_import_options *options, enum kwhy_status status)

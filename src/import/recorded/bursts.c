@@ -9,24 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Beginning of the names of kernels that `kwhy probe` itself launches (inject/probe). The comments of this
- * file call the injected library of `kwhy probe` the prober.
- */
+/* Beginning of the names of kernels of `kwhy probe` itself (inject/probe). */
 #define OWN_KERNELS "kwhy_probe_"
 
 /*
- * Name of the copies that restore the memory of a kernel. It contains the kernel's name, blocks and threads
- * per block.
+ * Name of the copies that restore the memory of a kernel between its repeats: with the kernel's name, blocks
+ * and threads per block.
  */
 #define COPIES_NAME "d2d device->device for %s [%" PRIu32 " x %" PRIu16 "]"
 
-/* Copies of at least this size are probed, in bytes (inject/probe/copies.h). */
+/* kwhy probe repeats only copies of at least this size, in bytes (inject/probe/copies.h). */
 enum { COPY_BYTES_MIN = 65536 };
 
 /*
- * Sets start and end of the program's own launch, in ns from the start of its burst. Both stay 0 if they
- * are not stated, out of order, or outside the burst.
+ * Sets the start and end of the launch that the program itself made, in ns from the start of the burst. Both
+ * stay 0 if the record has them out of order or after the end of the burst.
  */
 static void place_launch(struct kwhy_recorded_burst *row, const struct kwhy_wire_burst *burst)
 {
@@ -120,8 +117,8 @@ struct interval {
 };
 
 /*
- * Number of bursts in the sorted list before the first one that belongs to a later process, or to this
- * process and starts after time_ns.
+ * Number of bursts at the start of the sorted list that belong to earlier processes, or to this process and
+ * start at time_ns or before.
  */
 static size_t bursts_until(const struct kwhy_recorded *recorded, uint32_t process, int64_t time_ns)
 {
@@ -140,8 +137,8 @@ static size_t bursts_until(const struct kwhy_recorded *recorded, uint32_t proces
 }
 
 /*
- * The burst during which a time of a process lies; NULL: there is none. The bursts of a process do not
- * overlap.
+ * The burst of a process that contains a time, end excluded; NULL: there is none. The bursts of a process do
+ * not overlap.
  */
 static struct kwhy_recorded_burst *burst_at(
 	const struct kwhy_recorded *recorded, uint32_t process, int64_t time_ns)
@@ -153,8 +150,8 @@ static struct kwhy_recorded_burst *burst_at(
 }
 
 /*
- * Start and end of the program's own call in a burst, on the burst's thread. If the burst follows a copy or a
- * graph, the program's call ends when the burst starts.
+ * Start and end of the program's own call within a burst: the launch that kwhy probe then repeated. In a
+ * burst after a copy or graph the program's call had already returned, so the interval is empty.
  */
 static struct interval own_call(const struct kwhy_recorded_burst *burst)
 {
@@ -166,10 +163,9 @@ static struct interval own_call(const struct kwhy_recorded_burst *burst)
 }
 
 /*
- * Removes the time of a burst from a call that ended after the burst. On the burst's thread, what remains
- * is the program's own launch. A call of another thread that launches during a burst waits for the end of
- * the burst: the time from the program's own launch, or from the start of the call if that is later, to the
- * end of the burst is this wait and is removed.
+ * Shortens a call that lasted until the burst had ended by the time that kwhy probe took. A call of the
+ * burst's thread keeps only the program's own launch. A call of another thread waited for the end of the
+ * burst, from the program's own launch or from its own start, whichever is later; this wait is removed.
  */
 static void take_burst_out(const struct kwhy_recorded_burst *burst, uint32_t tid, struct interval *call)
 {
@@ -188,9 +184,8 @@ static void take_burst_out(const struct kwhy_recorded_burst *burst, uint32_t tid
 }
 
 /*
- * Whether a call that began during a burst was made by the prober: it is on the burst's thread and is not
- * the program's own launch. Calls of the prober and the program's launch are distinguished by time, because
- * they may have the same correlation id.
+ * Whether kwhy probe made a call that began during a burst: the call is on the burst's thread and outside the
+ * program's own launch. Only its time tells, because it may have the correlation id of the program's launch.
  */
 static bool is_probers(const struct kwhy_recorded_burst *burst, uint32_t tid, int64_t start_ns)
 {
@@ -210,10 +205,7 @@ bool kwhy_recorded_call_of_program(const struct kwhy_recorded *recorded, uint32_
 
 	if (during && is_probers(during, tid, *start_ns))
 		return false;
-	/*
-	 * goes from the latest burst to the first, so that each burst is still at its recorded place in the
-	 * call when its time is removed
-	 */
+	/* backwards, because removing a burst moves the parts of the call after it */
 	for (size_t i = until; i-- > from;)
 		take_burst_out(&recorded->bursts[i], tid, &call);
 	if (during && during->tid != tid)
@@ -223,7 +215,7 @@ bool kwhy_recorded_call_of_program(const struct kwhy_recorded *recorded, uint32_
 	return true;
 }
 
-/* Whether correlation id `correlation` is later than `than`. The ids count up and start again after 2^32. */
+/* Whether correlation id `correlation` was given after `than`. Ids count up and wrap after 2^32. */
 static bool is_later(uint32_t correlation, uint32_t than)
 {
 	return correlation != KWHY_NONE && (int32_t)(correlation - than) > 0;
@@ -253,15 +245,15 @@ static bool is_of_burst(const struct kwhy_recorded_burst *burst, uint32_t correl
 	return correlation == burst->correlation || is_later(correlation, burst->correlation);
 }
 
-/* Whether a burst repeats a copy or memset. Such bursts have no grid. */
+/* Whether a burst repeats a copy or memset, which has no grid, instead of a kernel. */
 static bool is_of_copies(const struct kwhy_burst *burst)
 {
 	return burst->blocks == KWHY_WIRE_UNKNOWN_U32 && burst->threads_per_block == KWHY_WIRE_UNKNOWN_U16;
 }
 
 /*
- * Whether the row is the launch that the burst repeats, or a repeat of it. Copies that the prober makes for
- * itself are smaller than COPY_BYTES_MIN.
+ * Whether an activity is the one that the burst repeats, or a repeat of it, by kind, name and size. Other
+ * copies that kwhy probe makes are smaller than COPY_BYTES_MIN.
  */
 static bool is_repeated(
 	const struct kwhy_recorded *recorded, const struct kwhy_recorded_burst *burst, size_t row)
@@ -277,8 +269,9 @@ static bool is_repeated(
 }
 
 /*
- * Whether the row is the program's because it starts before all repeats. Such rows exist only in bursts
- * after a graph or copy of the program: there the repeats begin when the graph or copy has finished.
+ * Whether an activity is the program's because it starts before the first repeat. Only a burst after a graph
+ * or copy of the program has such activities: its repeats begin, at launch_ns, when the graph or copy has
+ * finished.
  */
 static bool is_before_all(const struct kwhy_recorded_burst *burst, int64_t start_ns)
 {
@@ -286,7 +279,8 @@ static bool is_before_all(const struct kwhy_recorded_burst *burst, int64_t start
 }
 
 /*
- * Whether the prober held a launch back and then made no burst. The program's launch followed in that case.
+ * Whether kwhy probe delayed a launch but made no repeats, so that all activities are the program's. The
+ * program's launch then comes at the end of the burst (launch_ns).
  */
 static bool is_attempt(const struct kwhy_recorded_burst *burst)
 {
@@ -305,9 +299,9 @@ static bool may_be_probers(
 }
 
 /*
- * Sets the burst's stream, and the full name of the kernel if the prober had to truncate it, from the
- * program's own launch. If the burst was made after the launch had returned, or CUPTI lost the launch, the
- * stream is that of the first repeat.
+ * If the activity is the program's own launch of its burst, sets from it the burst's stream and the full name
+ * of the kernel, which kwhy probe may have truncated. `stream` becomes that of the first repeat, for bursts
+ * after a launch had returned, and for launches that CUPTI lost.
  */
 static void find_first(const struct kwhy_recorded *recorded, size_t row)
 {
@@ -329,8 +323,8 @@ static void find_first(const struct kwhy_recorded *recorded, size_t row)
 }
 
 /*
- * Sets the stream of a burst without a launch of the program to that of the first repeat; all activities of
- * the burst's name are then repeats.
+ * If the program's own launch of a burst was not found, the burst gets the stream of the first repeat, and
+ * all its matching activities count as repeats.
  */
 static void find_stream(struct kwhy_recorded_burst *burst)
 {
@@ -377,9 +371,9 @@ static enum kwhy_status make_copies_name(struct kwhy_recorded *recorded, const s
 }
 
 /*
- * Gives the copies between the repeats of a kernel a name of their own, if the power that they draw is
- * known from bursts of these copies alone. Copies of the same size differ in power, because they leave the
- * caches in different states.
+ * Gives the copies that restore a kernel's memory a name of their own if the recording has a burst of these
+ * copies alone, from which their power is known. Without it they would share a name with other copies of
+ * their size, whose power differs, because they leave the caches in another state.
  */
 static enum kwhy_status name_copies(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
@@ -398,8 +392,8 @@ static enum kwhy_status name_copies(struct kwhy_recorded *recorded, struct kwhy_
 }
 
 /*
- * Sets whether a row is the program's or the prober's. Rows of the prober lose their correlation id, so that
- * they are not assigned to a call of the program.
+ * Marks an activity that kwhy probe caused, as a repeat or as one of its own. Such an activity loses its
+ * correlation id, so that it is not assigned to a call of the program.
  */
 static void assign_origin(const struct kwhy_recorded *recorded, size_t row)
 {

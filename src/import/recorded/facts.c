@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest number of writers in a recording. Each writer has one process. */
+/* Largest number of writers in a recording. A writer is a process that wrote a part of it. */
 enum { WRITERS_MAX = 65536 };
 
 static enum kwhy_status add_writer(
@@ -89,9 +89,9 @@ static enum kwhy_status take_names(struct kwhy_recorded *recorded, uint32_t writ
 }
 
 /*
- * A writer reads its monotonic clock and Unix time in pairs. Keeps the pair whose two readings are closest
- * in time. All times are converted by this one pair, so that they are consistent with the monotonic clock
- * of the machine.
+ * A writer reads CLOCK_MONOTONIC and Unix time in pairs (KWHY_WIRE_CLOCK). Keeps the pair that was read
+ * within the shortest time, width_ns. All times of the writer are converted by this one pair, so that setting
+ * the Unix time during the run does not distort them. Also keeps the earliest Unix time.
  */
 static void take_clocks(
 	struct kwhy_recorded *recorded, struct kwhy_recorded_writer *writer, const struct kwhy_block *block)
@@ -157,7 +157,10 @@ static enum kwhy_status apply_process(struct kwhy_recorded *recorded, uint32_t i
 	return KWHY_OK;
 }
 
-/* Finds the recording's device with this UUID; the index of a device may differ between processes. */
+/*
+ * The recording's device with this UUID; KWHY_NONE: none, or `uuid` is NULL. Indices are not compared,
+ * because one device may have different indices in different processes.
+ */
 static uint32_t device_of_uuid(const struct kwhy_recording *recording, const char *uuid)
 {
 	for (uint32_t i = 0; uuid && i < recording->device_count; i++)
@@ -199,7 +202,7 @@ static void complete_device(struct kwhy_device *known, const struct kwhy_device 
 }
 
 /*
- * The machine of a writer. It is unknown if the writer stated neither host nor boot, as may be in a damaged
+ * The machine of a writer; KWHY_NONE if the writer stated neither host nor boot, as may be in a damaged
  * recording.
  */
 static uint32_t machine_of(const struct kwhy_recorded_writer *writer)
@@ -295,8 +298,8 @@ static enum kwhy_status apply_source(struct kwhy_recorded *recorded, uint32_t wr
 }
 
 /*
- * Extends the recording's run so that it includes the run of this launcher. A distributed program has one
- * launcher for each rank.
+ * Extends the run of the recording, run_start_ns to run_end_ns, by the run that one launcher (kwhy record)
+ * states. A distributed program has one launcher for each rank.
  */
 static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_run *run)
 {
@@ -316,10 +319,10 @@ static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const str
 }
 
 /*
- * Limits a window to the run, because the launcher may record less than the programs do. If the program
- * ended properly just before the run's end, nothing of it ran afterwards. Its window is then extended by
- * KWHY_RECORDED_FLUSH_NS, to include the first counter update after the run's end; otherwise the energy
- * since the update before would belong to no account.
+ * Limits a window to the run, because the launcher may be asked to record less than the processes do. A
+ * process that ended properly less than KWHY_RECORDED_JUST_BEFORE_NS before the end of the run ran nothing
+ * afterwards; its window then lasts until KWHY_RECORDED_FLUSH_NS after the run, to contain the next update of
+ * the energy counters. Otherwise the energy since the last update would belong to no account.
  */
 static void fit_to_run(const struct kwhy_recorded *recorded, struct kwhy_recorded_window *row)
 {
@@ -359,7 +362,10 @@ static enum kwhy_status apply_coverage(struct kwhy_recorded *recorded, uint32_t 
 	return status ? status : kwhy_recorded_window_keep(recorded, &row, error);
 }
 
-/* Adds reported work to the sum of its unit. Each process may report work many times. */
+/*
+ * Adds work that a process reported, such as tokens, to the sum for its unit. A process may report work many
+ * times.
+ */
 static enum kwhy_status apply_work(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_work *work, struct kwhy_error *error)
 {
@@ -431,7 +437,7 @@ static enum kwhy_status apply_kind(struct kwhy_recorded *recorded, unsigned kind
 {
 	const size_t known_bytes = kwhy_wire_record_bytes(kind);
 	enum kwhy_status status = KWHY_OK;
-	uint64_t scratch[8]; /* records of facts are at most 64 bytes long */
+	uint64_t scratch[8]; /* room for one record; the largest record of facts has 64 bytes */
 
 	for (size_t i = 0; !status && i < recorded->fact_count; i++) {
 		const struct kwhy_recorded_fact *fact = &recorded->facts[i];
@@ -446,8 +452,8 @@ static enum kwhy_status apply_kind(struct kwhy_recorded *recorded, unsigned kind
 }
 
 /*
- * Sets the origin to the earliest clock reading, rounded down to a whole second, unless an earlier trace
- * has set it. If no Unix time is known, times are those of CLOCK_MONOTONIC.
+ * If this is the first source, sets the recording's origin to the earliest Unix time that a writer read,
+ * rounded down to a whole second. If no writer read one, the times are those of CLOCK_MONOTONIC.
  */
 static void choose_origin(struct kwhy_recorded *recorded)
 {

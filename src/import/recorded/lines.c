@@ -5,14 +5,17 @@
 
 #include <string.h>
 
-/* Largest depth of a stack that the injected library records; a deeper stack in a file is damaged. */
+/*
+ * Largest depth of a call stack, as in the library that records them; deeper frames of a damaged file are
+ * ignored.
+ */
 enum { DEPTH_MAX = 128 };
 
 /* Parts of paths that show that a file belongs to a library and not to the program. */
 static const char *const library_parts[] = {"/site-packages/", "/dist-packages/", "/lib/python3.",
 	"/lib/python3/", "/usr/lib/", "/usr/lib64/", "/usr/local/cuda"};
 static const char *const library_starts[] = {"<", "/lib/", "/lib64/"};
-/* Starts of the names of modules that belong to a library and not to the program. */
+/* Beginnings of the file names of modules that belong to a library and not to the program. */
 static const char *const library_modules[] = {
 	"libcuda", "libcupti", "libcudart", "libkwhy", "libnccl", "libcublas", "libcudnn", "ld-linux"};
 
@@ -38,8 +41,8 @@ static bool is_library(const char *path)
 }
 
 /*
- * Adds a frame of a stack. In a file, each frame comes after the frame that called it. If the calling frame
- * is missing, as in a damaged file, the caller is unknown.
+ * Adds a frame of a call stack. A file has the frame of a caller before the frames that it called; if the
+ * caller's frame is missing, as in a damaged file, the caller is unknown.
  */
 static enum kwhy_status add_frame(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_frame *frame, struct kwhy_error *error)
@@ -66,7 +69,10 @@ static enum kwhy_status add_frame(struct kwhy_recorded *recorded, uint32_t write
 		&recorded->frames, (struct kwhy_track_key){writer, frame->id, 0}, index, error);
 }
 
-/* Finds the name of the function of a native frame, and its file and line if the module states them. */
+/*
+ * For a native frame, finds the function's name and, if the module has debug information, source file and
+ * line.
+ */
 static enum kwhy_status resolve(
 	struct kwhy_recorded *recorded, struct kwhy_recorded_frame *frame, struct kwhy_error *error)
 {
@@ -106,8 +112,8 @@ static enum kwhy_status add_ranges(struct kwhy_recorded *recorded, const struct 
 }
 
 /*
- * Chooses from a stack the frames of the program's own code, and the innermost frame if it is a Python
- * frame. Other frames of libraries are left out.
+ * Puts the frames of a call stack that belong to the program's own code into `out`, innermost first; also the
+ * innermost frame of all if it is a Python frame of a library. Returns their number.
  */
 static size_t choose_frames(const struct kwhy_recorded *recorded, uint32_t innermost, uint32_t out[DEPTH_MAX])
 {

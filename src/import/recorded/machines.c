@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Unix time may be set during a run. So Unix time minus monotonic time may differ between two writers on
- * one machine, by at most this many ns more than the errors of their clock readings.
+ * Unix time may be set during a run. The difference of Unix and monotonic time may therefore differ between
+ * two writers on one machine by up to this many ns, beside the uncertainty of their clock readings.
  */
 #define SET_BY_NS 1e9
 
@@ -17,8 +17,8 @@ static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_cl
 }
 
 /*
- * Lowest and highest value that Unix time minus monotonic time may have, ns; infinite: unknown. A double
- * does not overflow.
+ * lowest_ns() and highest_ns(): the range of Unix time minus monotonic time, ns, that a pair of clock
+ * readings allows; INFINITY: there is none. As doubles, so that they do not overflow.
  */
 static double lowest_ns(const struct kwhy_wire_clock *clock)
 {
@@ -37,8 +37,8 @@ static bool agree(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock 
 }
 
 /*
- * If a writer states no boot, because an older version of kwhy wrote the file, the writer gets the boot of
- * another writer with the same host name.
+ * Gives a writer without a boot id, of an older version of kwhy, the boot id of the first writer with the
+ * same host name, if there is one.
  */
 static enum kwhy_status complete_starts(
 	struct kwhy_recorded *recorded, struct kwhy_track_map *starts, struct kwhy_error *error)
@@ -62,8 +62,8 @@ static enum kwhy_status complete_starts(
 }
 
 /*
- * Compares the machines of two writers by their boot, which all containers of a machine share. If a boot is
- * unknown, host names are compared.
+ * Compares the machines of two writers for sorting: by boot id, which all containers of a machine share, or,
+ * if neither states one, by host name. 0: they may be one machine.
  */
 static int compare_names(const struct kwhy_recorded_writer *a, const struct kwhy_recorded_writer *b)
 {
@@ -75,8 +75,8 @@ static int compare_names(const struct kwhy_recorded_writer *a, const struct kwhy
 }
 
 /*
- * Compares for sorting: by machine, then by the lowest offset of the writers' clocks. On each machine,
- * writers without clock readings come last.
+ * Compares two writers for sorting: by compare_names(), then by the lowest difference between Unix and
+ * monotonic time; writers without clock readings come last.
  */
 static int compare_writers(const void *context, uint32_t a, uint32_t b)
 {
@@ -90,8 +90,8 @@ static int compare_writers(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * Finds, among the writers, the pair of clock readings that were closest together, and assigns it to all
- * writers whose own readings agree with it.
+ * Finds the pair of clock readings of these writers that was read within the shortest time, and gives it to
+ * each writer whose own pair agrees with it.
  */
 static struct kwhy_wire_clock share_clock(
 	struct kwhy_recorded *recorded, const uint32_t *writers, size_t count)
@@ -108,8 +108,8 @@ static struct kwhy_wire_clock share_clock(
 }
 
 /*
- * The machine of an earlier file (an index below `first` in the recording) that is the same as `machine`.
- * KWHY_NONE: there is none.
+ * Index of a machine of an earlier file (below `first`) that is the same as `machine`: same boot id or host
+ * name, and clocks that agree. KWHY_NONE: there is none.
  */
 static uint32_t find_machine(
 	const struct kwhy_recording *recording, size_t first, const struct kwhy_machine *machine)
@@ -148,8 +148,8 @@ static enum kwhy_status add_machine(struct kwhy_recorded *recorded, const uint32
 }
 
 /*
- * Number of writers at the beginning of the list that are on the same machine as the first one. The writers
- * are sorted by machine.
+ * Number of writers at the start of a list, sorted by compare_writers(), that are on the machine of the first
+ * one: their names are equal and their clocks differ by no more than SET_BY_NS each time.
  */
 static size_t count_machine(const struct kwhy_recorded *recorded, const uint32_t *writers, size_t count)
 {

@@ -13,8 +13,8 @@ static bool is_on_device(uint8_t memory)
 }
 
 /*
- * Whether all allocations of a writer are known. If a run is recorded in windows, allocations before a window
- * are unknown.
+ * Whether all allocations of a writer's process are recorded. If a selection limits the recording to windows,
+ * those before and between the windows are not.
  */
 static bool is_followed(const struct kwhy_recorded *recorded, uint32_t writer)
 {
@@ -53,8 +53,8 @@ static int compare_times(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * Bytes held after a change. The result is never below 0, because memory may be freed that was allocated
- * before the recording began.
+ * Bytes that a process holds after a change. Never below 0: it may free memory that it allocated before the
+ * recording began.
  */
 static uint64_t changed(uint64_t held, int64_t change)
 {
@@ -91,7 +91,8 @@ static enum kwhy_status add_points(struct kwhy_recorded *recorded, struct kwhy_t
 
 enum kwhy_status kwhy_recorded_memory_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
-	struct kwhy_track_map holders = {0}; /* from (device, process) to an index in `held` */
+	struct kwhy_track_map holders = {0}; /* from (device, process) to the index in `held` of the bytes
+						that the process holds there */
 	uint64_t *held = calloc(recorded->memory_count + 1, sizeof(*held));
 	uint32_t *order = NULL;
 	enum kwhy_status status;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts the activities of each stream. */
+/* [stream_count] the number of activities of each stream; the caller frees it. NULL: memory is exhausted. */
 static uint64_t *count_rows(const struct kwhy_recording *recording)
 {
 	uint64_t *counts = calloc(recording->stream_count + 1, sizeof(*counts));
@@ -16,7 +16,8 @@ static uint64_t *count_rows(const struct kwhy_recording *recording)
 }
 
 /*
- * The process with a known rank that has the most activities on a device; KWHY_NONE: no such process has any.
+ * The process with a known rank that has the most activities on a device; KWHY_NONE: none has any.
+ * of_processes[process_count] is scratch space.
  */
 static uint32_t busiest(const struct kwhy_recording *recording, uint32_t device, const uint64_t *counts,
 	uint64_t *of_processes)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Function that is called for each intact block of the files. */
+/* Called for each intact block of the recording's files. */
 typedef enum kwhy_status on_block(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_block *block, struct kwhy_error *error);
 
@@ -20,7 +20,10 @@ static bool is_fact(unsigned kind)
 		(kind >= KWHY_WIRE_CLOCK && kind <= KWHY_WIRE_SAMPLE);
 }
 
-/* First pass: counts the blocks that are missing before this block, and keeps the block if it has facts. */
+/*
+ * First pass: counts the blocks of this writer that are missing before this block, by their sequence numbers,
+ * and keeps the block if it has facts.
+ */
 static enum kwhy_status take_fact(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_block *block, struct kwhy_error *error)
 {
@@ -46,8 +49,8 @@ static void count_damage(struct kwhy_recorded *recorded, const struct kwhy_block
 }
 
 /*
- * Accepts a truncated file, because its writer may have been killed. Other damage is accepted only with
- * --partial.
+ * Counts damage of a file. A cut end is accepted, because the writer may have been killed; other damage is
+ * KWHY_E_INPUT without --partial.
  */
 static enum kwhy_status take_damage(struct kwhy_recorded *recorded, const char *path,
 	const struct kwhy_block *block, struct kwhy_error *error)
@@ -118,8 +121,8 @@ static enum kwhy_status find_twice(
 }
 
 /*
- * Refuses a process that an earlier recording already has, because the file is then that recording or a copy
- * of it.
+ * Refuses a recording with a writer that an earlier recording already has, because it is then the same
+ * recording or a copy of it.
  */
 static enum kwhy_status check_once(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
@@ -130,7 +133,10 @@ static enum kwhy_status check_once(struct kwhy_recorded *recorded, struct kwhy_e
 	return status;
 }
 
-/* The process that a writer helps to record; KWHY_NONE: it helps none, or that process wrote nothing. */
+/*
+ * The process that a writer, a helper such as a sampler, helps to record (helps_pid); KWHY_NONE: it helps
+ * none, or that process wrote nothing.
+ */
 static uint32_t helped_process(
 	const struct kwhy_recorded *recorded, const struct kwhy_recorded_writer *writer)
 {
@@ -145,8 +151,8 @@ static uint32_t helped_process(
 }
 
 /*
- * Finds or adds a process for each writer whose process is not stated. Sets machine and writer of the
- * processes of all writers that have a process of their own.
+ * Gives each writer without a process the process that it helps to record or else a new process. Sets machine
+ * and writer of the process of each writer that is not a helper.
  */
 static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
@@ -171,8 +177,8 @@ static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kw
 }
 
 /*
- * Adds a note on the damage. The note cannot state when the lost rows were, because the rows of a block are
- * not sorted by time.
+ * Adds a note on damaged bytes and missing blocks. It cannot state which times are affected, because the rows
+ * of a block are not sorted by time.
  */
 static enum kwhy_status note_damage(
 	struct kwhy_recorded *recorded, uint64_t missing, struct kwhy_error *error)
@@ -186,7 +192,10 @@ static enum kwhy_status note_damage(
 		kwhy_plural(missing, "block is", "blocks are"));
 }
 
-/* Drops the reported work if the recording is truncated, because work after the truncation is unknown. */
+/*
+ * Drops the work that processes reported, such as tokens, if the recording is cut, because the energy of the
+ * run after the cut is unknown.
+ */
 static enum kwhy_status forget_work(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = recorded->recording;
@@ -232,7 +241,7 @@ static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_
 	return status;
 }
 
-/* Sets kwhy probe as the producer if the recording has bursts, or reasons why launches were not probed. */
+/* Names kwhy probe as the producer of the source if it has bursts or launches that were not probed. */
 static void name_producer(struct kwhy_recorded *recorded)
 {
 	struct kwhy_recording *recording = recorded->recording;
@@ -242,8 +251,8 @@ static void name_producer(struct kwhy_recorded *recorded)
 }
 
 /*
- * Adds coverage if no writer states any, because only power was recorded or no process used a device. The
- * coverage is the whole run or, if its end is unknown, the part of it with readings.
+ * Adds coverage of all devices if there is none and nothing ran, as when only power was recorded: the whole
+ * run or, if its end is unknown, the part of it with readings of meters.
  */
 static enum kwhy_status cover_run(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
@@ -277,8 +286,8 @@ static enum kwhy_status begin(struct kwhy_recorded *recorded, const char *path, 
 }
 
 /*
- * Allocates one byte for each name, for whether kernels of that name are collectives. All names are known
- * before the first row is read.
+ * Allocates `kinds`, one byte for each name, which says whether kernels of that name are collectives. After
+ * the first pass all names are known. Then finds the processes of the writers.
  */
 static enum kwhy_status prepare_rows(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {

@@ -9,23 +9,27 @@
 #include "recording/block_reader.h"
 
 /*
- * A .kwhy recording while it is read (docs/formats/recording.md). Its files are read twice. The first pass
- * reads facts: names, clocks, processes, devices and sources of readings, which may come after rows that use
- * them. The second pass reads the rows.
+ * This header declares what the files in recorded/ share while they read a .kwhy recording
+ * (docs/formats/recording.md). Its files are read twice. The first pass keeps the facts: names, clocks,
+ * processes, devices, sources of readings and so on, which may come after rows that use them. The second pass
+ * reads the rows.
  */
 
 /*
- * Time in ns within which an energy counter is updated after the run's end. The launcher reads the counters
- * just before the start of the run and just after its end.
+ * An energy counter is updated at the latest this long after the end of the run, ns. The launcher reads the
+ * counters just before the start of the run and after its end.
  */
 #define KWHY_RECORDED_FLUSH_NS 200000000
 /*
- * Longest time in ns between a program's last use of a device and the end of the program. Interpreters take
- * long to shut down.
+ * A process that ends less than this before the run, ns, counts as having lasted until the end of the run.
+ * Interpreters take long to shut down.
  */
 #define KWHY_RECORDED_JUST_BEFORE_NS 1000000000
 
-/* The part of a run that a writer was asked to record, as the writer's last record states. */
+/*
+ * The part of a run that a writer was asked to record, as its last record of the kind KWHY_WIRE_SELECTION
+ * states.
+ */
 struct kwhy_recorded_selection {
 	bool is_stated;
 	uint32_t choice; /* enum kwhy_choice */
@@ -35,8 +39,8 @@ struct kwhy_recorded_selection {
 };
 
 /*
- * An interval in which all activities of a writer's process on a device are known, except those launched
- * before `since_ns`.
+ * An interval in which all activities of a writer's process on a device are recorded, except those launched
+ * before `since_ns` (KWHY_UNKNOWN_TIME: no exception).
  */
 struct kwhy_recorded_window {
 	uint32_t writer, device; /* device KWHY_NONE: all devices */
@@ -52,23 +56,24 @@ struct kwhy_recorded_memory {
 	uint32_t device, process;
 };
 
-/* A launch that kwhy probe repeated. */
+/* A burst: a launch of the program that kwhy probe repeated many times, to measure its power. */
 struct kwhy_recorded_burst {
 	struct kwhy_burst burst;
 	uint32_t writer, correlation, tid, context;
-	uint32_t launch_ns, launched_ns; /* the program's own launch: its start and end, in ns from the start
-					    of the burst; both 0: not stated */
-	uint32_t stream; /* stream of the first repeat; used if the program's own launch is lost */
+	uint32_t launch_ns, launched_ns; /* start and end of the program's own launch, in ns from the start of
+					    the burst; both 0: not stated */
+	uint32_t stream; /* stream of the first repeat, used if the program's own launch is not in the
+			    recording; KWHY_NONE: unknown */
 	/*
-	 * Name of the copies between the repeats, which restore the kernel's memory. KWHY_NONE: no burst
-	 * repeats only these copies.
+	 * Name given to the copies that restore the kernel's memory between the repeats; KWHY_NONE: they keep
+	 * their names, because the recording has no burst of these copies alone.
 	 */
 	uint32_t copies;
 	int64_t first_ns; /* start of the program's own launch; INT64_MAX: the launch is not in the recording
 			   */
 };
 
-/* A frame of a call stack. Its caller comes before it in the list. */
+/* A frame of a call stack. The frame of its caller comes earlier in the list. */
 struct kwhy_recorded_frame {
 	uint64_t offset;	   /* native frame: offset in its module, bytes; 0: a Python frame */
 	uint32_t caller;	   /* index of the caller's frame; KWHY_NONE: unknown */
@@ -81,21 +86,20 @@ struct kwhy_recorded_frame {
 struct kwhy_recorded_writer {
 	uint64_t id;
 	uint64_t next_sequence, missing_blocks;
-	struct kwhy_wire_clock clock; /* the pair of readings of the writer's two clocks that are closest in
-					 time; width_ns -1: there is none */
-	uint32_t host, boot;	      /* name of the machine, and name of its boot; 0: not stated */
-	uint32_t machine;	      /* index of the writer's machine in the recording */
-	uint32_t rank;		      /* KWHY_NONE: unknown */
-	uint32_t process;	      /* index of the writer's process in the recording */
-	int64_t helps_pid; /* pid of the process that this writer helps to record; 0: it helps none */
+	struct kwhy_wire_clock clock; /* the pair of readings of monotonic and Unix time that was read within
+					 the shortest time; width_ns -1: none */
+	uint32_t host, boot; /* names of the writer's host and of its boot (boot id); 0: not stated */
+	uint32_t machine;    /* index of the writer's machine in the recording */
+	uint32_t rank;	     /* KWHY_NONE: unknown */
+	uint32_t process;    /* index of the writer's process in the recording; KWHY_NONE: not known yet */
+	int64_t helps_pid;   /* pid of the process that this writer helps to record; 0: it helps none */
 	struct kwhy_recorded_selection selection;
 	struct kwhy_wire_cost costs[KWHY_WIRE_COST_KIND_COUNT];
 	int64_t ended_ns; /* time of the writer's END record; valid if has_ended */
 	bool has_ended, has_cost[KWHY_WIRE_COST_KIND_COUNT];
 };
 
-/* Place of a block of the file that describes the recording (devices, names, ...). The first pass notes it.
- */
+/* A block of facts (devices, sources, ...), copied in the first pass for kwhy_recorded_facts_apply(). */
 struct kwhy_recorded_fact {
 	uint32_t writer; /* index into writers */
 	struct kwhy_block block;
@@ -120,7 +124,8 @@ struct kwhy_recorded {
 	struct kwhy_track_map
 		sources; /* from (writer, the writer's id of a source) to the index in `meters` */
 	struct kwhy_recorded_meter *meters;
-	struct kwhy_recorded_window *windows; /* intervals in which writers' activities are known */
+	struct kwhy_recorded_window
+		*windows; /* intervals in which all activities of writers' processes were recorded */
 	struct kwhy_recorded_memory *memory;
 	struct kwhy_recorded_burst *bursts; /* sorted by process, then by start */
 	struct kwhy_recorded_frame *call_frames;
@@ -128,26 +133,26 @@ struct kwhy_recorded {
 	size_t burst_count, burst_capacity, call_frame_count, call_frame_capacity;
 	size_t meter_count, meter_capacity, window_count, window_capacity, memory_count, memory_capacity;
 	/*
-	 * For each name, 0: not matched yet, 1: kernels of this name are no collectives, 2: they are
-	 * collectives.
+	 * [kind_count] for each name of the recording, whether kernels of that name are collectives; 0: not
+	 * matched yet, 1: no, 2: yes.
 	 */
 	uint8_t *kinds;
 	size_t kind_count, earlier_processes,
 		earlier_probed; /* earlier_processes: number of processes in the traces that were read before
 				   this one; earlier_probed: number of bursts and unprobed launches in those
 				   traces */
-	/* Earliest Unix time at which a writer read both its clocks; INT64_MAX: unknown. */
+	/* Earliest Unix time that a writer read; INT64_MAX: none. */
 	int64_t first_unix_ns;
 	uint64_t damaged_bytes, damages, unknown_names, rows;
-	int64_t run_start_ns,
-		run_end_ns; /* the part of the run that was recorded; start above end: unknown */
-	int64_t begun_ns;   /* start of the run, known even if its end is not; INT64_MIN: unknown */
+	int64_t run_start_ns, run_end_ns; /* the run, from the first launcher's start to the last one's end;
+					     start above end: unknown */
+	int64_t begun_ns; /* start of the run, known even if its end is not; INT64_MIN: unknown */
 	/* Times of the first and last reading of any meter; first above last: no readings. */
 	int64_t first_reading_ns, last_reading_ns;
 	bool is_cut;
 };
 
-/* The meter or gauge of a source of readings. */
+/* The meter or gauge to which a source of readings belongs. */
 struct kwhy_recorded_meter {
 	enum kwhy_gauge gauge; /* KWHY_GAUGE_COUNT: the source is a meter, or a gauge that this version does
 				  not know */
@@ -158,25 +163,25 @@ struct kwhy_recorded_meter {
 	struct kwhy_power_source source;
 };
 
-/* Gives the index of the writer with that id, and adds the writer if it is new. */
+/* Sets *out to the index of the writer with that id; adds the writer if it is new. */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_writer_of(
 	struct kwhy_recorded *recorded, uint64_t id, uint32_t *out, struct kwhy_error *error);
 
 /*
- * Finds the recording's name for a number by which a writer refers to a name. 0: the file does not define
- * the number; such cases are counted.
+ * The recording's name for a writer's number of a name. 0, the empty name: the file does not define the
+ * number; unknown_names counts these cases.
  */
 uint32_t kwhy_recorded_name(struct kwhy_recorded *recorded, uint32_t writer, uint32_t number);
 
 /*
- * Converts a time of a writer's monotonic clock to the recording's clock. KWHY_UNKNOWN_TIME: the time is
- * beyond the accepted range.
+ * Converts a time of a writer's monotonic clock to ns since the recording's origin. KWHY_UNKNOWN_TIME: the
+ * time is negative or the result is out of range.
  */
 int64_t kwhy_recorded_time(const struct kwhy_recorded *recorded, uint32_t writer, int64_t mono_ns);
 
 /*
- * Gives the device with this index in a writer's process. A device that the writer did not describe is added
- * with its index alone.
+ * Sets *out to the device with this index in a writer's process. If the writer did not describe it, it is
+ * added with its index and the writer's rank and machine alone.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_device(struct kwhy_recorded *recorded, uint32_t writer,
 	int32_t index, uint32_t *out, struct kwhy_error *error);
