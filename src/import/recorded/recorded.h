@@ -196,33 +196,37 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_facts_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
 /*
- * Assigns writers to machines. Call it when hosts and clocks of all writers are known. All writers of a
- * machine use the one pair of clock readings that was taken closest together, so that their times agree to
- * the nanosecond. The machine may be known from an earlier file. If clocks of writers with the same host
- * name contradict each other, the writers ran on two machines of that name, or on one machine before and
- * after a reboot; they are then assigned to two machines.
+ * Assigns writers to machines. Call it when hosts, boots and clocks of all writers are known. All writers of
+ * a machine get the one pair of clock readings of them that was read within the shortest time, so that their
+ * times agree exactly. A machine may be known from an earlier file. If the clocks of writers with equal names
+ * contradict each other by more than 1 s, they are assigned to different machines, and a note says so:
+ * several machines have the name, or one was rebooted, or its Unix time was set.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_machines_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
-/* Keeps an interval in which a writer's activities are known. Its times are of the recording's clock. */
+/*
+ * kwhy_recorded_window_keep() keeps an interval in which a writer's activities were recorded, in times of the
+ * recording's clock. kwhy_recorded_selection_keep() keeps which part of the run a writer was asked to record.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_window_keep(
 	struct kwhy_recorded *recorded, const struct kwhy_recorded_window *window, struct kwhy_error *error);
 void kwhy_recorded_selection_keep(
 	struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_selection *selection);
 
 /*
- * Sets the coverage of each device; call it after all rows. Without a selection it is the coverage that the
- * writers state. With a selection, a moment is covered if it is in a window of every process that uses the
- * device and may run something at that moment. The start of a window does not count as long as a stream still
- * ran work that was launched before the window.
+ * Sets the coverage of each device, the intervals in which everything that ran on it was recorded. Call it
+ * after all rows. Without a selection it is the coverage that the writers state. With a selection, a moment
+ * is covered if some window is open and each process that uses the device and is in its selection has an open
+ * window. A window counts as open only from the time at which no stream runs work that was launched before
+ * the window.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_windows_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
 /*
- * Keeps a change of memory. After all rows, kwhy_recorded_memory_apply() computes how much memory each
- * process held on each device.
+ * kwhy_recorded_memory_keep() keeps a change of the memory that a process holds on a device. After all rows,
+ * kwhy_recorded_memory_apply() sums the changes to the memory held over time.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_memory_keep(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_memory *memory, struct kwhy_error *error);
@@ -230,16 +234,17 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_memory_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
 /*
- * Sets the ranks of devices; call it after all rows. If processes have different ranks, a device gets the
- * rank of the process that has the most activities on it, and no rank if nothing ran on it. Descriptions of
- * devices do not show their rank, because each process describes all devices that it sees.
+ * Sets the ranks of devices if processes have different ranks; call it after all rows. A device gets the rank
+ * of the process with the most activities on it; none if no process with a rank ran anything on it. The
+ * devices that a process describes do not show its rank, because it describes all devices that it sees.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_ranks_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
 /*
- * Keeps a cost of recording. Of several records of one kind and writer the last one counts. Delays of the
- * program are stated by rows, not by these records.
+ * kwhy_recorded_cost_keep() keeps what recording cost a writer in one respect, such as its sampling thread;
+ * of several records of one kind and writer the last one counts. The times by which recording delayed the
+ * program are rows, for kwhy_recorded_overhead_add().
  */
 void kwhy_recorded_cost_keep(
 	struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_cost *cost);
@@ -248,33 +253,38 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_costs_apply(
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_overhead_add(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_overhead *overhead, struct kwhy_error *error);
 
-/* Keep the bursts of kwhy probe and the launches that it did not probe. */
+/* Keep a burst of kwhy probe, and a kernel with launches that kwhy probe did not repeat. */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_burst *burst, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_unprobed_keep(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_unprobed *unprobed, struct kwhy_error *error);
-/* Sorts the bursts. Call it when processes are known and before the rows are read. */
+/*
+ * Sorts the bursts by process and start. Call it when the processes of all writers are known and before the
+ * rows are read.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_bursts_sort(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 /*
- * Whether the program made a call. If so, the time that kwhy probe spent inside the call is removed from
- * *start_ns and *end_ns. False: kwhy probe made the call itself.
+ * Whether the program, and not kwhy probe, made a call of thread `tid`. If so, the time that kwhy probe spent
+ * in bursts inside the call is removed from *start_ns and *end_ns.
  */
 bool kwhy_recorded_call_of_program(const struct kwhy_recorded *recorded, uint32_t writer, uint32_t tid,
 	int64_t *start_ns, int64_t *end_ns);
-/* Finds for each burst the launch that it repeated. Call it after all rows. */
+/*
+ * Marks the activities that kwhy probe caused, and adds the bursts to the recording. Call it after all rows.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_bursts_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
 /*
- * Adds a record of one of two kinds: a frame of a call stack, or a sample that says that a thread spent an
- * interval in a frame. Intervals in the program's own frames and in innermost frames become host ranges.
- * Call it when processes are known.
+ * Adds a record of the kind KWHY_WIRE_FRAME, a frame of a call stack, or KWHY_WIRE_SAMPLE, which states that
+ * a thread spent an interval in a frame. A sample becomes host ranges: one for each frame of its stack that
+ * is the program's own, and one for the innermost frame if that is Python. Call it when processes are known.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_line_add(struct kwhy_recorded *recorded, uint32_t writer,
 	unsigned kind, const void *record, struct kwhy_error *error);
 
-/* Gives the thread of a writer's process, and adds the thread if it is new. */
+/* Sets *out to the thread `tid` of a writer's process; adds the thread if it is new. */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_thread(struct kwhy_recorded *recorded, uint32_t writer,
 	uint32_t tid, uint32_t *out, struct kwhy_error *error);
 

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether kernels of that name are collectives: 1: no, 2: yes. Each name is matched once. */
+/*
+ * KWHY_ACTIVITY_COLLECTIVE or KWHY_ACTIVITY_KERNEL, by the kernel's name. The result is kept in
+ * recorded->kinds (1: kernel, 2: collective), so that each name is matched once.
+ */
 static uint8_t kind_of(struct kwhy_recorded *recorded, uint32_t name)
 {
 	uint8_t *known = name < recorded->kind_count ? &recorded->kinds[name] : NULL;
@@ -30,7 +33,10 @@ static enum kwhy_status stream_of(struct kwhy_recorded *recorded, uint32_t write
 	return status ? status : kwhy_tracks_stream(&recorded->tracks, &row, out, error);
 }
 
-/* Converts the times of a row. False: they are impossible, so the caller refuses or skips the row. */
+/*
+ * Converts start and end of a row to the recording's clock. False: a time is out of range, or the end is
+ * before the start.
+ */
 static bool place(struct kwhy_recorded *recorded, uint32_t writer, int64_t start_mono_ns, int64_t end_mono_ns,
 	struct kwhy_activity *out)
 {
@@ -39,7 +45,10 @@ static bool place(struct kwhy_recorded *recorded, uint32_t writer, int64_t start
 	return out->start_ns != KWHY_UNKNOWN_TIME && out->end_ns >= out->start_ns;
 }
 
-/* Whether a row is kept. Rows outside of the part of the run that the launcher records are not kept. */
+/*
+ * Whether an activity overlaps the run that the launcher recorded, or that run is unknown; other activities
+ * are left out.
+ */
 static bool is_wanted(const struct kwhy_recorded *recorded, const struct kwhy_activity *row)
 {
 	return recorded->run_start_ns > recorded->run_end_ns ||
@@ -160,7 +169,7 @@ static enum kwhy_status add_range(struct kwhy_recorded *recorded, uint32_t write
 	struct kwhy_activity times;
 	enum kwhy_status status = KWHY_OK;
 
-	/* A range that was open when its program was killed has no end and is skipped. */
+	/* Skips a range without valid times, such as one that was open when its program was killed. */
 	if (!place(recorded, writer, range->start_mono_ns, range->end_mono_ns, &times)) {
 		recorded->recording->lost.skipped_events++;
 		return KWHY_OK;
@@ -176,8 +185,8 @@ static enum kwhy_status add_range(struct kwhy_recorded *recorded, uint32_t write
 }
 
 /*
- * Adds a reading of a gauge. Readings before and after the run are dropped, because gauges are to show the
- * state of a device during the run.
+ * Adds a reading of a gauge. One before or after the run is dropped, because gauges show the state of a
+ * device during the run.
  */
 static enum kwhy_status add_gauge(struct kwhy_recorded *recorded, const struct kwhy_recorded_meter *meter,
 	int64_t time_ns, int64_t value, struct kwhy_error *error)
@@ -218,7 +227,7 @@ static enum kwhy_status add_reading(struct kwhy_recorded *recorded, uint32_t wri
 _Static_assert(KWHY_PERF_COUNTER_COUNT == sizeof(((struct kwhy_wire_counters *)NULL)->counts) / sizeof(float),
 	"recordings have the counters of perf_counters.def");
 
-/* Whether counts may be those of a counter: finite and not negative. */
+/* Whether the counts of all performance counters in a sample are possible: finite and not negative. */
 static bool are_counts(const float *counts)
 {
 	for (size_t i = 0; i < KWHY_PERF_COUNTER_COUNT; i++)
@@ -294,7 +303,7 @@ enum kwhy_status kwhy_recorded_rows_add(struct kwhy_recorded *recorded, uint32_t
 {
 	const size_t known_bytes = kwhy_wire_record_bytes(block->kind);
 	enum kwhy_status status = KWHY_OK;
-	uint64_t scratch[8]; /* records are at most 64 bytes long */
+	uint64_t scratch[8]; /* room for one record; the largest has 64 bytes */
 
 	if (!known_bytes)
 		return KWHY_OK;

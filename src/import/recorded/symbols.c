@@ -14,8 +14,8 @@
 enum { MODULES_MAX = 256 };
 
 /*
- * Declarations of the used part of elfutils' libdwfl.h. The library's interface is versioned and has not
- * changed since 0.120.
+ * The part of elfutils' libdwfl.h that is used, declared here. The functions are versioned symbols and have
+ * not changed since elfutils 0.120.
  */
 struct dwfl_callbacks {
 	int (*find_elf)(void);
@@ -42,7 +42,7 @@ struct kwhy_dwfl {
 
 struct kwhy_symbol_module {
 	char *path;
-	void *session, *module; /* handles of libdw; NULL: libdw cannot read the module's file */
+	void *session, *module; /* handles of libdw; module NULL: libdw cannot read the file */
 	uint64_t bias;
 };
 
@@ -89,8 +89,8 @@ static void open_library(struct kwhy_symbols *symbols)
 }
 
 /*
- * Whether the path is a regular file. A recording may name another kind, such as a pipe, from which reading
- * might never end.
+ * Whether the path is a regular file. A damaged or hostile recording may name something else, such as a pipe,
+ * from which reading would never end.
  */
 static bool is_file(const char *path)
 {
@@ -152,8 +152,8 @@ static void name_function(const char *name, struct kwhy_symbol *out)
 }
 
 /*
- * Looks up the byte before the return address, which belongs to the call. The instruction at the return
- * address may belong to the next line.
+ * Sets function, file and line of the call before the return address `offset`. Looks up the byte before it,
+ * the last one of the call instruction, because the next instruction may belong to another line.
  */
 static void look_up(const struct kwhy_dwfl *calls, const struct kwhy_symbol_module *module, uint64_t offset,
 	struct kwhy_symbol *out)

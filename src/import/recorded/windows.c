@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 /*
- * In ns: an activity that starts later than this after its launch counts as having waited for other work
+ * In ns: a first activity that starts later than this after its launch may have waited for earlier work
  * (docs/formats/recording.md).
  */
 #define AT_ONCE_NS 100000
 /*
- * In ns: if a selection ends at most this long before its process, the selection ended because of the
- * process's end, not because of a time limit.
+ * In ns: a selection that ends less than this from the end of its process ended with the process and not by a
+ * time limit.
  */
 #define ENDS_WITH_NS 10000000
 
@@ -42,7 +42,10 @@ void kwhy_recorded_selection_keep(
 	if (selection->choice >= KWHY_CHOICE_COUNT || selection->choice == KWHY_CHOICE_ALL ||
 		start_ns == KWHY_UNKNOWN_TIME)
 		return;
-	/* the activities of a writer that did not end properly are known up to the end of the run */
+	/*
+	 * without an end, because the process did not end properly, the selection lasts until the end of the
+	 * run
+	 */
 	if (end_ns == KWHY_UNKNOWN_TIME)
 		end_ns = recorded->run_end_ns > start_ns ? recorded->run_end_ns : start_ns;
 	recorded->writers[writer].selection = (struct kwhy_recorded_selection){
@@ -72,7 +75,10 @@ static int compare_windows(const void *context, uint32_t a, uint32_t b)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/* The first activity of a stream in a window. */
+/*
+ * The earliest activity of a stream that belongs to a window: it starts before the window's end and after the
+ * end of the previous window.
+ */
 struct first {
 	uint32_t stream, window, correlation;
 	int64_t start_ns;
@@ -81,20 +87,25 @@ struct first {
 struct trimming {
 	struct kwhy_recorded *recorded;
 	/*
-	 * [process_count + 1] index of each process's first window. Windows are sorted by process and time.
+	 * [process_count + 1] index of each process's first window; the windows are sorted by process, then
+	 * start
 	 */
 	size_t *first_window;
 	struct kwhy_track_map first_of; /* from (stream, window) to an index in `firsts` */
-	struct kwhy_track_map calls;	/* from (process, correlation) of `firsts` to the row of the call;
-					   KWHY_NONE: not found */
+	struct kwhy_track_map calls; /* from (process, correlation id) of each item of `firsts` to the index
+					of the call that launched it; KWHY_NONE: not found */
 	struct first *firsts;
 	size_t count, capacity;
-	/* [window_count] time from which on a window's activities on the current device are known. */
+	/*
+	 * [window_count] time from which on all activities of the window's process on the current device are
+	 * recorded
+	 */
 	int64_t *from_ns;
-	bool *uses; /* [process_count] whether a process has a stream on the current device */
+	bool *uses; /* [process_count] whether a process has a stream on the current device, the one of the
+		       last switch_device() */
 };
 
-/* The first window of a process that ends after a time; KWHY_NONE: no such window. */
+/* Index of the first window of a process that ends after time_ns; KWHY_NONE: there is none. */
 static uint32_t window_after(const struct trimming *trimming, uint32_t process, int64_t time_ns)
 {
 	const struct kwhy_recorded_window *windows = trimming->recorded->windows;
@@ -157,8 +168,8 @@ static struct kwhy_track_key launch_of(const struct trimming *trimming, const st
 }
 
 /*
- * Finds the calls that launched `firsts`, by correlation. If several calls have the same correlation id, the
- * earliest is taken; calls are not sorted by time yet.
+ * Finds the calls that launched the activities of `firsts`, by correlation id. If several calls have one id,
+ * the earliest counts; the calls are not sorted by time yet.
  */
 static enum kwhy_status find_launches(struct trimming *trimming, struct kwhy_error *error)
 {
@@ -184,7 +195,7 @@ static enum kwhy_status find_launches(struct trimming *trimming, struct kwhy_err
 
 /*
  * Whether the first activity of a stream in a window may have waited for work that was launched before the
- * window.
+ * window: it started more than AT_ONCE_NS after its launch, or its launch is unknown.
  */
 static bool had_to_wait(struct trimming *trimming, const struct first *first)
 {
@@ -241,8 +252,9 @@ static void trimming_done(struct trimming *trimming)
 }
 
 /*
- * Makes a device the current one: finds the processes that use it and, for each window, the time from which
- * all work on the device is recorded (from_ns).
+ * Makes a device the current one: sets which processes use it (uses) and, for each window, from_ns. from_ns
+ * is the start of the window, or, if the first activity of a stream on the device may have waited, the start
+ * of that activity.
  */
 static void switch_device(struct trimming *trimming, uint32_t device)
 {
@@ -267,8 +279,8 @@ static void switch_device(struct trimming *trimming, uint32_t device)
 }
 
 /*
- * A time at which two sums change: `open` is added to the number of open windows, `unrecorded` to the
- * number of processes that use the device and are in their selection, but in no window.
+ * A time at which one of two sums changes: `open` is added to the number of open windows, `unrecorded` to the
+ * number of processes that use the device and are in their selection, but in none of their windows.
  */
 struct change {
 	int64_t time_ns;
@@ -303,9 +315,9 @@ static int64_t within(int64_t time_ns, const struct kwhy_recorded_selection *sel
 }
 
 /*
- * Time up to which a process is known to run nothing after its selection. If the process ended properly,
- * together with its selection and just before the run's end, this time is KWHY_RECORDED_FLUSH_NS after the
- * run's end, when energy counters have been updated. Otherwise it is the end of the selection.
+ * Time until which a process is known to run nothing after its selection. For a process that ended properly,
+ * with its selection and just before the end of the run, that is KWHY_RECORDED_FLUSH_NS after the run, by
+ * when the energy counters have been updated. Otherwise it is the end of the selection.
  */
 static int64_t known_idle_to(const struct kwhy_recorded *recorded, const struct kwhy_recorded_writer *writer)
 {
@@ -346,8 +358,8 @@ static void list_changes(const struct trimming *trimming, uint32_t device, struc
 }
 
 /*
- * Adds the coverage of a device. A device that is never covered gets one empty interval, which shows that its
- * coverage is known.
+ * Adds the coverage of a device: the intervals in which a window is open and `unrecorded` is 0. A device that
+ * is never covered gets one empty interval, which shows that its coverage is known to be none.
  */
 static enum kwhy_status cover(struct kwhy_recorded *recorded, uint32_t device, const struct changes *changes,
 	struct kwhy_error *error)
@@ -381,8 +393,8 @@ static enum kwhy_status cover(struct kwhy_recorded *recorded, uint32_t device, c
 }
 
 /*
- * Sets the selection of the recording: from the first to the last time at which any writer could have
- * windows, and within the run if that is known.
+ * Adds the selection of the recording, from the start of the earliest to the end of the latest selection of a
+ * writer, limited to the run if the run is known.
  */
 static enum kwhy_status select_all(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {

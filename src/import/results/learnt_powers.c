@@ -20,8 +20,8 @@ struct reader {
 };
 
 /*
- * Fails with the message `words`. `number` is the index of the wrong power in the file's list; SIZE_MAX: the
- * error is about the whole file.
+ * Fails with KWHY_E_INPUT and the message `words`. `number` is the index of the wrong item in the file's list
+ * "powers"; SIZE_MAX: the error is about the whole file.
  */
 static enum kwhy_status wrong(const struct reader *reader, size_t number, const char *words)
 {
@@ -60,7 +60,10 @@ static enum kwhy_status read_text(
 	return KWHY_OK;
 }
 
-/* Reads a power and its standard deviation from {"value": 802.1, "spread": 9.2, "unit": "W"}. */
+/*
+ * Reads a power above the idle level and its standard deviation from {"value": 802.1, "spread": 9.2, "unit":
+ * "W"}.
+ */
 static enum kwhy_status read_watts(
 	const struct reader *reader, size_t number, const json_t *object, struct kwhy_learnt_power *out)
 {
@@ -75,7 +78,10 @@ static enum kwhy_status read_watts(
 	return KWHY_OK;
 }
 
-/* Reads a count. If the value is absent or null, *out remains unchanged. */
+/*
+ * Reads a whole number from 1. If `value` is missing or null, *out is unchanged. KWHY_E_INPUT: anything else;
+ * `words` says so.
+ */
 static enum kwhy_status read_count(
 	const struct reader *reader, size_t number, const json_t *value, uint32_t *out, const char *words)
 {

@@ -10,13 +10,13 @@
 
 enum { NAME_BYTES = 160 };
 
-/* Half-width of a 95 % interval divided by that of a 90 % interval of the same figure. */
+/* Width of a 95 % interval over that of a 90 % interval of a normally distributed figure. */
 #define TO_95 (1.959964 / 1.644854)
 
 /*
- * Where a figure is in the file: in the member `member` of the object `object`. The object is in a load or,
- * for all loads together, in the result. `object` NULL: the member is in the load or the result itself.
- * `widening` is the factor that makes the figure's interval one of 95 %.
+ * Where a figure is in the JSON: in the member `member` of the object `object`, or, if that is NULL, directly
+ * in the load (for of_loads) or in the whole result (for of_all). `widening` is the factor by which the
+ * file's interval is widened to one of 95 %.
  */
 struct source {
 	const char *name, *unit, *object, *member;
@@ -60,7 +60,7 @@ static const struct source of_all[] = {
 	{"idle-power", "W", NULL, "idle_w", false, 1},
 };
 
-/* Names of figures that are computed from several members of the file. */
+/* Names of figures that add_value() and add_length() compute from several members. */
 static const char failed_ratio[] = "failed-ratio", answers[] = "answers", of_length[] = "length-joules";
 
 struct reading {
@@ -96,7 +96,10 @@ static const char *keep(struct reading *reading, const char *text)
 	return copy ? copy : "";
 }
 
-/* The estimate in a member that is a number or an object with `value`, `low` and `high`. */
+/*
+ * The figure in a member that is a number, or an object with `value`, `low` and `high`; its interval is
+ * widened by `widening`. A missing member gives count 0 and NAN.
+ */
 static struct kwhy_estimate estimate_of(const json_t *figure, double widening)
 {
 	struct kwhy_estimate estimate = {0, NAN, NAN, NAN, NAN, NAN, NAN};
@@ -141,8 +144,9 @@ static void add_sources(struct reading *reading, const json_t *object, const cha
 }
 
 /*
- * Name of a load, the same for equal loads of different results. A number follows the name if an earlier
- * load of the result has the same name.
+ * Name of a load: the name that the file states, or its concurrency ("8 concurrent") or rate ("4 /s"), so
+ * that equal loads of different results have equal names. If an earlier load of this result has the name, a
+ * number follows it.
  */
 static const char *name_of(struct reading *reading, const json_t *load)
 {
@@ -178,8 +182,8 @@ static void read_load(struct reading *reading, const json_t *load)
 }
 
 /*
- * Adds the figures of the best load: the one with the most good answers per second among those that keep
- * the limits. If limits were given and no load keeps them, the goodput of "the best load" is 0.
+ * Adds the figures of the best load: of the loads that keep the limits (slo), the one with the most good
+ * answers per second. Without limits there is no best load. If no load keeps them, its goodput is 0.
  */
 static void read_best(struct reading *reading, const json_t *root)
 {
@@ -197,8 +201,9 @@ static void read_best(struct reading *reading, const json_t *root)
 }
 
 /*
- * Adds the joules of requests of one length. The half-widths of prefill and decode are added, so their sum is
- * an upper limit whatever the correlation of their errors.
+ * Adds the mean joules of a request of one range of lengths: prefill plus decode. The half-widths of their
+ * intervals are added, which is an upper limit of the sum's half-width whatever the correlation of their
+ * errors.
  */
 static void add_length(struct reading *reading, const char *of, const json_t *group)
 {
@@ -229,7 +234,10 @@ static void read_lengths(struct reading *reading, const json_t *groups)
 	}
 }
 
-/* Appends a member of the result, a number or a text, to the description of the requests. */
+/*
+ * Appends the member `key` of the result, a number or a text, after `words` to the description of the
+ * requests. Without "prompt_tokens" the prompts came from a file.
+ */
 static void add_asked(struct kwhy_text *out, const json_t *root, const char *key, const char *words)
 {
 	const json_t *member = json_object_get(root, key);

@@ -10,26 +10,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * A result of `kwhy llm --json`: figures of each load, of requests by length, and of all loads together.
- * Strings lie in the result's arena.
- */
+/* One figure of a result of `kwhy llm --json`. Strings are owned by the result's arena. */
 struct kwhy_read_llm_figure {
 	const char *of;	  /* what the figure describes: a load, "8 concurrent" or "4 /s"; requests by length,
 			     "64 to 255 tokens"; "all loads"; "the best load" */
 	const char *name; /* such as "ttft.p99" */
-	const char *unit; /* "": the figure is a ratio */
+	const char *unit; /* "": the figure has no unit or states a ratio */
 	bool is_main;	  /* whether reports show the figure without --verbose */
 	/*
-	 * one value with its 95 % interval, if the file states an interval; count 0 and NAN: the file states
-	 * no value
+	 * The mean with its 95 % interval (low, high); NAN if the file states no interval. count 0: the file
+	 * states no value.
 	 */
 	struct kwhy_estimate estimate;
 };
 
 /*
- * The steady window of a load, and the answers and tokens that arrived in it. NAN: the file does not state
- * it.
+ * The steady window of a load, which leaves out the start and the end of the load, and the answers and tokens
+ * that arrived in it. NAN: the file does not state the number.
  */
 struct kwhy_read_llm_steady {
 	int64_t start_unix_ns; /* 0: the file does not state it */
@@ -42,7 +39,7 @@ struct kwhy_read_llm {
 	const char *url, *model;
 	const char *asked; /* what the requests were: prompts, lengths, endpoint; two results are comparable
 			      if this text is equal */
-	const char *slo;   /* limits that a good answer keeps; "": none were given */
+	const char *slo;   /* the limits (latencies) that a good answer keeps; "": none were given */
 	struct kwhy_read_llm_figure *figures;
 	size_t figure_count;
 	const char **loads; /* names of the loads, in the file's order; a number follows a name that occurs
@@ -51,14 +48,16 @@ struct kwhy_read_llm {
 	size_t load_count;
 };
 
-/* Reads a result. KWHY_E_INPUT: `json` is no result of kwhy llm of a known version, or has no load. */
+/*
+ * Reads a result. KWHY_E_INPUT: `json` is not JSON, does not have the schema kwhy.llm/1, or has no load.
+ * `label` names the file.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_read_llm_of(struct kwhy_read_llm *llm, const char *label,
 	const char *json, size_t length, struct kwhy_error *error);
 void kwhy_read_llm_done(struct kwhy_read_llm *llm);
 
 /*
- * Name and unit of the figure with this index, of all figures that a result may have. name NULL: the index is
- * past the last figure.
+ * Name and unit of figure number `index` of all figures that a result may have; name NULL: there are fewer.
  */
 struct kwhy_read_llm_name {
 	const char *name, *unit;

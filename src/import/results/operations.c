@@ -15,7 +15,7 @@ static const json_t *find_row(const json_t *rows, const char *id)
 	return NULL;
 }
 
-/* Checks that a row was measured and has the unit `unit`. */
+/* KWHY_E_INPUT unless the row exists, was measured and has the unit `unit`. */
 static enum kwhy_status check_row(
 	const json_t *row, const char *label, const char *id, const char *unit, struct kwhy_error *error)
 {

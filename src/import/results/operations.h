@@ -12,13 +12,15 @@
  */
 struct kwhy_read_ops {
 	double flop_per_s, byte_per_s;
-	double joules_per_flop, joules_per_byte; /* energy above the context idle level; NAN: unknown */
-	double constant_w; /* power at the context idle level, mean of both operations; NAN: unknown */
+	double joules_per_flop,
+		joules_per_byte; /* net energy, which is above the context idle level; NAN: unknown */
+	double constant_w;	 /* power at the context idle level, mean of both operations; NAN: unknown */
 };
 
 /*
- * Reads both operations from the JSON of `kwhy bench ops`, or from a machine profile that contains it.
- * KWHY_E_INPUT: the text is neither, or an operation is missing or was not measured.
+ * Reads the operations named `arithmetic` and `memory` from the JSON of `kwhy bench ops`, or of a machine
+ * profile that contains it. KWHY_E_INPUT: the text is neither, or an operation is missing, was not measured
+ * or has another unit than FLOP or B.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_read_ops_of(struct kwhy_read_ops *out, const char *label,
 	const char *json, size_t length, const char *arithmetic, const char *memory,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Factor from the width of a 90 % interval, as reports have, to that of a 95 % interval of a normal
- * distribution.
+ * Width of a 95 % interval over that of a 90 % interval, which reports state, of a normally distributed
+ * figure.
  */
 #define TO_95 (1.960 / 1.645)
 
@@ -19,8 +19,8 @@ static double widened(double value, double end)
 }
 
 /*
- * Reads time and energy of a report's run, from the first start to the last end. Energy metered before and
- * after the run is not included.
+ * Reads time and energy of the run in a report, from the first start to the last end on its devices. Energy
+ * metered before and after that is not included.
  */
 static void read_run(struct kwhy_read_run *run, const json_t *of)
 {

@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 /*
- * Work that a run did, counted in one unit. From a stat.json, it is the mean over the runs that stated work
- * in this unit.
+ * Work of a run, counted in one unit. From a stat.json it is the mean of the runs that stated work in this
+ * unit.
  */
 struct kwhy_read_work {
 	const char *unit; /* name of the unit: "tokens" */
 	double count;
-	double each_j, each_low_j, each_high_j,
-		each_s; /* energy with its 95 % interval and time for one unit of work; NAN: unknown */
+	double each_j, each_low_j, each_high_j, each_s; /* energy with its 95 % interval, J, and time, s, for
+							   one unit of work; NAN: unknown */
 };
 
 /* A phase of a run: all ranges of one name. */
@@ -26,17 +26,14 @@ struct kwhy_read_phase {
 	const char *name;
 	double joules, low_j, high_j,
 		seconds; /* time in which at least one range of the phase runs; NAN: unknown */
-	/*
-	 * The report states which phases overlap on the same devices, so that `overlaps` and `beside` are
-	 * known.
-	 */
+	/* The report states which phases overlap; only then are `overlaps` and `beside` known. */
 	bool is_distinct;
 	/*
-	 * Bit i is set if phase i overlaps this phase on a device. The phase's own bit is set if ranges of
-	 * the phase overlap each other.
+	 * Bit i is set if phase i and this phase run at the same time on the same device. The bit of the
+	 * phase itself is set if its own ranges overlap each other.
 	 */
 	uint64_t overlaps[KWHY_RANGE_OVERLAPS_WORDS];
-	/* Bit i is set if phase i runs at the same time as this phase, but on other devices. */
+	/* Bit i is set if phase i and this phase run at the same time on different devices. */
 	uint64_t beside[KWHY_RANGE_OVERLAPS_WORDS];
 };
 
@@ -51,9 +48,10 @@ static inline bool kwhy_read_phase_beside(const struct kwhy_read_phase *phase, s
 }
 
 /*
- * Figures of one run, from which models are made. A report.json gives figures of its devices, from the first
- * start to the last end. A stat.json gives means over its runs, which include the whole command. Intervals
- * are 95 % intervals; the 90 % intervals of a report are widened. NAN: unknown. Strings lie in the arena.
+ * Figures of one run, from which kwhy model makes models. A report.json gives the energy of its devices from
+ * the first start to the last end; a stat.json gives means over its runs, from the start to the end of the
+ * command. Intervals are of 95 %; those of a report, of 90 %, are widened. NAN: unknown. Strings are in the
+ * arena.
  */
 struct kwhy_read_run {
 	struct kwhy_arena arena;
@@ -76,8 +74,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const
 void kwhy_read_run_done(struct kwhy_read_run *run);
 
 /*
- * The run's work in `unit`. `stated`: the number of units in a run; NAN: the number is taken from the file.
- * The result's count is NAN if that is unknown, too.
+ * The run's work in `unit`. If `stated` is not NAN, it is the number of units in a run, in place of the
+ * number in the file. The result's count is NAN if neither is known.
  */
 struct kwhy_read_work kwhy_read_work_of(const struct kwhy_read_run *run, const char *unit, double stated);
 

@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * Reads one side of a comparison from report.json. A member that is missing or of another type is unknown.
- * Strings are borrowed from the JSON tree until keep_strings() copies them.
+ * This file reads one of the two runs that kwhy compare compares from its report.json. A member that is
+ * missing or of another type is unknown. Strings are borrowed from the JSON tree until keep_strings() copies
+ * them.
  */
 
 static int64_t known_of(const json_t *object, const char *key)
@@ -44,10 +45,10 @@ static void read_accounts(struct kwhy_side_sums *sums, const json_t *accounts)
 	}
 }
 
-/* Time in nanoseconds, between the run's first start and its last end, that was not metered. */
+/* Time in ns of the run of a device, from its first start to its last end, that was not metered. */
 static double unseen_ns_of(const json_t *energy, double first_ns, double last_ns)
 {
-	/* reports of older versions lack the field */
+	/* older reports lack "edge_ns"; they state only the first and last reading */
 	if (!json_object_get(energy, "edge_ns"))
 		return last_ns - first_ns - fmin(last_ns, (double)known_of(energy, "end_ns")) +
 			fmax(first_ns, (double)known_of(energy, "start_ns"));
@@ -99,9 +100,9 @@ static void read_findings(struct kwhy_side_sums *sums, const json_t *findings)
 }
 
 /*
- * Reads the work of a run. Energy per unit is computed from the run's energy, which the report states to
- * the nanojoule; the report's own figure per unit has only nine digits, and is used if the run's energy is
- * unknown.
+ * Reads the work of a run. The energy per unit is the run's energy, which the report states to the nanojoule,
+ * divided by the count. If the run's energy is unknown, it is the report's own figure per unit, which is
+ * rounded to nine digits.
  */
 static void read_work(struct kwhy_side_sums *sums, const json_t *work, int64_t run_nj)
 {
@@ -128,7 +129,7 @@ static size_t count_accounts(const json_t *devices)
 	return count;
 }
 
-/* Copies strings from the JSON tree to the arena, because the tree is freed. */
+/* Copies the side's strings from the JSON tree, which is freed, to its arena. False: memory is exhausted. */
 static bool keep_strings(struct kwhy_side *side)
 {
 	bool kept = (side->device = kwhy_arena_copy(&side->arena, side->device)) != NULL;
