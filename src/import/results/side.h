@@ -4,7 +4,10 @@
 
 #include "model/side.h"
 
-/* Reads one side of a comparison. KWHY_E_INPUT: `json` is no report of a known version. */
+/*
+ * Reads the figures of one run of a comparison from the JSON of kwhy report. KWHY_E_INPUT: `json` is no
+ * report of a known version. `label` names the file.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_side_read(
 	struct kwhy_side *side, const char *label, const char *json, size_t length, struct kwhy_error *error);
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A result that is being read, and whether memory ran out. */
+/* A result that is being read. no_memory: an allocation failed. */
 struct reading {
 	struct kwhy_read_stat *stat;
 	bool no_memory;
@@ -21,10 +21,7 @@ static const char *keep(struct reading *reading, const char *text)
 	return copy ? copy : "";
 }
 
-/*
- * Memory with one item for each member of a JSON array or object. NULL: there are no members, or memory ran
- * out.
- */
+/* Memory for `count` items, owned by the result. NULL: `count` is 0, or memory is exhausted (no_memory). */
 static void *list_for(struct reading *reading, size_t count, size_t item_bytes)
 {
 	void *list = count ? kwhy_arena_alloc(&reading->stat->arena, count, item_bytes) : NULL;
@@ -48,7 +45,7 @@ static struct kwhy_estimate estimate_of(const json_t *figure)
 	};
 }
 
-/* Reads the members of an object that are figures. */
+/* Reads the figures of an object; its members of other kinds are left out. */
 static struct kwhy_read_figures read_figures(struct reading *reading, const json_t *object)
 {
 	struct kwhy_read_figures figures = {

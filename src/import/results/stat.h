@@ -9,9 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A result of `kwhy stat --json`. Names lie in the result's arena; a missing name is "". */
+/*
+ * This header declares a result of `kwhy stat --json`. Its texts are owned by its arena; a missing text is
+ * "".
+ */
 
-/* A figure with its key in the file, such as "energy_j". */
+/* A figure, the estimate of one quantity over the runs, with its key in the file, such as "energy_j". */
 struct kwhy_read_figure {
 	const char *key;
 	struct kwhy_estimate estimate; /* fields that the file lacks are NAN */
@@ -23,7 +26,7 @@ struct kwhy_read_figures {
 };
 
 struct kwhy_read_domain {
-	const char *name; /* "gpu 0", "total" */
+	const char *name; /* what was metered: "gpu 0", "total" */
 	struct kwhy_read_figures figures;
 };
 
@@ -35,8 +38,8 @@ struct kwhy_read_stat_work {
 };
 
 /*
- * A value of a metric, with the number of its run, and joules and seconds since the start of the run; NAN:
- * unknown.
+ * One value that the program reported of a metric, such as its loss: the number of the run, and the joules
+ * and seconds since the run's start; NAN: unknown.
  */
 struct kwhy_read_point {
 	double run, value, joules, time_s;
@@ -54,13 +57,16 @@ struct kwhy_read_stat {
 	size_t run_count;
 	struct kwhy_read_figures time;
 	struct kwhy_read_domain *domains;
-	const char *main_domain; /* name of the domain that stands for the machine; NULL: there is none */
+	const char *main_domain; /* name of the domain that comparisons use (kwhy_json_main_domain()); NULL:
+				    there is no domain */
 	struct kwhy_read_stat_work *work;
 	struct kwhy_read_metric *metrics;
 	size_t domain_count, work_count, metric_count;
 };
 
-/* Reads a result. KWHY_E_INPUT: `json` is no result of kwhy stat of a known version. */
+/*
+ * Reads a result. KWHY_E_INPUT: `json` is no result of kwhy stat of a known version. `label` names the file.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_read_stat_of(struct kwhy_read_stat *stat, const char *label,
 	const char *json, size_t length, struct kwhy_error *error);
 void kwhy_read_stat_done(struct kwhy_read_stat *stat);

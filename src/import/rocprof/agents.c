@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns a number above 0 that fits 32 bits; other values become 0, which means unknown. */
+/* `value` if it is above 0 and below 2^32 - 1; otherwise 0, which means unknown. */
 static uint32_t figure(int64_t value)
 {
 	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 /*
- * rocprofv3 writes one file for each kind of row, such as "PREFIX_kernel_trace.csv". If one of these files
- * is given, the others of its set are read from the same folder.
+ * This file reads CSV of rocprofv3, which writes one file for each kind of row, such as
+ * PREFIX_kernel_trace.csv. Files with one PREFIX are a set: if one of them is given, all of them are read.
  */
 
 /*
- * Length of the path without the ending of its kind of file; the whole length if the file has a name of
- * another form.
+ * Length of the path up to the ending of its kind of file, such as "_kernel_trace.csv"; the whole length if
+ * the path has none of these endings.
  */
 static size_t prefix_length(const char *path)
 {
@@ -31,7 +31,7 @@ static size_t prefix_length(const char *path)
 	return length;
 }
 
-/* Whether another file of the same set was given before, so that this file has been read with it. */
+/* Whether a file of the same set was given earlier, so that this file has already been read. */
 static bool is_read(const struct kwhy_recording *recording, const char *path)
 {
 	size_t length = prefix_length(path);
@@ -83,7 +83,9 @@ static enum kwhy_status read_file(struct kwhy_rocprof_csv *csv, const struct kwh
 	return status;
 }
 
-/* Whether the first line of the file has the columns that this kind of file must have. */
+/*
+ * Whether the line of column names at the start of a file has the columns that a file of this kind must have.
+ */
 static bool has_columns(const struct kwhy_rocprof_csv_kind *kind, const unsigned char *head, size_t length)
 {
 	for (size_t i = 0; i < kind->column_count; i++)
@@ -100,7 +102,10 @@ static const struct kwhy_rocprof_csv_kind *kind_of(const unsigned char *head, si
 	return NULL;
 }
 
-/* Reads a file that was renamed. The other files of its set cannot be found, so it is read alone. */
+/*
+ * Reads a file without a known ending, as after renaming, alone, by the kind that its columns show. Its set
+ * cannot be found.
+ */
 static enum kwhy_status read_alone(struct kwhy_rocprof_csv *csv, const char *path, struct kwhy_error *error)
 {
 	unsigned char head[KWHY_TRACE_HEAD_BYTES];

@@ -22,7 +22,7 @@ struct kwhy_rocprof_csv_kind {
 	bool is_event;
 };
 
-/* In rocprof/csv_rows.c. Files are read in this order; calls come first, because they name the process. */
+/* In rocprof/csv_rows.c: the kinds of files, in the order in which the files of a set are read. */
 enum { KWHY_ROCPROF_CSV_KINDS = 7 };
 extern const struct kwhy_rocprof_csv_kind kwhy_rocprof_csv_kinds[KWHY_ROCPROF_CSV_KINDS];
 

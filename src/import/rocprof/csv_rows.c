@@ -5,7 +5,10 @@
 
 static const struct kwhy_csv_range any = {INT64_MIN, INT64_MAX};
 
-/* Gets a number in a column; KWHY_ROCPROF_UNKNOWN: the file lacks the column, or the field is empty. */
+/*
+ * Sets *out to the number in a column; KWHY_ROCPROF_UNKNOWN: the file lacks the column, or the field is
+ * empty.
+ */
 static enum kwhy_status take_integer(
 	const struct kwhy_rocprof_csv *csv, size_t column, int64_t *out, struct kwhy_error *error)
 {
@@ -66,7 +69,10 @@ static const struct kwhy_csv_column agent_columns[AGENT_COLUMN_COUNT] = {
 	[AGENT_NAME] = {"Name", false},
 };
 
-/* Number of GPUs read until now, which is the number that HIP gives the next GPU of the file. */
+/*
+ * Number of GPUs among the agents read so far. HIP numbers GPUs in the order of the file, so it is the number
+ * of the next one.
+ */
 static int64_t gpu_count(const struct kwhy_rocprof *rocprof)
 {
 	int64_t count = 0;
@@ -96,7 +102,10 @@ static enum kwhy_status read_agent(struct kwhy_rocprof_csv *csv, struct kwhy_err
 	return status ? status : kwhy_rocprof_agent_add(csv->rocprof, &figures, error);
 }
 
-/* How a file denotes an agent: the word before its number, and what that number counts. */
+/*
+ * How a field denotes an agent: "Agent N" by its logical number, "GPU N" or "CPU N" by its number among the
+ * GPUs or CPUs, or a bare N by its node id.
+ */
 enum counting { BY_LOGICAL, AMONG_GPUS, AMONG_CPUS, BY_NODE };
 static const char *const counted[] = {"Agent ", "GPU ", "CPU "};
 
@@ -109,8 +118,8 @@ static bool is_counted(
 }
 
 /*
- * Gets the agent from "Agent 4", from "GPU 0", whose number counts only GPUs, or from a bare 4, which files
- * had before ROCm 6.4.
+ * Sets *out to the id of the agent that a field denotes (enum counting); files before ROCm 6.4 have a bare
+ * number, the id. KWHY_ROCPROF_UNKNOWN: the field is empty, or there is no such agent.
  */
 static enum kwhy_status take_agent(
 	struct kwhy_rocprof_csv *csv, size_t column, int64_t *out, struct kwhy_error *error)

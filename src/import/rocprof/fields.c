@@ -41,7 +41,9 @@ static void take(
 	}
 }
 
-/* Depth of the innermost object with fields that are read: the sizes and ids in dispatch_info. */
+/*
+ * Nested objects are searched for fields down to this depth, at which the sizes and ids in dispatch_info are.
+ */
 enum { DEPTH_MAX = 3 };
 
 static void walk_object(
@@ -138,7 +140,10 @@ struct kwhy_rocprof_figures kwhy_rocprof_figures_of(
 
 enum { LAUNCHER_FIELDS = 8 };
 
-/* Names of rank and number of ranks, by launcher; the launcher closest to the process comes first. */
+/*
+ * Environment variables of rank and number of ranks by launcher, in the order of preference: the launcher
+ * that starts the process itself (torchrun) comes first, the scheduler (Slurm) last.
+ */
 static const struct kwhy_rocprof_field launcher_fields[LAUNCHER_FIELDS] = {
 	{"", "RANK"},
 	{"", "WORLD_SIZE"},

@@ -8,13 +8,13 @@
 #include <string.h>
 
 /*
- * The file is one object {"rocprofiler-sdk-tool": [PROCESS...]}. Known objects and arrays, which are called
- * levels here, are entered, and their elements are read one at a time. Everything else is skipped token by
- * token, whatever its size.
+ * The file is one object {"rocprofiler-sdk-tool": [PROCESS...]}. The objects and arrays in this table, the
+ * levels, are entered, and their elements are read one at a time. Everything else is skipped token by token,
+ * so that values of any size can be skipped.
  */
 static const struct {
 	enum kwhy_rocprof_level in;
-	const char *key; /* NULL: the level is an element of an array */
+	const char *key; /* key of the level in `in`; NULL: the level is an element of the array `in` */
 	enum kwhy_rocprof_level level;
 	char opening; /* character with which the value begins */
 } levels[] = {
@@ -69,7 +69,7 @@ static void enter(struct kwhy_rocprof_json *json, enum kwhy_rocprof_level level)
 		json->has_process = false;
 }
 
-/* Skips one token inside a value that is not read. */
+/* Skips one token of a value that is not read; `skipped` counts the brackets that are still open. */
 static void skip(struct kwhy_rocprof_json *json)
 {
 	char token = kwhy_kineto_walk_peek(&json->walk);
@@ -85,7 +85,10 @@ static enum kwhy_status broken(struct kwhy_rocprof_json *json, const char *words
 		json->rocprof.tracks.path, json->window.offset + *json->walk.token, words);
 }
 
-/* Handles a value that is not a level: an element to read, or a value to skip. */
+/*
+ * Handles a value that is not a level: calls `read` for it, or, if `read` is NULL, begins to skip it.
+ * *out_cut: the window ends inside the value.
+ */
 static enum kwhy_status take_value(struct kwhy_rocprof_json *json, enum kwhy_rocprof_level level,
 	kwhy_rocprof_json_read *read, bool *out_cut, struct kwhy_error *error)
 {
@@ -140,7 +143,7 @@ static enum kwhy_status read_element(struct kwhy_rocprof_json *json, bool *out_c
 	return KWHY_OK;
 }
 
-/* Reads the next value or bracket of the JSON. *out_cut: the part of the file in memory ends inside of it. */
+/* Reads the next value or bracket. *out_cut: the window, the part of the file in memory, ends inside it. */
 static enum kwhy_status read_unit(struct kwhy_rocprof_json *json, bool *out_cut, struct kwhy_error *error)
 {
 	char token = kwhy_kineto_walk_peek(&json->walk);

@@ -6,9 +6,9 @@
 #include "import/kineto/window.h"
 #include "import/rocprof/rocprof.h"
 
-/* A JSON file of rocprofv3 while it is read. */
+/* This header declares a JSON file of rocprofv3 while it is read. */
 
-/* Objects and arrays of the file, by what they contain. */
+/* The objects and arrays of the file that are entered ("levels"). */
 enum kwhy_rocprof_level {
 	KWHY_ROCPROF_FILE,
 	KWHY_ROCPROF_TOOL, /* processes */
@@ -16,7 +16,8 @@ enum kwhy_rocprof_level {
 	KWHY_ROCPROF_AGENTS,
 	KWHY_ROCPROF_STRINGS,
 	KWHY_ROCPROF_MARKERS, /* texts of markers (roctx) */
-	KWHY_ROCPROF_KINDS,   /* for each kind of records, the names of its functions */
+	KWHY_ROCPROF_KINDS, /* list of the kinds of records, each with the names of its operations (functions,
+			       directions) */
 	KWHY_ROCPROF_SYMBOLS, /* symbols of kernels */
 	KWHY_ROCPROF_RECORDS,
 	KWHY_ROCPROF_KERNELS,
@@ -33,25 +34,31 @@ struct kwhy_rocprof_json {
 	struct kwhy_kineto_walk walk;
 
 	enum kwhy_rocprof_level levels[8];
-	size_t depth;	     /* number of open levels */
-	size_t skipped;	     /* number of open objects and arrays inside a value that is skipped */
-	uint64_t numbers[8]; /* by level: number of elements read */
+	size_t depth;	     /* number of levels around the current position, in `levels` */
+	size_t skipped;	     /* number of open brackets inside a value that is skipped; 0: none is */
+	uint64_t numbers[8]; /* for each of these levels, the number of elements begun so far */
 	bool done;
 
 	bool has_process;
 	struct kwhy_track_map symbol_names,
-		symbol_registers; /* from a symbol's id to the kernel's name and number of registers */
-	struct kwhy_track_map operations; /* from kind and operation to name in the recording */
-	struct kwhy_track_map messages;	  /* from the correlation id of a marker to name in the recording */
+		symbol_registers; /* from the id of a kernel symbol to its name in the recording and to its
+				     number of registers */
+	struct kwhy_track_map
+		operations; /* from (kind, operation) of a record to the operation's name in the recording */
+	struct kwhy_track_map
+		messages; /* from the correlation id of a marker to its text, a name in the recording */
 };
 
-/* In rocprof/json_rows.c: reads an element of a level; `walk` stands at the element. */
+/*
+ * In rocprof/json_rows.c: readers of one element of each level; NULL: elements are not read. `walk` stands at
+ * the element. kwhy_rocprof_json_metadata() reads a process's metadata.
+ */
 typedef enum kwhy_status kwhy_rocprof_json_read(
 	struct kwhy_rocprof_json *json, const struct kwhy_kineto_walk *walk, struct kwhy_error *error);
 extern kwhy_rocprof_json_read *const kwhy_rocprof_json_readers[KWHY_ROCPROF_LEVEL_COUNT];
 KWHY_MUST_USE enum kwhy_status kwhy_rocprof_json_metadata(
 	struct kwhy_rocprof_json *json, const struct kwhy_kineto_walk *walk, struct kwhy_error *error);
-/* Drops the tables that belong to one process. */
+/* Drops the maps of symbols, operations and markers, which belong to one process. */
 void kwhy_rocprof_json_forget(struct kwhy_rocprof_json *json);
 
 #endif

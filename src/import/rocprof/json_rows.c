@@ -42,7 +42,10 @@ void kwhy_rocprof_json_forget(struct kwhy_rocprof_json *json)
 	}
 }
 
-/* Adds a process for rows whose trace has no metadata, as when another tool rewrote it. */
+/*
+ * If the current process of the file has no metadata, as when another tool rewrote the file, adds a process
+ * without a number.
+ */
 static enum kwhy_status need_process(struct kwhy_rocprof_json *json, struct kwhy_error *error)
 {
 	if (json->has_process)
@@ -81,8 +84,8 @@ static enum kwhy_status read_marker_text(
 }
 
 /*
- * Reads {"kind": NAME, "operations": [NAME...]}; a record states kind and operation by their positions in
- * these lists.
+ * Reads an element {"kind": NAME, "operations": [NAME...]} of the list of kinds. A record refers to the kind
+ * by its position in the list, and to the operation by its position in "operations", both from 0.
  */
 static enum kwhy_status read_kind(
 	struct kwhy_rocprof_json *json, const struct kwhy_kineto_walk *walk, struct kwhy_error *error)
@@ -145,7 +148,7 @@ static enum kwhy_status read_symbol(
 	return status;
 }
 
-/* Fields that all records have. */
+/* Fields of records of all kinds. */
 enum record_field {
 	RECORD_START,
 	RECORD_END,
@@ -177,7 +180,7 @@ static struct kwhy_rocprof_work work_of(const struct kwhy_rocprof_value *values)
 		.graph_node = KWHY_ROCPROF_UNKNOWN};
 }
 
-/* Finds the name of a record's function or direction; *out_name 0: unknown. */
+/* Sets *out_name to the name of the function of a call, or of the direction of a copy; 0: unknown. */
 static void find_operation(
 	struct kwhy_rocprof_json *json, const struct kwhy_rocprof_value *values, uint32_t *out_name)
 {

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A process is a set of tables whose names end in its GUID; merged files have several sets. */
+/*
+ * A process has a set of tables whose names end in its GUID, so the tables with this start show the
+ * processes; a merged file has several.
+ */
 static const char process_table[] = "rocpd_info_process";
 
 static const char cure[] = "record again with \"rocprofv3 --output-format rocpd\"";
@@ -66,7 +69,7 @@ struct kwhy_span kwhy_rocpd_text(const struct kwhy_sqlite_rows *rows, size_t col
 	return span;
 }
 
-/* Reads the events of the current process's tables. */
+/* Reads the current process: its metadata, then its calls, ranges, kernels and copies. */
 static enum kwhy_status read_process(struct kwhy_rocpd *rocpd, struct kwhy_error *error)
 {
 	static const struct kwhy_rocpd_reader *const readers[] = {

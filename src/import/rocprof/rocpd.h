@@ -7,14 +7,15 @@
 #include "import/sqlite/sqlite.h"
 
 /*
- * A database of rocprofv3 (schemas 3 and 4) while it is read. Tables are read by their own names, which end
- * in a GUID, and not by the file's views, because views of an untrusted file are code.
+ * This header declares a database (rocpd) of rocprofv3, of schema 3 or 4, while it is read. Tables are read
+ * by their own names, which end in a GUID, and not by the file's views, because a view of an untrusted file
+ * is code that SQLite would run.
  */
 
 #define KWHY_ROCPD_SUFFIX_MAX 64
 #define KWHY_ROCPD_TABLE_BYTES 128
 
-/* Rows that are looked up by their ids. */
+/* A table whose rows are looked up by id. `exists` false: the file lacks it. */
 struct kwhy_rocpd_lookup {
 	char table[KWHY_ROCPD_TABLE_BYTES];
 	struct kwhy_sqlite_rows rows;
@@ -24,17 +25,21 @@ struct kwhy_rocpd_lookup {
 struct kwhy_rocpd {
 	struct kwhy_rocprof rocprof;
 	struct kwhy_sqlite *db;
-	const char *suffix; /* end of the names of the current process's tables, a GUID */
+	const char *suffix; /* end of the names of the current process's tables: its GUID */
 	char table[KWHY_ROCPD_TABLE_BYTES];
 	const char *host; /* host of the current process; NULL: unknown */
 	bool has_process;
 
 	struct kwhy_rocpd_lookup strings, events, symbols, tracks, threads;
 	struct kwhy_track_map symbol_names,
-		symbol_registers; /* from a symbol's id to the kernel's name and number of registers */
+		symbol_registers; /* from the id of a kernel symbol to its name in the recording and to its
+				     number of registers */
 };
 
-/* A kind of table and the function that reads its rows. */
+/*
+ * A table (its name without the GUID), its columns, and the function that reads one row. is_event: an
+ * unusable row may be skipped with --partial.
+ */
 struct kwhy_rocpd_reader {
 	const char *table;
 	const struct kwhy_sqlite_column *columns;
@@ -44,18 +49,21 @@ struct kwhy_rocpd_reader {
 	bool is_event;
 };
 
-/* In rocprof/rocpd.c: helpers for tables and columns. */
+/*
+ * In rocprof/rocpd.c: kwhy_rocpd_table() gives the full name of a table of the current process, valid until
+ * the next call; kwhy_rocpd_each() calls the reader for each row.
+ */
 const char *kwhy_rocpd_table(struct kwhy_rocpd *rocpd, const char *name);
 KWHY_MUST_USE enum kwhy_status kwhy_rocpd_each(
 	struct kwhy_rocpd *rocpd, const struct kwhy_rocpd_reader *reader, struct kwhy_error *error);
-/* Reads an integer column; KWHY_ROCPROF_UNKNOWN: the row has no such number. */
+/* The number in a column; KWHY_ROCPROF_UNKNOWN: it is missing or no integer. */
 int64_t kwhy_rocpd_integer(const struct kwhy_sqlite_rows *rows, size_t column);
 struct kwhy_span kwhy_rocpd_text(const struct kwhy_sqlite_rows *rows, size_t column);
 
-/* In rocprof/rocpd_info.c: reads the process of the current tables, its host, ranks and agents. */
+/* In rocprof/rocpd_info.c: reads host, process, ranks and agents of the current process's tables. */
 KWHY_MUST_USE enum kwhy_status kwhy_rocpd_process_read(struct kwhy_rocpd *rocpd, struct kwhy_error *error);
 
-/* In rocprof/rocpd_rows.c: the readers of rows. */
+/* In rocprof/rocpd_rows.c: opens and closes the lookups of the current process, and readers of its rows. */
 KWHY_MUST_USE enum kwhy_status kwhy_rocpd_lookups_open(struct kwhy_rocpd *rocpd, struct kwhy_error *error);
 void kwhy_rocpd_lookups_close(struct kwhy_rocpd *rocpd);
 extern const struct kwhy_rocpd_reader kwhy_rocpd_regions, kwhy_rocpd_kernels, kwhy_rocpd_copies;

@@ -4,7 +4,7 @@
 
 static const struct kwhy_sqlite_column node_columns[] = {{"hostname", NULL}};
 
-/* Reads a host's name, which is kept until the process is added. */
+/* Keeps the name of the process's host until the process is added. */
 static enum kwhy_status read_node(
 	struct kwhy_rocpd *rocpd, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {

@@ -14,7 +14,10 @@ enum { TRACK_THREAD, TRACK_AGENT, TRACK_QUEUE, TRACK_STREAM, TRACK_COLUMN_COUNT 
 static const struct kwhy_sqlite_column string_columns[] = {{"string", NULL}};
 static const struct kwhy_sqlite_column thread_columns[] = {{"tid", NULL}};
 
-/* stack_id is ROCm's own correlation id of calls and device work; correlation_id is one that the user set. */
+/*
+ * "stack_id" is the correlation id that ROCm gives a call and the device work that it launched; the column
+ * "correlation_id" is another, which the user may set.
+ */
 static const struct kwhy_sqlite_column event_columns[EVENT_COLUMN_COUNT] = {
 	[EVENT_CORRELATION] = {"stack_id", NULL},
 	[EVENT_EXTRA] = {"extdata", NULL},
@@ -82,7 +85,7 @@ void kwhy_rocpd_lookups_close(struct kwhy_rocpd *rocpd)
 	kwhy_track_map_done(&rocpd->symbol_registers);
 }
 
-/* Steps to the row with that id. *out_found false: there is no such row. */
+/* Makes the row with that id the current one of the lookup. *out_found false: there is no such row. */
 static enum kwhy_status look_up(
 	struct kwhy_rocpd_lookup *lookup, int64_t id, bool *out_found, struct kwhy_error *error)
 {
@@ -94,8 +97,8 @@ static enum kwhy_status look_up(
 }
 
 /*
- * Gets a thread's number. Rows refer to threads by ids of a table; an id equals the thread's number unless
- * files were merged.
+ * Sets *out_tid to the number of a thread. Rows refer to threads by id in the table of threads; without that
+ * table, the id is the number, as in files that were not merged.
  */
 static enum kwhy_status thread_of(
 	struct kwhy_rocpd *rocpd, int64_t id, int64_t *out_tid, struct kwhy_error *error)
@@ -109,7 +112,10 @@ static enum kwhy_status thread_of(
 	return status;
 }
 
-/* Steps to an event and gets its correlation id, which is never 0. */
+/*
+ * Makes an event the current one of rocpd->events and sets *out to its correlation id; KWHY_ROCPROF_UNKNOWN:
+ * there is no event, or its id is 0.
+ */
 static enum kwhy_status correlation_of(
 	struct kwhy_rocpd *rocpd, int64_t event, bool *out_found, int64_t *out, struct kwhy_error *error)
 {
@@ -139,14 +145,14 @@ static const struct kwhy_sqlite_column region_columns[REGION_COLUMN_COUNT] = {
 	[REGION_START] = {"start", NULL},
 	[REGION_END] = {"end", NULL},
 	[REGION_THREAD] = {"tid", NULL},
-	[REGION_TRACK] = {"track_id", NULL}, /* schema 4 and later have it instead of tid */
+	[REGION_TRACK] = {"track_id", NULL}, /* since schema 4, instead of tid */
 	[REGION_NAME] = {"name_id", NULL},
 	[REGION_EVENT] = {"event_id", NULL},
 };
 
 /*
- * Adds a range with the user's message as its name. Schema 3 stores the message separately from the name of
- * the roctx function.
+ * Adds a roctx range under the message that the user gave it. In schema 3 the message is in the event, and
+ * the range's own name is that of the roctx function.
  */
 static enum kwhy_status add_range(struct kwhy_rocpd *rocpd, const struct kwhy_rocprof_host *range,
 	bool has_event, struct kwhy_error *error)
@@ -246,13 +252,14 @@ static const struct kwhy_sqlite_column kernel_columns[KERNEL_COLUMN_COUNT] = {
 };
 
 /*
- * Columns that the tables of kernels and copies share; KWHY_SQLITE_COLUMNS_MAX: the table lacks the column.
+ * Indices of the columns that the tables of kernels and copies have in common; KWHY_SQLITE_COLUMNS_MAX: the
+ * table lacks the column.
  */
 struct work_columns {
 	size_t agent, queue, stream, track, node, event;
 };
 
-/* The stream of HIP; if streams were not recorded, the HSA queue. */
+/* The number of the HIP stream; if streams were not recorded, that of the HSA queue. */
 static int64_t stream_of(int64_t stream, int64_t queue)
 {
 	return stream != KWHY_ROCPROF_UNKNOWN ? stream : queue;
@@ -293,7 +300,7 @@ static int64_t register_count(const struct kwhy_sqlite_rows *symbol)
 	return accum > 0 && accum < KWHY_UNKNOWN_U16 ? arch + accum : arch;
 }
 
-/* Reads name and registers of a kernel, once for each symbol. */
+/* Sets name and registers of a kernel from its symbol; each symbol is read once. */
 static enum kwhy_status read_symbol(
 	struct kwhy_rocpd *rocpd, int64_t id, struct kwhy_rocprof_kernel *kernel, struct kwhy_error *error)
 {

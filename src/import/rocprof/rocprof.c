@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Name of the clock of ROCm's profiler, as the line "# clock other" of a power CSV gives it. */
+/*
+ * Name of CLOCK_BOOTTIME, the clock of ROCm's profiler; a power CSV names it in a line "# clock other
+ * boottime".
+ */
 static const char clock_name[] = "boottime";
 
 enum kwhy_status kwhy_rocprof_fail(
@@ -25,8 +28,8 @@ enum kwhy_status kwhy_rocprof_pass(struct kwhy_rocprof *rocprof, enum kwhy_statu
 }
 
 /*
- * Checks the clock. Several traces share a clock only if all of them come from ROCm's profiler on one
- * machine.
+ * KWHY_E_INPUT unless this is the first trace of the recording or the earlier ones have ROCm's clock,
+ * CLOCK_BOOTTIME, too. Whether they are of one machine is not known.
  */
 static enum kwhy_status check_clock(const struct kwhy_rocprof *rocprof, struct kwhy_error *error)
 {
@@ -68,8 +71,8 @@ enum kwhy_status kwhy_rocprof_begin(struct kwhy_rocprof *rocprof, struct kwhy_re
 }
 
 /*
- * Chooses the rank. A process that states no rank gets the next rank after those of earlier traces, because
- * its devices are not the devices of those traces.
+ * Sets the rank of a process until it states one: in the first source unknown, in a later one the position of
+ * the source, because its devices are not those of earlier sources.
  */
 static void choose_rank(struct kwhy_rocprof *rocprof)
 {
