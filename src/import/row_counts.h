@@ -4,7 +4,9 @@
 
 #include "model/recording.h"
 
-/* Sizes of a recording's tables before a file is read. Rows beyond these sizes belong to that file. */
+/*
+ * Numbers of rows in a recording's tables, taken before a file is read. Rows beyond them come from that file.
+ */
 struct kwhy_row_counts {
 	size_t sources, processes, devices, streams, activities, calls, ranges, host_ranges, memory, coverage,
 		power;
@@ -13,8 +15,8 @@ struct kwhy_row_counts {
 struct kwhy_row_counts kwhy_row_counts_of(const struct kwhy_recording *recording);
 
 /*
- * The earliest time among the activities, calls, ranges and memory points that were added after `since`;
- * INT64_MAX: there are none.
+ * The earliest start of the activities, calls and ranges, and time of memory points, that were added after
+ * `since`; INT64_MAX: there are none. Host ranges (operators, functions) do not count.
  */
 int64_t kwhy_row_counts_first_time(
 	const struct kwhy_recording *recording, const struct kwhy_row_counts *since);

@@ -5,13 +5,16 @@
 #include "base/status.h"
 #include "model/recording.h"
 
-/* Adds a note that a trace ends early and was read up to its end. */
+/*
+ * Marks the recording as truncated (lost.truncated) and adds a note that the file ends early and was read up
+ * to there.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_trace_end_note(
 	struct kwhy_recording *recording, const char *path, struct kwhy_error *error);
 
 /*
- * As kwhy_trace_end_note(), but also states the byte at which reading ended. `why` says what is there, such
- * as "the text is broken".
+ * Does what kwhy_trace_end_note() does, but the note states `why` the reading ended, such as "the text is
+ * broken", and at which byte.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_trace_end_note_at(struct kwhy_recording *recording, const char *path,
 	const char *why, uint64_t at, struct kwhy_error *error);

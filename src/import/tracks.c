@@ -19,7 +19,10 @@ static bool same(const struct kwhy_track_key *x, const struct kwhy_track_key *y)
 	return x->a == y->a && x->b == y->b && x->c == y->c;
 }
 
-/* The place of a key among the recent ones. The numbers of a trace's objects mostly differ in low bits. */
+/*
+ * The slot of a key in map->recent. The numbers of a trace's objects mostly differ in their low bits, so
+ * these choose the slot.
+ */
 static struct kwhy_track_recent *recent_of(struct kwhy_track_map *map, const struct kwhy_track_key *key)
 {
 	uint64_t mixed = (uint64_t)key->a + 5 * (uint64_t)key->b + 11 * (uint64_t)key->c;
@@ -106,9 +109,9 @@ struct kwhy_device kwhy_device_unknown(int32_t index, uint32_t rank)
 }
 
 /*
- * Finds the recording's device with the wanted index and rank on the wanted machine. If no machine is
- * wanted, any matches. A device of an unknown machine matches if no other does; it is then assigned to the
- * wanted machine.
+ * The recording's device with the wanted index, rank and machine; KWHY_NONE: there is none. Without a wanted
+ * machine the first device of any machine is found. If no machine is equal, a device of an unknown machine is
+ * found and gets the wanted machine.
  */
 static uint32_t find_device(struct kwhy_recording *recording, const struct kwhy_track_device *wanted)
 {
@@ -224,7 +227,7 @@ enum kwhy_range_kind kwhy_range_kind_of(const char *name, enum kwhy_range_kind o
 {
 	static const char *const words[] = {"ProfilerStep", "step"};
 
-	if (!strchr("PpSs", *name)) /* true for nearly all names */
+	if (!strchr("PpSs", *name)) /* quick test that nearly all names fail */
 		return otherwise;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		size_t length = strlen(words[i]);

@@ -5,12 +5,18 @@
 #include "base/map.h"
 #include "model/recording.h"
 
-/* A map from keys of up to three numbers to an index. Zero-initialise; end with kwhy_track_map_done(). */
+/*
+ * A map from keys of up to three numbers to an index. Zero-initialise; end with kwhy_track_map_done(). Not
+ * safe for several threads, even to read: finding a key changes the map.
+ */
 struct kwhy_track_key {
 	int64_t a, b, c;
 };
 
-/* Traces look up few keys many times, so those looked up last are kept where no hash is needed. */
+/*
+ * Traces look up few keys many times. The last key for each of these slots is kept, so that it is found
+ * without hashing.
+ */
 enum { KWHY_TRACK_RECENT = 64 };
 
 struct kwhy_track_recent {
@@ -30,11 +36,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_track_map_put(
 	struct kwhy_track_map *map, struct kwhy_track_key key, uint32_t value, struct kwhy_error *error);
 
 /*
- * Devices, processes, threads and streams of a trace while it is read. Each function finds the recording's
- * object with the given numbers, adds it if it is new, and gives its index. Two devices are the same if their
- * indices and ranks are equal and their machines are equal or unknown; so several traces may share a device.
- * A trace with more than KWHY_TRACKS_MAX objects of a kind is refused, so that a malicious file cannot
- * exhaust memory. Set recording, path and source, and the other fields to zero; end with kwhy_tracks_done().
+ * The devices, processes, threads and streams of a trace while it is read. Each kwhy_tracks_...() function
+ * below finds the recording's object with the given numbers, adds it if it is new, and sets *out to its
+ * index. Two devices are the same if their indices and ranks are equal and their machines are equal or one is
+ * unknown, so several traces may have a device in common. A trace with more than KWHY_TRACKS_MAX objects of a
+ * kind is refused, so that a malicious file cannot exhaust memory. Set recording, path and source, and the
+ * other members to zero; end with kwhy_tracks_done().
  */
 #define KWHY_TRACKS_MAX 65536
 
@@ -57,8 +64,8 @@ struct kwhy_trace_begun {
 };
 
 /*
- * Adds a trace to the recording: a source with the given facts, and a process about which nothing is known
- * yet. The path in `source` need not be set.
+ * Adds to the recording a source, with the members of `source` and the path, and a process about which
+ * nothing is known yet.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_trace_begin(struct kwhy_recording *recording, const char *path,
 	struct kwhy_source source, struct kwhy_trace_begun *out, struct kwhy_error *error);
@@ -66,7 +73,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_trace_begin(struct kwhy_recording *recording
 void kwhy_tracks_done(struct kwhy_tracks *tracks);
 KWHY_MUST_USE enum kwhy_status kwhy_tracks_device(struct kwhy_tracks *tracks,
 	const struct kwhy_track_device *device, uint32_t *out, struct kwhy_error *error);
-/* `key` identifies the process within the trace, because processes of several machines may have one pid. */
+/*
+ * `key` distinguishes the processes of the trace: processes of different machines may have the same pid. pid
+ * -1: unknown.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_tracks_process(
 	struct kwhy_tracks *tracks, int64_t key, int64_t pid, uint32_t *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_tracks_thread(struct kwhy_tracks *tracks,
@@ -75,8 +85,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_tracks_stream(struct kwhy_tracks *tracks,
 	const struct kwhy_stream *stream, uint32_t *out, struct kwhy_error *error);
 
 /*
- * Copies a text as valid UTF-8 of at most 1 KiB; the copy lives as long as the recording. NULL: memory is
- * exhausted.
+ * Copies the first 1 KiB of a text, made valid UTF-8 without control characters; the copy lives as long as
+ * the recording. NULL: memory is exhausted.
  */
 const char *kwhy_tracks_text(struct kwhy_tracks *tracks, const char *bytes, size_t length);
 

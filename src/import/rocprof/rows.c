@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Longest trace that is accepted; times that are farther apart come from damage. */
+/* Times further than this (about a year) from the recording's origin are refused as damaged. */
 #define YEAR_NS (366 * INT64_C(86400) * 1000000000)
 
 static const int64_t second_ns = 1000000000;
@@ -14,7 +14,10 @@ static const char wrong_times[] = "its start or end is not a time; skip such row
 static const char backwards[] = "it ends before it starts; skip such rows with --partial, or record again";
 static const char far_away[] = "its times are more than a year from the first; skip such rows with --partial";
 
-/* Sets the origin of the recording from the first time of the first trace. */
+/*
+ * In the first source of a recording, sets the recording's origin to the first row's start, rounded down to a
+ * second.
+ */
 static void choose_origin(struct kwhy_rocprof *rocprof, int64_t time_ns)
 {
 	struct kwhy_recording *recording = rocprof->recording;
@@ -28,8 +31,8 @@ static void choose_origin(struct kwhy_rocprof *rocprof, int64_t time_ns)
 }
 
 /*
- * Checks times and shifts them to the recording's origin. *out_timed false: the profiler has no times for the
- * row, which is left out.
+ * Checks start and end and converts them to ns since the recording's origin. *out_timed false: one of them is
+ * 0, which means that the profiler has no time; the row is counted and must be left out.
  */
 static enum kwhy_status take_times(struct kwhy_rocprof *rocprof, int64_t *start_ns, int64_t *end_ns,
 	bool *out_timed, struct kwhy_error *error)
@@ -51,13 +54,16 @@ static enum kwhy_status take_times(struct kwhy_rocprof *rocprof, int64_t *start_
 	return KWHY_OK;
 }
 
-/* The number if it fits 32 bits; other numbers become `unknown`. */
+/* `value` if it is from 0 to `unknown` - 1; otherwise `unknown`. */
 static uint32_t small(int64_t value, uint32_t unknown)
 {
 	return value >= 0 && value < unknown ? (uint32_t)value : unknown;
 }
 
-/* Number of workgroups of a grid; HSA states the grid in work-items. */
+/*
+ * Number of workgroups (blocks) of a kernel; KWHY_UNKNOWN_BLOCKS: unknown. HSA states the grid in work-items,
+ * so the last workgroup of a dimension may be partly filled.
+ */
 static uint32_t block_count(const struct kwhy_rocprof_kernel *kernel)
 {
 	uint64_t count = 1;
@@ -91,7 +97,8 @@ static uint16_t block_threads(const struct kwhy_rocprof_kernel *kernel)
 enum kwhy_status kwhy_rocprof_name(
 	struct kwhy_rocprof *rocprof, struct kwhy_span name, uint32_t *out_name, struct kwhy_error *error)
 {
-	static const char tail[] = ".kd"; /* ending of the symbol of a kernel descriptor in a code object */
+	static const char tail[] = ".kd"; /* ending of the name of a kernel descriptor, the symbol of a kernel
+					     in a code object */
 	size_t length = name.length;
 
 	if (length > sizeof(tail) && !memcmp(name.bytes + length - 3, tail, 3))
@@ -100,7 +107,10 @@ enum kwhy_status kwhy_rocprof_name(
 		&rocprof->recording->names, &rocprof->mangled, name.bytes, length, out_name, error);
 }
 
-/* Finds out whether a kernel is a collective, once for each name. */
+/*
+ * Sets *out_kind to KWHY_ACTIVITY_COLLECTIVE or KWHY_ACTIVITY_KERNEL by the kernel's name; each distinct name
+ * is matched once.
+ */
 static enum kwhy_status find_kind(
 	struct kwhy_rocprof *rocprof, uint32_t name, uint8_t *out_kind, struct kwhy_error *error)
 {
@@ -117,7 +127,10 @@ static enum kwhy_status find_kind(
 	return kwhy_track_map_put(&rocprof->kinds, key, *out_kind, error);
 }
 
-/* Fills in the fields that kernels and copies share. */
+/*
+ * Sets in *activity what kernels and copies have in common: times, correlation id, graph node and stream.
+ * *out_timed false: the work has no times and must be left out.
+ */
 static enum kwhy_status take_work(struct kwhy_rocprof *rocprof, const struct kwhy_rocprof_work *work,
 	struct kwhy_activity *activity, bool *out_timed, struct kwhy_error *error)
 {
@@ -196,7 +209,10 @@ static size_t direction_of(const struct kwhy_rocprof *rocprof, const struct kwhy
 	return i;
 }
 
-/* Sets the devices of a copy between two GPUs; the copy is assigned to the GPU that it reads from. */
+/*
+ * Called for a copy within or between GPUs. If it is between two GPUs, makes it a peer copy with the
+ * destination as peer; it belongs to the GPU that it reads from.
+ */
 static void set_peer(const struct kwhy_rocprof *rocprof, const struct kwhy_rocprof_copy *copy,
 	struct kwhy_activity *activity)
 {
@@ -268,7 +284,10 @@ bool kwhy_rocprof_is_call(struct kwhy_span name)
 	return false;
 }
 
-/* Fills in the fields that calls and ranges share. */
+/*
+ * Sets in *range what calls and ranges have in common: times, thread and name. *out_timed false: the row has
+ * no times and must be left out.
+ */
 static enum kwhy_status take_host(struct kwhy_rocprof *rocprof, const struct kwhy_rocprof_host *host,
 	struct kwhy_range *range, bool *out_timed, struct kwhy_error *error)
 {

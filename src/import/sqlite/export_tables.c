@@ -7,7 +7,7 @@
 #define TEXT(name) {name, KWHY_COLUMN_TEXT, NULL, NULL}
 #define KEY(name) {name, KWHY_COLUMN_INTEGER, " PRIMARY KEY", NULL}
 #define TEXT_KEY(name) {name, KWHY_COLUMN_TEXT, " PRIMARY KEY", NULL}
-/* A column that refers to the id of a row of another table. */
+/* A column with the id of a row of the table `table`. */
 #define REFERS(name, table) {name, KWHY_COLUMN_INTEGER, " REFERENCES " table, NULL}
 #define TABLE(name, tail) {#name, name##_columns, sizeof(name##_columns) / sizeof(name##_columns[0]), tail}
 /* clang-format on */

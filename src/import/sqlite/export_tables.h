@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * The tables of kwhy's exports to SQLite and Parquet, in an order in which rows refer only to earlier tables;
- * docs/formats/sqlite.md explains each column.
+ * The tables of kwhy's exports to SQLite and Parquet. A table with foreign keys comes after the tables to
+ * which they refer. docs/formats/sqlite.md explains each column.
  */
 enum kwhy_export_table_id {
 	KWHY_TABLE_META,
@@ -33,23 +33,22 @@ enum kwhy_export_type { KWHY_COLUMN_INTEGER, KWHY_COLUMN_REAL, KWHY_COLUMN_TEXT 
 struct kwhy_export_column {
 	const char *name;
 	enum kwhy_export_type type;
-	const char *constraint; /* constraint in SQLite's definition of the column, with a leading space;
+	const char *constraint; /* constraint of the column in SQLite's CREATE TABLE, with a leading space;
 				   NULL: none */
-	const char *in_parquet; /* name in Parquet, where tables share columns and a column has one type;
-				   NULL: `name` */
+	const char *in_parquet; /* name in Parquet, where all tables are in one file and columns of one name
+				   have one type; NULL: `name` */
 };
 
 struct kwhy_export_table {
 	const char *name;
 	const struct kwhy_export_column *columns;
 	size_t count;
-	const char *
-		tail; /* end of SQLite's statement that creates the table, with a leading space; NULL: none */
+	const char *tail; /* end of SQLite's CREATE TABLE, with a leading space; NULL: none */
 };
 
 extern const struct kwhy_export_table kwhy_export_tables[KWHY_TABLE_COUNT];
 
-/* What the exports state as their schema: the key "schema" of the table meta. */
+/* Value of the key "schema" in the table meta of an export, and in the metadata of a Parquet file. */
 #define KWHY_EXPORT_SQLITE_SCHEMA "kwhy.sqlite/1"
 #define KWHY_EXPORT_PARQUET_SCHEMA "kwhy.parquet/1"
 

@@ -5,17 +5,20 @@
 #include "import/sqlite/sqlite.h"
 #include "model/recording.h"
 
-enum {
-	KWHY_SQLITE_META_BYTES = 64
-}; /* bytes for a value of the table meta, with the NUL; longer values are left out */
+/* Room for a value of the table meta, with its NUL; a longer value is ignored. */
+enum { KWHY_SQLITE_META_BYTES = 64 };
 
-/* Gets the value of a key of the table meta of kwhy's exports; empty: there is no such key. */
+/*
+ * Copies the value of a key of the table meta of kwhy's exports to `out`; "": the key is missing, or its
+ * value is too long.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_meta(
 	struct kwhy_sqlite *db, const char *key, char out[KWHY_SQLITE_META_BYTES], struct kwhy_error *error);
 
 /*
- * Sets the recording's clock from its first trace; gives the shift by which times of later traces get its
- * origin. KWHY_E_INPUT: the trace has another clock.
+ * If the export is the recording's first trace, sets the recording's clock and origin from it. Otherwise sets
+ * *out_shift_ns to what must be added to the export's times to count from the recording's origin.
+ * KWHY_E_INPUT: the export has another clock than the recording.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_set_clock(struct kwhy_recording *recording, struct kwhy_sqlite *db,
 	const char *path, int64_t *out_shift_ns, struct kwhy_error *error);

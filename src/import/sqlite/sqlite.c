@@ -13,30 +13,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Name of the SQL function that SQLite calls for each row in kwhy_sqlite_each(). */
+/* Name of the SQL function, on_row(), that kwhy_sqlite_each() makes SQLite call for each row. */
 #define EACH_FUNCTION "kwhy_each"
 
 enum {
-	OPERATIONS_A_CALL = 100000, /* instructions of SQLite's virtual machine between two calls of the
-				       progress handler */
+	OPERATIONS_A_CALL = 100000, /* SQLite calls the progress handler after so many instructions of its
+				       virtual machine */
 	FIRST_CALLS = 100,
-	BYTES_A_CALL = 2000, /* bytes of the file per allowed call of the handler. This allows 50 instructions
-				per byte; reading the whole file takes about 1 per byte */
+	BYTES_A_CALL = 2000, /* one call of the handler is allowed for so many bytes of the file, which allows
+				50 instructions for each byte; reading the whole file takes about 1 */
 	ROW_BYTES_MIN = 6,   /* bytes of the shortest row with a start, an end and a type */
-	ROW_BYTES_USUAL = 24, /* bytes of a short row of a trace, by which the reserved memory is limited */
+	ROW_BYTES_USUAL = 24, /* size of a short row of a trace, bytes; limits the estimate of
+				 kwhy_sqlite_row_count() */
 	SQL_BYTES = 4096
 };
 
 struct kwhy_sqlite {
 	sqlite3 *handle;
 	const char *file;	 /* path of the file */
-	const char *path, *cure; /* path and advice for messages */
+	const char *path, *cure; /* path, or name of the file in messages, and advice for messages */
 	uint64_t file_bytes;
-	uint64_t calls_left; /* number of calls of the progress handler after which it stops SQLite */
+	uint64_t calls_left; /* calls of the progress handler until it stops SQLite */
 	struct walk *walk;   /* the innermost kwhy_sqlite_each() that runs */
 };
 
-/* A run of kwhy_sqlite_each(). */
+/* The state of a call of kwhy_sqlite_each(). */
 struct walk {
 	struct kwhy_sqlite_rows rows;
 	kwhy_sqlite_take take;
@@ -45,7 +46,7 @@ struct walk {
 	struct kwhy_error *error;
 };
 
-/* Limits for an untrusted schema, far above those of every real export. */
+/* Limits (sqlite3_limit()) for an untrusted database, far above what any real export needs. */
 static const struct {
 	int limit, value;
 } limits[] = {
@@ -60,7 +61,7 @@ static const struct {
 	{SQLITE_LIMIT_WORKER_THREADS, 0},
 };
 
-/* See sqlite.org/security.html, "untrusted SQLite database files". */
+/* Settings that sqlite.org/security.html advises for "untrusted SQLite database files". */
 static const struct {
 	int option, on;
 } settings[] = {
@@ -71,7 +72,7 @@ static const struct {
 	{SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
 };
 
-/* Converts SQLite's result codes to a status, with a message that names the file and says what to do. */
+/* Converts SQLite's last error to a status, with a message that names the file and says what to do. */
 static enum kwhy_status database_failed(
 	const struct kwhy_sqlite *db, const char *table, struct kwhy_error *error)
 {
@@ -112,8 +113,8 @@ static int on_progress(void *context)
 }
 
 /*
- * Makes the URI "file:PATH?mode=ro&immutable=1", with which SQLite takes no lock and creates no file next to
- * the database.
+ * Makes the URI "file:PATH?mode=ro&immutable=1", with which SQLite takes no lock and creates no file beside
+ * the database. The caller frees it; NULL: memory is exhausted.
  */
 static char *uri_of(const char *path)
 {
@@ -146,8 +147,8 @@ static bool has_bytes(const char *path, const char *suffix)
 }
 
 /*
- * Refuses a file that has a write-ahead log or journal next to it. SQLite opens the file as immutable, and
- * would then ignore the rows in that log.
+ * Refuses a file with a write-ahead log or rollback journal beside it that is not empty. SQLite opens the
+ * file as immutable and would ignore it, so rows would be missing or wrong.
  */
 static enum kwhy_status check_siblings(const struct kwhy_sqlite *db, struct kwhy_error *error)
 {
@@ -329,10 +330,7 @@ static void note_column(const struct kwhy_sqlite_column *column, const char *fou
 		*name = column->older;
 }
 
-/*
- * Finds the columns that the table has, and the names that they have in this file; [i] NULL: column i is
- * missing.
- */
+/* Finds by which name the table has each wanted column; names[i] NULL: it lacks column i. */
 static enum kwhy_status find_columns(struct kwhy_sqlite *db, const struct kwhy_sqlite_table *table,
 	const char *names[KWHY_SQLITE_COLUMNS_MAX], struct kwhy_error *error)
 {
@@ -358,7 +356,7 @@ static enum kwhy_status find_columns(struct kwhy_sqlite *db, const struct kwhy_s
 	return status;
 }
 
-/* Writes "start", NULL, ...; NULL stands for a missing column. */
+/* Writes the SQL list of the wanted columns: "start", NULL, ...; a column that the table lacks is NULL. */
 static void write_columns(struct kwhy_text *sql, const struct kwhy_sqlite_table *table,
 	const char *const names[KWHY_SQLITE_COLUMNS_MAX])
 {
@@ -381,7 +379,10 @@ static void write_select(struct kwhy_text *sql, const struct kwhy_sqlite_table *
 		kwhy_text_addf(sql, " WHERE %s = ?1", key);
 }
 
-/* Writes a statement that has no result, and calls on_row() with the columns of each row. */
+/*
+ * Writes a SELECT that calls on_row() with the wanted columns of each row. on_row() gives NULL, so the SELECT
+ * has no result.
+ */
 static void write_each(struct kwhy_text *sql, const struct kwhy_sqlite_table *table,
 	const char *const names[KWHY_SQLITE_COLUMNS_MAX])
 {
@@ -501,7 +502,7 @@ size_t kwhy_sqlite_row_count(struct kwhy_sqlite *db, const char *table)
 	sqlite3_stmt *statement = NULL;
 	uint64_t count = 0, most = db->file_bytes / ROW_BYTES_USUAL;
 
-	/* in two queries, since a query of both reads the whole table */
+	/* two subqueries, since SQLite reads the whole table for one query of both max() and min() */
 	kwhy_text_addf(&sql, "SELECT (SELECT max(rowid) FROM \"%s\") - (SELECT min(rowid) FROM \"%s\") + 1",
 		table, table);
 	if (!sql.failed && sqlite3_prepare_v2(db->handle, sql.data, -1, &statement, NULL) == SQLITE_OK &&
@@ -512,13 +513,13 @@ size_t kwhy_sqlite_row_count(struct kwhy_sqlite *db, const char *table)
 	return (size_t)(count < most ? count : most);
 }
 
-/* 2^53; up to this number a double holds all integers exactly */
+/* 2^53: a double holds all integers up to this one exactly */
 static const double exact_limit = 9007199254740992.0;
 
 /*
- * A field as an sqlite3_value, which gives both its type and its content, whereas SQLite's column functions
- * need one call for the type and one for the content. A column's value may be read like any other value
- * because the connection has no mutexes (SQLITE_OPEN_NOMUTEX).
+ * A field of the row as an sqlite3_value, from which type and content are read without a further call for
+ * each field. It may be read although sqlite3_column_value() gives an unprotected value, because the
+ * connection has no mutexes (SQLITE_OPEN_NOMUTEX).
  */
 static sqlite3_value *value_of(const struct kwhy_sqlite_rows *rows, size_t column)
 {

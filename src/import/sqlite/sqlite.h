@@ -11,19 +11,19 @@
 #include <stdint.h>
 
 /*
- * An untrusted SQLite file, opened read-only. Rows of plain tables can be read, by the columns that a table
- * has. Views, virtual tables and triggers are refused, and the work for a query is limited in proportion to
- * the size of the file. Only one thread at a time may use it.
+ * An untrusted SQLite file, opened read-only. Only rows of plain tables can be read; views, virtual tables
+ * and triggers are refused. The work of all queries together is limited in proportion to the size of the
+ * file. Only one thread at a time may use it.
  */
 struct kwhy_sqlite;
 
 /*
- * A column to select. If the table lacks it, its values are unknown. "rowid" is SQLite's own number of the
- * row.
+ * A column to select. If the table lacks it, reading its fields gives false. "rowid" is SQLite's own number
+ * of a row.
  */
 struct kwhy_sqlite_column {
 	const char *name;
-	const char *older; /* name of the column in other versions; NULL: the name is always the same */
+	const char *older; /* name of the column in other versions of the format; NULL: none */
 };
 
 struct kwhy_sqlite_table {
@@ -39,12 +39,13 @@ struct kwhy_sqlite_rows {
 	struct kwhy_sqlite *db;
 	const char *table;
 	struct sqlite3_stmt *statement;
-	struct sqlite3_value **values; /* the row's fields in kwhy_sqlite_each(); else NULL */
-	uint64_t number;	       /* number of the row, from 1 */
-	unsigned present;	       /* bit i: the table has column i */
+	struct sqlite3_value *
+		*values;  /* the current row's fields inside kwhy_sqlite_each(), otherwise NULL */
+	uint64_t number;  /* number of rows read so far, which is the current row's number */
+	unsigned present; /* bit i: the table has column i */
 };
 
-/* A file to open; all texts are valid until it is closed. */
+/* A file to open. Its texts must stay valid until kwhy_sqlite_close(). */
 struct kwhy_sqlite_file {
 	const char *path;
 	const char *shown; /* name of the file in messages, such as the name of the report from which it was
@@ -56,51 +57,59 @@ KWHY_MUST_USE enum kwhy_status kwhy_sqlite_open(
 void kwhy_sqlite_close(struct kwhy_sqlite *db);
 
 /*
- * Lists the names of the plain tables that begin with `prefix`, in order, each followed by a NUL; at most
- * 4,096.
+ * Writes to `out` the names of the plain tables that begin with `prefix`, sorted, each followed by a NUL; at
+ * most 4,096 names.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_tables(
 	struct kwhy_sqlite *db, const char *prefix, struct kwhy_text *out, struct kwhy_error *error);
 
 /*
- * Gets whether a plain table of that name exists. If something else has that name, it returns KWHY_E_INPUT.
+ * Sets *out_has to whether the file has a plain table of that name. KWHY_E_INPUT: the name is that of a view
+ * or another object.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_has(
 	struct kwhy_sqlite *db, const char *table, bool *out_has, struct kwhy_error *error);
 
-/* Gets whether that column is the table's integer primary key, by which rows are found quickly. */
+/*
+ * Sets *out_is_key to whether the column is the table's integer primary key, by which SQLite finds a row
+ * without reading the table.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_is_key(struct kwhy_sqlite *db, const char *table,
 	const char *column, bool *out_is_key, struct kwhy_error *error);
 
 /*
- * Takes a row of kwhy_sqlite_each(). It may open and step through other rows of the same database. Any status
- * but KWHY_OK ends the reading.
+ * Called by kwhy_sqlite_each() with each row. It may open and read other rows of the same database. Any
+ * status but KWHY_OK ends the reading.
  */
 typedef enum kwhy_status (*kwhy_sqlite_take)(
 	void *context, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error);
 
 /*
- * Calls take(context) for each row of a table, and returns its first status that is not KWHY_OK. *out_found
- * false: the table does not exist. This is faster than stepping through rows, because SQLite calls take()
- * from its own loop, without a return and a look-up of each field for every row.
+ * Calls take() with `context` for each row of a table, until a call fails; returns its status. *out_found
+ * false: the table does not exist. It is faster than kwhy_sqlite_rows_next(), because SQLite calls take()
+ * from its own loop with all fields at hand.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_each(struct kwhy_sqlite *db, const struct kwhy_sqlite_table *table,
 	kwhy_sqlite_take take, void *context, bool *out_found, struct kwhy_error *error);
 
 /*
- * Approximate number of rows of a table, for reserving memory, from its lowest and its highest row number. It
- * is at most the number of rows of 24 bytes that fit in the file. 0: unknown, or the table does not exist.
+ * Estimate of the number of rows of a table, for reserving memory: its highest row number minus its lowest
+ * plus 1, but at most as many rows as fit in the file at 24 bytes each. 0: unknown, or the table does not
+ * exist.
  */
 size_t kwhy_sqlite_row_count(struct kwhy_sqlite *db, const char *table);
 
-/* Opens the rows of a table. *out_found false: the table does not exist, and `rows` need not be closed. */
+/*
+ * Opens the rows of a table for kwhy_sqlite_rows_next(). *out_found false: the table does not exist, and
+ * `rows` need not be closed.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_open(struct kwhy_sqlite *db,
 	const struct kwhy_sqlite_table *table, struct kwhy_sqlite_rows *rows, bool *out_found,
 	struct kwhy_error *error);
 
 /*
- * Opens the rows whose column `key` has the value that kwhy_sqlite_rows_bind() sets. kwhy_sqlite_rows_bind()
- * may be called again with other values.
+ * Opens the rows whose column `key` has a certain value, which kwhy_sqlite_rows_bind() sets and may set anew
+ * any number of times.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_open_by(struct kwhy_sqlite *db,
 	const struct kwhy_sqlite_table *table, const char *key, struct kwhy_sqlite_rows *rows,
@@ -112,14 +121,17 @@ void kwhy_sqlite_rows_close(struct kwhy_sqlite_rows *rows);
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_next(
 	struct kwhy_sqlite_rows *rows, bool *out_row, struct kwhy_error *error);
 
-/* Get a field of the row. False: the column is missing or has another type. */
+/*
+ * Get a field of the current row. False: the table lacks the column, or the field has another type or is
+ * NULL.
+ */
 bool kwhy_sqlite_integer(const struct kwhy_sqlite_rows *rows, size_t column, int64_t *out);
 bool kwhy_sqlite_number(
-	const struct kwhy_sqlite_rows *rows, size_t column, double *out); /* gets integers and reals */
+	const struct kwhy_sqlite_rows *rows, size_t column, double *out); /* a REAL or an INTEGER */
 bool kwhy_sqlite_text(
 	const struct kwhy_sqlite_rows *rows, size_t column, const char **out_bytes, size_t *out_length);
 
-/* Gets a text field, copied as by kwhy_tracks_text(). NULL: there is none, or memory is exhausted. */
+/* A text field, copied by kwhy_tracks_text(); NULL: there is none, or memory is exhausted. */
 const char *kwhy_sqlite_kept_text(
 	const struct kwhy_sqlite_rows *rows, size_t column, struct kwhy_tracks *tracks);
 

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads kwhy's own SQLite export (docs/formats/sqlite.md): what ran, and the readings of meters. */
+/*
+ * This file reads kwhy's own SQLite export (docs/formats/sqlite.md): activities, calls, ranges, readings of
+ * meters, work and coverage. The accounts and findings in the export are not read.
+ */
 
 struct tables {
 	struct kwhy_recording *recording;
@@ -19,13 +22,13 @@ struct tables {
 	struct kwhy_tracks tracks;
 	int64_t shift_ns;
 	struct kwhy_track_map machines, processes, devices, streams,
-		names;	       /* from ids to rows of the recording */
-	uint8_t *states_class; /* [class_capacity] for each name: 0: not looked up yet; 1: the name does not
-				  determine the class of a call; 2: it does */
+		names;	       /* from the ids in the file to indices in the recording */
+	uint8_t *states_class; /* [class_capacity] for each name of the recording, whether it determines the
+				  class of a call; 0: not looked up yet, 1: no, 2: yes */
 	size_t class_capacity;
 	const struct table *reading;
 	uint64_t rows;
-	/* words of columns, in the order of their enumerations */
+	/* words in the file for the values of enumerations, by value */
 	const char *kinds[KWHY_ACTIVITY_KIND_COUNT], *copies[KWHY_COPY_KIND_COUNT];
 	const char *memories[KWHY_MEMORY_KIND_COUNT], *classes[KWHY_CALL_CLASS_COUNT];
 	const char *host_kinds[KWHY_HOST_KIND_COUNT];
@@ -44,7 +47,7 @@ static int64_t integer(const struct kwhy_sqlite_rows *rows, size_t column, int64
 	return kwhy_sqlite_integer(rows, column, &value) ? value : unknown;
 }
 
-/* Returns a number from 0 to `unknown` - 1; other values become `unknown`. */
+/* The number in a column if it is from 0 to `unknown` - 1; otherwise `unknown`. */
 static uint32_t small(const struct kwhy_sqlite_rows *rows, size_t column, uint32_t unknown)
 {
 	int64_t value = integer(rows, column, -1);
@@ -52,7 +55,7 @@ static uint32_t small(const struct kwhy_sqlite_rows *rows, size_t column, uint32
 	return value >= 0 && value < unknown ? (uint32_t)value : unknown;
 }
 
-/* The position of a text in a list; 0 if the list does not contain it. */
+/* The index in `words` of the text in a column; 0 if it is not among them. */
 static size_t word(const struct kwhy_sqlite_rows *rows, size_t column, const char *const *words, size_t count)
 {
 	const char *bytes;
@@ -71,7 +74,10 @@ static enum kwhy_status put(struct kwhy_track_map *map, const struct kwhy_sqlite
 	return kwhy_track_map_put(map, (struct kwhy_track_key){.a = integer(rows, 0, -1)}, row, error);
 }
 
-/* The row of the recording to which an id refers; KWHY_NONE: the column is NULL, or its id is unknown. */
+/*
+ * The index in the recording that belongs to the id in a column; KWHY_NONE: the column is NULL, or the id is
+ * unknown.
+ */
 static uint32_t find(const struct kwhy_track_map *map, const struct kwhy_sqlite_rows *rows, size_t column)
 {
 	uint32_t row;
@@ -275,7 +281,10 @@ static enum kwhy_status read_activity(
 	return kwhy_recording_add_activity(tables->recording, &activity, error);
 }
 
-/* Finds the thread of a row of the host; KWHY_NONE: the row states no thread. */
+/*
+ * Finds the thread of a row of the host, by the process in process_column and the thread number in the next
+ * column. KWHY_NONE: the row states no known process.
+ */
 static enum kwhy_status find_thread(struct tables *tables, const struct kwhy_sqlite_rows *rows,
 	size_t process_column, uint32_t *out_thread, struct kwhy_error *error)
 {
@@ -288,7 +297,7 @@ static enum kwhy_status find_thread(struct tables *tables, const struct kwhy_sql
 	return kwhy_tracks_thread(&tables->tracks, &thread, out_thread, error);
 }
 
-/* Whether the name of a call determines its class. Looked up once for each name. */
+/* Sets *out to whether the name of a call determines its class. Each distinct name is looked up once. */
 static enum kwhy_status states_class(
 	struct tables *tables, uint32_t name, bool *out, struct kwhy_error *error)
 {
@@ -325,8 +334,8 @@ static enum kwhy_status read_call(
 	if (name == KWHY_NONE || thread == KWHY_NONE)
 		return kwhy_sqlite_row_fail(rows, error, "its name or process is missing; export it again");
 	/*
-	 * a class that follows from the name is not stored here but set later, because the work of the call
-	 * may change it
+	 * A class that follows from the name is not taken from the file: kwhy_recording_finish() sets it,
+	 * since the work that the call launched may change it.
 	 */
 	status = states_class(tables, name, &stated, error);
 	if (status)
@@ -454,7 +463,7 @@ static const struct kwhy_sqlite_column work_columns[] = {{"unit", NULL}, {"count
 static const struct kwhy_sqlite_column coverage_columns[] = {
 	{"start_ns", NULL}, {"end_ns", NULL}, {"device_id", NULL}};
 
-/* The tables in an order in which rows refer only to earlier tables. */
+/* The tables that are read. A table with ids of others comes after them. */
 static const struct table table_list[] = {
 	{{"machine", machine_columns, 2}, read_machine},
 	{{"process", process_columns, 6}, read_process},

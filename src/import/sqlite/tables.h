@@ -6,8 +6,8 @@
 #include "import/sqlite/sqlite.h"
 
 /*
- * Reads a database with the tables of kwhy's exports as a trace of that format: an SQLite export, or a
- * database that was made of an export in another format.
+ * Reads a database with the tables of kwhy's exports as a trace, and records `format` as the format of the
+ * source: the database is an SQLite export, or was made from a Parquet export.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_read_export(struct kwhy_recording *recording,
 	const struct kwhy_sqlite_file *file, enum kwhy_trace_format format, struct kwhy_error *error);

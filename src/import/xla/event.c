@@ -11,8 +11,8 @@ static bool starts(const char *text, const char *start)
 }
 
 /*
- * Reads a number of at most 9 digits that is followed by the text's end or by one of the bytes in `ends`. -1:
- * no such number.
+ * The number of at most 9 digits at the start of a text, if the end of the text or one of the bytes in `ends`
+ * follows it; otherwise -1.
  */
 static int64_t number_before(const char *text, const char *ends)
 {
@@ -49,12 +49,12 @@ int64_t kwhy_xla_stream(const char *line)
 }
 
 /*
- * Names by which XLA's collectors of CUPTI and ROCm denote events of a stream that are not kernels. The first
- * row whose text begins the event's name applies.
+ * Beginnings of the names that XLA's collectors (of CUPTI and ROCm) give events of a stream that are not
+ * kernels. The first row that fits applies; an event without a row is a kernel.
  */
 static const struct {
 	const char *name;
-	enum kwhy_activity_kind kind; /* KWHY_ACTIVITY_KIND_COUNT: the event is no work of the device */
+	enum kwhy_activity_kind kind; /* KWHY_ACTIVITY_KIND_COUNT: the event is not an activity */
 	enum kwhy_copy_kind copy_kind;
 } kinds[] = {
 	{"MemcpyH2D", KWHY_ACTIVITY_COPY, KWHY_COPY_H2D},
@@ -88,7 +88,10 @@ bool kwhy_xla_activity_read(const char *name, struct kwhy_activity *activity)
 	return true;
 }
 
-/* Finds "key:value" in a text and gives the value; *out_length 0: the text has no such key. */
+/*
+ * The value of a key in a text such as "regs:32 grid:108,1,1"; `key` includes the colon. *out_length 0: the
+ * text lacks the key.
+ */
 static const char *value_of(const char *text, size_t length, const char *key, size_t *out_length)
 {
 	size_t key_length = strlen(key);
@@ -108,8 +111,8 @@ static const char *value_of(const char *text, size_t length, const char *key, si
 }
 
 /*
- * Reads a whole number of up to 18 digits. `otherwise` if the text is something else or the number is not
- * below `limit`.
+ * The number in a text of 1 to 18 digits; `otherwise` if the text is anything else or the number is not below
+ * `limit`.
  */
 static int64_t number_of(const char *text, size_t length, int64_t limit, int64_t otherwise)
 {
@@ -134,8 +137,8 @@ static int64_t number_at(const char *text, size_t length, const char *key, int64
 }
 
 /*
- * Product of the numbers of "key:108,1,1". `otherwise` if the key is missing or the product is 0 or not below
- * `limit`.
+ * Product of the numbers after a key, as in "grid:108,1,1"; `otherwise` if the key is missing or the product
+ * is 0 or not below `limit`.
  */
 static int64_t product_at(const char *text, size_t length, const char *key, int64_t limit, int64_t otherwise)
 {
@@ -222,8 +225,8 @@ void kwhy_xla_details_read(const struct kwhy_xla_details *details, struct kwhy_a
 }
 
 /*
- * Whether the name is that of a CUDA or HIP call, such as "cuLaunchKernel" or "hipMemcpy": a prefix before a
- * capital letter.
+ * Whether a name is that of a CUDA or HIP call, such as "cuLaunchKernel" or "hipMemcpy": "cuda", "cu" or
+ * "hip" before a capital letter, without a colon or space.
  */
 static bool is_call(const char *name, size_t length)
 {

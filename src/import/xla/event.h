@@ -6,9 +6,9 @@
 #include "model/recording.h"
 
 /*
- * Interprets the events of XLA's profiler, which JAX and TensorFlow use. The profiler writes two formats,
- * Chrome JSON (trace.json.gz) and protocol buffers (.xplane.pb), with the same names and texts. Processes and
- * threads in JSON are called planes and lines in protocol buffers.
+ * This header interprets the events of XLA's profiler, which JAX and TensorFlow use. The profiler writes the
+ * same names and texts in two formats: Chrome JSON (trace.json.gz), with processes and threads, and protocol
+ * buffers (.xplane.pb), where these are called planes and lines.
  */
 
 /*
@@ -16,7 +16,7 @@
  * GPU's.
  */
 int32_t kwhy_xla_gpu(const char *process);
-/* Whether a process or plane holds the threads of the host. */
+/* Whether a process or plane of that name contains threads of the host. */
 bool kwhy_xla_is_host(const char *process);
 /*
  * The stream number in the name of a thread or line, such as 13 in "Stream #13(Compute,MemcpyD2D)"; -1: the
@@ -26,12 +26,13 @@ bool kwhy_xla_is_host(const char *process);
 int64_t kwhy_xla_stream(const char *line);
 
 /*
- * Sets the kind of a stream's event, and the direction of a copy, by the event's name. False: the event is an
- * allocation or a note of the profiler, not work of the device.
+ * Sets the kind of an activity, and the direction of a copy, by the name of an event of a stream; an unknown
+ * name leaves them unchanged (a kernel). False: the event is an allocation or a note of the profiler and not
+ * an activity.
  */
 bool kwhy_xla_activity_read(const char *name, struct kwhy_activity *activity);
 
-/* The texts that describe an event of a stream; `bytes` NULL: the event has none of that kind. */
+/* The texts that describe an event of a stream; `bytes` NULL: the event lacks the text. */
 struct kwhy_xla_details {
 	struct kwhy_span kernel; /* "regs:32 static_shared:0 dynamic_shared:0 grid:108,1,1 block:128,1,1" */
 	struct kwhy_span copy;	 /* "kind_src:pageable kind_dst:device size:4096" */
@@ -39,8 +40,8 @@ struct kwhy_xla_details {
 };
 
 /*
- * Reads the launch of a kernel, or the size and memories of a copy or memset. If kwhy_xla_activity_read()
- * took the event for a kernel but these texts describe only a copy or memset, its kind is corrected.
+ * Reads registers, shared memory, grid and block of a kernel, or size and memory kinds of a copy or memset.
+ * An activity that counts as a kernel but has only the text of a copy or memset becomes a copy or memset.
  */
 void kwhy_xla_details_read(const struct kwhy_xla_details *details, struct kwhy_activity *activity);
 
@@ -52,7 +53,10 @@ enum kwhy_xla_host_kind {
 
 enum kwhy_xla_host_kind kwhy_xla_host_kind(const char *name, size_t length);
 
-/* The parts of a Python frame's name; line 0: unknown. */
+/*
+ * The parts of the name of a Python frame, "$train.py:54 step". line 0 and file_length 0: the name has no
+ * file and line.
+ */
 struct kwhy_xla_frame {
 	const char *file, *function;
 	size_t file_length, function_length;
