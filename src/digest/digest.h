@@ -12,15 +12,15 @@
 #include <stdint.h>
 
 /*
- * The digest of one rank: the figures of the rank's report, in a SQLite file of at most
- * KWHY_DIGEST_BYTES_MAX bytes (docs/formats/digest.md). Digests of any number of ranks are joined by
- * digest/job.h. Once made or read, a digest is read-only. All its memory lies in its arena.
+ * The digest of one rank: the figures of its report, in an SQLite file of at most KWHY_DIGEST_BYTES_MAX bytes
+ * (docs/formats/digest.md). digest/job.h joins the digests of any number of ranks. Its rows and texts are
+ * owned by its arena. Once made or read, it is not changed, so any number of threads may read it.
  */
 #define KWHY_DIGEST_SCHEMA "kwhy.digest/1"
 
 enum {
 	KWHY_DIGEST_BYTES_MAX = 100000,
-	/* "kwhD", which SQLite keeps in the file's header, so that digests are known by their first bytes */
+	/* "kwhD": SQLite's application id, which is in the first KWHY_DIGEST_HEAD_BYTES of the file */
 	KWHY_DIGEST_APPLICATION = 0x6b776844,
 	KWHY_DIGEST_HEAD_BYTES = 72
 };
@@ -37,9 +37,9 @@ struct kwhy_digest {
 void kwhy_digest_done(struct kwhy_digest *digest);
 
 /*
- * Whether a digest that keeps this share of its collectives keeps those with this sequence number. All ranks
- * choose the same numbers, and a smaller share chooses among those of a larger one. The choice is random:
- * every second or fourth number would be the same layer or bucket in each step.
+ * Whether a digest that keeps the share `ratio` of its collectives keeps those with this sequence number. All
+ * ranks keep the same numbers, and the numbers of a smaller share are among those of a larger one. The choice
+ * is pseudorandom, because every second or fourth number would be the same layer or bucket in each step.
  */
 static inline bool kwhy_digest_keeps(int64_t sequence, double ratio)
 {
@@ -59,8 +59,8 @@ enum kwhy_digest_table_id {
 };
 
 /*
- * Adds a row whose values are all unknown; NULL: out of memory. The row's address is valid until the next row
- * of this table is added.
+ * Adds a row with all values unknown to a table of the digest; NULL: memory is exhausted. The pointer is
+ * valid until the next row of this table is added.
  */
 void *kwhy_digest_add_row(
 	const struct kwhy_digest_table *table, struct kwhy_digest *digest, struct kwhy_error *error);
@@ -71,12 +71,15 @@ void *kwhy_digest_add_row(
 /* Whether these bytes are the beginning of a digest file. */
 bool kwhy_digest_is_one(const unsigned char *head, size_t length);
 
-/* Whether the digest is of a single device, which nothing used. */
+/*
+ * Whether the digest is of a single device on which nothing ran: its rank is unknown, and its one device has
+ * a UUID and no busy time.
+ */
 bool kwhy_digest_is_unused(const struct kwhy_digest *digest);
 
 /*
- * Reads the tables that a report over several digests needs: from `digest` to `lost` in the order of
- * KWHY_DIGEST_TABLES. The file is not trusted. KWHY_E_INPUT: the file is damaged or has another schema.
+ * Reads the tables that a report over several digests needs: those from `digest` to `lost` in
+ * KWHY_DIGEST_TABLES. KWHY_E_INPUT: the file, which is not trusted, is damaged or has another schema.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_digest_read_sums(
 	const char *path, struct kwhy_digest *out, struct kwhy_error *error);

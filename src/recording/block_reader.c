@@ -18,8 +18,8 @@ static enum kwhy_status fail_system(const char *path, struct kwhy_error *error)
 }
 
 /*
- * Reads the file from its start. Fewer bytes than requested: the file has become shorter. -1: errno has the
- * reason.
+ * Reads up to `bytes` bytes from the current position of `fd` and returns their number; fewer: the file has
+ * become shorter. -1: errno has the reason.
  */
 static ssize_t read_all(int fd, unsigned char *out, size_t bytes)
 {
@@ -40,8 +40,8 @@ static ssize_t read_all(int fd, unsigned char *out, size_t bytes)
 }
 
 /*
- * Copies the file to memory. It is not mapped, because reading a mapping that another program truncates would
- * end this program by SIGBUS.
+ * Reads the file into memory. It is not mapped: if another program shortened a mapped file, reading the
+ * mapping would end this program by SIGBUS.
  */
 static enum kwhy_status load(
 	struct kwhy_block_reader *reader, int fd, const char *path, struct kwhy_error *error)
@@ -105,7 +105,7 @@ bool kwhy_block_reader_probe(const void *bytes, size_t length)
 	return length >= sizeof(magic) && !memcmp(bytes, &magic, sizeof(magic));
 }
 
-/* States what is wrong with a block's header; NULL: it is valid. */
+/* What is wrong with the header of a block, for messages; NULL: it is valid. */
 static const char *header_fault(const struct kwhy_wire_header *header)
 {
 	if (header->magic != KWHY_WIRE_MAGIC)
@@ -175,8 +175,8 @@ static int give_damage(
 }
 
 /*
- * Whether another recording begins at this offset, which is so if the block there is the first one of its
- * writer.
+ * Whether another recording begins at this offset, where a valid header is: whether its block is the first of
+ * its writer.
  */
 static bool begins_at(const struct kwhy_block_reader *reader, size_t at)
 {
@@ -184,10 +184,10 @@ static bool begins_at(const struct kwhy_block_reader *reader, size_t at)
 }
 
 /*
- * Returns the bytes up to `end` as damaged, with the reason `damage`. `due`: the block's stated end, or the
- * end of its header if the header is damaged. If another recording file begins at `end`, before `due`, files
- * were concatenated and the first ends inside this block because its writer was killed; the block is then
- * reported as truncated (is_cut).
+ * Gives the bytes up to `end`, the next valid header or the end of the file, as damaged, for the reason
+ * `damage`. `due` is the end that the block's header states, or the end of the header itself if that is
+ * damaged. If another recording begins at `end`, before `due`, files were concatenated and the first one ends
+ * inside this block, because its writer was killed; the block then counts as truncated (is_cut).
  */
 static int give_until(
 	struct kwhy_block_reader *reader, struct kwhy_block *out, const char *damage, size_t due, size_t end)
@@ -198,8 +198,9 @@ static int give_until(
 }
 
 /*
- * Returns the bytes up to `end` of a block whose length extends past the end of the file. The block is
- * truncated if the file, or the first of concatenated files, ends at `end`; otherwise its length is wrong.
+ * Gives the bytes up to `end`, the next valid header or the end of the file, of a block whose stated length
+ * extends past the end of the file. If `end` is the end of the file, or of the first of concatenated files,
+ * the block is truncated; otherwise its length is wrong.
  */
 static int give_short(struct kwhy_block_reader *reader, struct kwhy_block *out, size_t end)
 {
@@ -210,7 +211,7 @@ static int give_short(struct kwhy_block_reader *reader, struct kwhy_block *out, 
 		is_cut, end);
 }
 
-/* Makes space for the unpacked records of a packed block. */
+/* Allocates memory for the decompressed records of a block. -1: memory is exhausted. */
 static int reserve(struct kwhy_block_reader *reader, size_t bytes, struct kwhy_error *error)
 {
 	if (!reader->zstd)
@@ -251,7 +252,7 @@ static int give_block(struct kwhy_block_reader *reader, const struct kwhy_wire_h
 		damage = "the checksum of the block's records is wrong";
 	else if (header->codec == KWHY_WIRE_ZSTD && unpack(reader, header, payload, &damage, error))
 		return -1;
-	if (damage) /* the stated length may be wrong, so the search for the next header begins here */
+	if (damage) /* the stated length may be wrong, so the next header is searched from here on */
 		return give_until(
 			reader, out, damage, end, find_header(reader, reader->at + sizeof(*header)));
 	*out = (struct kwhy_block){.offset = reader->at,

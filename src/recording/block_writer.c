@@ -31,15 +31,15 @@ static bool has_its_file(const struct kwhy_block_writer *writer)
 	return !fstat(writer->fd, &facts) && facts.st_dev == writer->device && facts.st_ino == writer->inode;
 }
 
-/* The memory in which records of a kind are gathered. It begins with space for the header of their block. */
+/* The memory for the records of a kind. Before them it has space for the header of their block. */
 static unsigned char *share_of(const struct kwhy_block_writer *writer, unsigned kind)
 {
 	return writer->memory + (size_t)kind * (writer->share_bytes + sizeof(struct kwhy_wire_header));
 }
 
 /*
- * Writes with the signal SIGXFSZ blocked. At the process's limit on file sizes the write then fails, while
- * the signal would end the program.
+ * Writes with SIGXFSZ blocked and removes the signal if the write raised it. So at the process's limit on
+ * file sizes the write fails with EFBIG, and the signal does not end the program.
  */
 static ssize_t write_unsignalled(int fd, const void *bytes, size_t length)
 {
@@ -87,7 +87,10 @@ static bool may_write(struct kwhy_block_writer *writer, size_t bytes)
 	return !writer->full && !writer->failure;
 }
 
-/* Compresses a payload in place, if that makes it smaller. Returns the length to store. */
+/*
+ * Compresses a payload in place if that makes it smaller. Returns the length to store, which is raw_bytes if
+ * it stays uncompressed.
+ */
 static uint32_t pack(struct kwhy_block_writer *writer, unsigned char *payload, uint32_t raw_bytes)
 {
 	size_t length = writer->pack
@@ -179,8 +182,8 @@ void kwhy_block_writer_flush(struct kwhy_block_writer *writer)
 }
 
 /*
- * Writes the number of lost records even beyond the size limit, so that a recording at its limit reports
- * them.
+ * Adds a LOST record if records were lost. It lifts the size limit for this, so that a recording at its limit
+ * states them.
  */
 static void say_lost(struct kwhy_block_writer *writer)
 {

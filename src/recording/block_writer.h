@@ -9,52 +9,53 @@
 #include <sys/types.h>
 
 /*
- * Gathers records by kind in memory that the caller provides. It appends a block to the file when the memory
- * of a kind is full, and for each kind on a flush. It allocates nothing, takes no lock, and needs one write
- * and four small system calls for each block, so that it can run inside other people's programs. Only one
- * thread at a time may use it.
+ * Gathers records by kind in memory that the caller provides. When the memory of a kind is full, and for each
+ * kind on a flush, it appends a block to the file. It runs inside other people's programs, so it allocates
+ * nothing, takes no lock, and makes one write and four other system calls for each block. Only one thread at
+ * a time may use it.
  *
- * The first failed write is permanent: from then on records are counted as lost and nothing is written, so
- * that the earlier blocks stay readable. The failure is EBADF if the descriptor refers to another file,
- * because the program has closed it and opened a file of its own. It is EFBIG at the process's limit on file
- * sizes; the program then gets no SIGXFSZ.
+ * The first failed write is final: from then on records are only counted as lost, so that the earlier blocks
+ * stay readable. The failure is EBADF if the descriptor refers to another file, because the program has
+ * closed it and opened a file of its own; it is EFBIG at the process's limit on file sizes, and the program
+ * then gets no SIGXFSZ.
  */
 struct kwhy_block_writer {
-	int fd; /* opened for appending, by the caller */
+	int fd; /* opened by the caller for appending */
 	dev_t device;
-	ino_t inode; /* device and inode identify the file that `fd` was opened for */
+	ino_t inode; /* device, inode: the file for which the writer was made */
 	uint64_t writer, sequence;
 	uint64_t records, lost_records;
 	uint64_t written_bytes, limit_bytes; /* limit_bytes 0: no limit */
 	int failure;			     /* errno of the first failed write; 0: no write failed */
-	bool full;			     /* limit_bytes is reached */
-	/* For each of the KWHY_WIRE_KIND_COUNT kinds: a header and then share_bytes for records. */
+	bool full; /* a block would have exceeded limit_bytes; later records are lost */
+	/* For each of the KWHY_WIRE_KIND_COUNT kinds: space for a header and for share_bytes of records. */
 	unsigned char *memory;
 	uint32_t share_bytes;
 	uint32_t used_bytes[KWHY_WIRE_KIND_COUNT], counts[KWHY_WIRE_KIND_COUNT];
 	/*
-	 * Compresses a payload into at most `space` bytes and returns the compressed length; 0: it would not
-	 * get smaller. A NULL function: payloads are stored uncompressed.
+	 * Compresses a payload into at most `space` bytes at `packed` and returns their number; 0: it does
+	 * not fit. NULL instead of a function: payloads are stored uncompressed.
 	 */
 	size_t (*pack)(void *context, void *packed, size_t space, const void *payload, size_t length);
 	void *pack_context;
-	unsigned char *packed; /* output buffer for `pack`, of share_bytes */
+	unsigned char *packed; /* the buffer `packed` of pack(), of share_bytes */
 };
 
-/* Memory that a writer needs in bytes: for each kind a header and `share_bytes` for records. */
+/* Size of the memory that kwhy_block_writer_init() needs, in bytes. */
 #define KWHY_BLOCK_WRITER_BYTES(share_bytes) \
 	((size_t)KWHY_WIRE_KIND_COUNT * ((share_bytes) + sizeof(struct kwhy_wire_header)))
 
 /*
- * share_bytes is the space for records of each kind: a multiple of 8, from 4 KiB to
- * KWHY_WIRE_BLOCK_LIMIT_BYTES. Names that do not fit are cut.
+ * share_bytes is the space for the records of each kind: a multiple of 8, from 4 KiB to
+ * KWHY_WIRE_BLOCK_LIMIT_BYTES. A name that does not fit is cut. `memory` has
+ * KWHY_BLOCK_WRITER_BYTES(share_bytes).
  */
 void kwhy_block_writer_init(
 	struct kwhy_block_writer *writer, int fd, uint64_t writer_id, void *memory, uint32_t share_bytes);
 
 /*
  * Returns zeroed space for one record of a kind, which the caller fills before the next call. NULL: the
- * record is lost and counted as lost.
+ * record was counted as lost, because a write failed or the size limit is reached.
  */
 void *kwhy_block_writer_add(struct kwhy_block_writer *writer, enum kwhy_wire_kind kind);
 
@@ -62,11 +63,15 @@ void kwhy_block_writer_add_name(
 	struct kwhy_block_writer *writer, uint32_t id, const char *bytes, size_t length);
 
 /*
- * Writes all gathered records. Names come first, so that a truncated file still has the names of its records.
+ * Writes all gathered records. Names are written first, so that the names of the other records are in a file
+ * that is truncated.
  */
 void kwhy_block_writer_flush(struct kwhy_block_writer *writer);
 
-/* Flushes, and then writes the number of lost records and an END record. The file stays open. */
+/*
+ * Flushes, writes the number of lost records, if any, and an END record with the time now_mono_ns. The file
+ * stays open.
+ */
 void kwhy_block_writer_finish(struct kwhy_block_writer *writer, int64_t now_mono_ns);
 
 /* Closes the file, unless the descriptor now refers to another file. */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Suffix of the files of a recording that is a folder; each process that writes has one file. */
+/* Suffix of the files of a recording that is a folder. Each process that recorded has one file. */
 #define KWHY_BUNDLE_SUFFIX ".blocks"
 
 /* The files that make up a recording: a single file, or the files of a folder in the order of their names. */
@@ -18,15 +18,18 @@ struct kwhy_bundle {
 	struct kwhy_arena arena;
 };
 
-/* Whether a file in a folder, by its name, is a part of the recording. */
+/*
+ * Whether a file of this name in a folder is a part of the recording: it ends in the suffix and is not
+ * hidden.
+ */
 bool kwhy_bundle_is_part(const char *name);
 
-/* Whether this path is a folder that holds at least one file of blocks. */
+/* Whether the path is a folder with at least one file of blocks (KWHY_BUNDLE_SUFFIX). */
 bool kwhy_bundle_is_folder(const char *path);
 
 /*
- * Lists the files of the recording at `path`. KWHY_E_INPUT: a folder holds no file of blocks. End with
- * kwhy_bundle_done().
+ * Lists the files of the recording at `path`; a path that is no folder is its only file. KWHY_E_INPUT: a
+ * folder has no file of blocks, or more than 65,536. End with kwhy_bundle_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bundle_open(
 	struct kwhy_bundle *bundle, const char *path, struct kwhy_error *error);

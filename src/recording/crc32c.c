@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The polynomial 0x1edc6f41 with its bits reversed. */
+/* The polynomial of CRC-32C, 0x1edc6f41, with its bits reversed. */
 #define POLYNOMIAL UINT32_C(0x82f63b78)
 
 static uint32_t byte_step(uint32_t crc, unsigned char byte)
@@ -28,8 +28,8 @@ uint32_t kwhy_crc32c_portable(const void *bytes, size_t length)
 #include <nmmintrin.h>
 
 /*
- * The checksums of three adjacent parts are computed in one interleaved loop, because a crc32 instruction has
- * a latency of three cycles.
+ * Three adjacent parts of RUN_BYTES each are processed in one interleaved loop, because each crc32
+ * instruction takes three cycles but one can start in each cycle. Their checksums are then combined.
  */
 enum { RUN_BYTES = 1024, RUN_WORDS = RUN_BYTES / 8 };
 
@@ -41,7 +41,7 @@ static uint64_t word_at(const unsigned char *at)
 	return word;
 }
 
-/* Multiplies two polynomials modulo POLYNOMIAL; all have their bits reversed. */
+/* Product of two polynomials over GF(2) modulo POLYNOMIAL; all of them have their bits reversed. */
 static uint32_t multiply(uint32_t a, uint32_t b)
 {
 	uint32_t product = 0;
@@ -55,8 +55,8 @@ static uint32_t multiply(uint32_t a, uint32_t b)
 }
 
 /*
- * x to the power of 8 * RUN_BYTES modulo POLYNOMIAL. Multiplying a checksum by it extends the checksum by
- * RUN_BYTES zero bytes.
+ * x^(8 * RUN_BYTES) modulo POLYNOMIAL. The product of a checksum and this factor is the checksum after
+ * RUN_BYTES more bytes of zeros.
  */
 static uint32_t run_factor(void)
 {

@@ -13,8 +13,8 @@
 #include <zstd.h>
 
 /*
- * On a recording of text generation, zstd level 3 divides the size by five, at 370 MB/s on one core. Level
- * 9 takes five times as long, for a result that is 3 % smaller.
+ * Measured on a recording of text generation: zstd level 3 makes it five times smaller, at 370 MB/s on one
+ * core. Level 9 takes five times as long and makes it only 3 % smaller than level 3.
  */
 enum { LEVEL = 3, MODE = 0666 };
 
@@ -41,7 +41,7 @@ static enum kwhy_status put(
 	return KWHY_OK;
 }
 
-/* Writes zeros up to the next offset that is a multiple of a block's alignment. */
+/* Writes zeros up to the next multiple of 8 bytes, at which a block must begin. */
 static enum kwhy_status align(struct packing *packing, struct kwhy_error *error)
 {
 	static const unsigned char zeros[8];
@@ -63,7 +63,7 @@ static bool reserve(struct packing *packing, size_t raw_bytes)
 	return packing->zstd && packing->packed;
 }
 
-/* Compresses a block's records and returns the length; 0: they would not get smaller. */
+/* Compresses a block's records into packing->packed and returns the length; 0: they would not get smaller. */
 static size_t pack(struct packing *packing, const struct kwhy_block *block)
 {
 	const size_t got = ZSTD_compressCCtx(packing->zstd, packing->packed, packing->packed_space,

@@ -5,9 +5,9 @@
 #include "recording/bundle.h"
 
 /*
- * Writes the files of a recording one after the other into one new file, with blocks compressed by zstd where
- * that makes them smaller. Bytes that are not a whole block are copied unchanged. KWHY_E_IO: a file at `path`
- * exists already or cannot be written. An incomplete file is deleted.
+ * Writes the files of a recording one after the other into one new file. Each block is compressed by zstd if
+ * that makes it smaller. Bytes that are not a whole block are copied unchanged. KWHY_E_IO: a file at `path`
+ * exists already, or cannot be written; an incomplete file is then deleted.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_pack(
 	const struct kwhy_bundle *bundle, const char *path, struct kwhy_error *error);

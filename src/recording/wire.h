@@ -7,13 +7,16 @@
 /*
  * The bytes of a .kwhy recording (docs/formats/recording.md): a sequence of blocks, each with a header and
  * records of one kind. Everything is little-endian and aligned to 8 bytes. Times are nanoseconds of
- * CLOCK_MONOTONIC on the machine that recorded; CLOCK records relate them to Unix time. A record refers to
- * a name by an id that a NAME record of the same writer defines, before or after its use; 0: no name.
+ * CLOCK_MONOTONIC on the machine that recorded; CLOCK records relate them to Unix time. A record refers to a
+ * name by an id, which a NAME record of the same writer defines, earlier or later in the file; 0: no name.
  */
 
-#define KWHY_WIRE_MAGIC UINT32_C(0x5948574b) /* "KWHY" */
+#define KWHY_WIRE_MAGIC UINT32_C(0x5948574b) /* the bytes "KWHY" */
 #define KWHY_WIRE_VERSION 1
-/* Largest payload of a block. No writer makes larger blocks; a reader treats them as damage. */
+/*
+ * Largest payload of a block, stored or decompressed, in bytes. No writer makes larger blocks; a reader
+ * treats them as damage.
+ */
 #define KWHY_WIRE_BLOCK_LIMIT_BYTES (UINT32_C(64) << 20)
 
 enum kwhy_wire_codec { KWHY_WIRE_PLAIN, KWHY_WIRE_ZSTD, KWHY_WIRE_CODEC_COUNT };
@@ -29,9 +32,9 @@ struct kwhy_wire_header {
 	uint16_t codec;	       /* enum kwhy_wire_codec */
 	uint16_t zero;
 	uint32_t payload_crc32c; /* CRC-32C of the stored_bytes of payload */
-	uint64_t writer;	 /* identifies the writer: one process of a run */
-	uint64_t
-		sequence; /* number of the block among those of its writer, from 0; a gap means lost blocks */
+	uint64_t writer;	 /* id of the writer, the process that wrote the block */
+	uint64_t sequence; /* number of the block among the blocks of its writer, from 0; a gap means lost
+			      blocks */
 	uint32_t zeros[3];
 	uint32_t header_crc32c; /* CRC-32C of the header's 60 bytes before this field */
 };
@@ -43,11 +46,13 @@ struct kwhy_wire_header {
 
 struct kwhy_wire_kernel {
 	int64_t start_mono_ns, end_mono_ns;
-	uint64_t graph_node; /* node of the graph that launched the kernel; 0: no graph */
+	uint64_t graph_node; /* id of the kernel's node in the graph that launched it; 0: not launched by a
+				graph */
 	uint32_t name, correlation;
 	uint32_t context, stream;
-	uint32_t blocks, shared_bytes; /* blocks of the grid; static plus dynamic shared memory of a block */
-	uint32_t graph;		       /* graph that launched the kernel; 0: no graph */
+	uint32_t blocks, shared_bytes; /* blocks: of the grid; shared_bytes: shared memory of a block, static
+					  plus dynamic */
+	uint32_t graph;		       /* id of the graph that launched the kernel; 0: none */
 	uint32_t is_graph;	       /* 1: the record stands for the launch of a whole graph */
 	uint16_t device, threads_per_block, registers, zero;
 };
@@ -56,9 +61,10 @@ struct kwhy_wire_copy {
 	int64_t start_mono_ns, end_mono_ns;
 	uint64_t bytes, graph_node;
 	uint32_t correlation, context, stream, zero;
-	uint16_t device, src_device, dst_device; /* src, dst: UNKNOWN unless this is a copy between devices */
-	uint8_t copy_kind;			 /* enum kwhy_copy_kind of model/recording.h */
-	uint8_t src_memory, dst_memory;		 /* enum kwhy_memory_kind */
+	uint16_t device, src_device,
+		dst_device; /* src_device, dst_device: UNKNOWN unless the copy is between devices */
+	uint8_t copy_kind;  /* enum kwhy_copy_kind of model/recording.h */
+	uint8_t src_memory, dst_memory; /* enum kwhy_memory_kind */
 	uint8_t zeros[7];
 };
 
@@ -78,11 +84,12 @@ struct kwhy_wire_call {
 };
 
 struct kwhy_wire_range {
-	int64_t start_mono_ns, end_mono_ns; /* end: INT64_MAX if still open when the recording ended */
-	uint32_t name, thread, kind, zero;  /* kind: enum kwhy_range_kind */
+	int64_t start_mono_ns,
+		end_mono_ns; /* end INT64_MAX: the range was still open when the recording ended */
+	uint32_t name, thread, kind, zero; /* kind: enum kwhy_range_kind */
 };
 
-/* An allocation or free of device or pinned memory. */
+/* An allocation (is_free 0) or free (is_free 1) of device or pinned memory. */
 struct kwhy_wire_memory {
 	int64_t time_mono_ns;
 	uint64_t bytes, address;
@@ -100,16 +107,17 @@ struct kwhy_wire_overhead {
 struct kwhy_wire_process {
 	int64_t pid, parent_pid, start_mono_ns;
 	uint32_t host, command,
-		producer;	    /* names of the host, the command and the program that recorded it */
+		producer;	    /* ids of names: host, command, and program that recorded (producer) */
 	uint32_t rank, world_size;  /* UNKNOWN: the program is not distributed */
-	uint32_t local_rank_from_1; /* rank among the processes on this machine, plus 1; 0: unknown */
-	uint32_t boot;		    /* name that identifies this boot of the machine; 0: unknown */
-	/* 1: the writer helps its parent to record, and counts as a part of that process */
+	uint32_t local_rank_from_1; /* rank among the processes of the run on this machine, plus 1; 0: unknown
+				     */
+	uint32_t boot;		    /* id of a name: the boot id of the machine; 0: unknown */
+	/* 1: the writer is a helper that records for its parent process and counts as a part of it */
 	uint32_t is_helper;
 };
 
 struct kwhy_wire_device {
-	int32_t index; /* device number in the recorded process */
+	int32_t index; /* number of the device in the recorded process */
 	uint32_t name, uuid, sm_count;
 	uint32_t threads_per_sm, registers_per_sm, shared_bytes_per_sm, zero;
 	uint64_t memory_bytes;
@@ -121,16 +129,16 @@ struct kwhy_wire_device {
 struct kwhy_wire_source {
 	uint32_t id;
 	/*
-	 * name of the meter, such as "nvml.energy_mj", or of the gauge, such as "sm_clock_hz"; the other
-	 * field is 0
+	 * id of the name of the meter, such as "nvml.energy_mj", or of the gauge, such as "sm_clock_hz"; one
+	 * of them is 0
 	 */
 	uint32_t meter, gauge;
-	uint32_t uuid;	/* name: UUID of the device; 0: the source belongs to the host */
-	int32_t device; /* device number in the meter's library; -1: the source belongs to the host */
+	uint32_t uuid;	/* id of the name that is the device's UUID; 0: a source of the host */
+	int32_t device; /* number of the device in the meter's library (NVML); -1: a source of the host */
 	uint32_t domain, label, zero;
 	/*
-	 * period_ns: time between updates; 0: unknown. wrap: value at which a counter starts again at 0; 0:
-	 * it never does
+	 * period_ns: time between updates of the meter; 0: unknown. wrap: value from which a counter restarts
+	 * at 0; 0: never.
 	 */
 	int64_t period_ns, wrap;
 };
@@ -141,15 +149,16 @@ struct kwhy_wire_reading {
 };
 
 struct kwhy_wire_clock {
-	int64_t mono_ns, offset_ns, width_ns; /* Unix time = mono + offset, to within width / 2 */
+	int64_t mono_ns, offset_ns, width_ns; /* one pair of clock readings: at mono_ns, Unix time = mono_ns +
+						 offset_ns, to within width_ns / 2 */
 };
 
 /*
- * How the user limited the recording to a part of the activity. It is the reason why some intervals of a run
- * are covered and others are not.
+ * How the user limited the recording to parts of the run, so that some intervals are covered and others are
+ * not.
  */
 enum kwhy_wire_choice {
-	KWHY_WIRE_CHOICE_ALL,	/* the user set no limit */
+	KWHY_WIRE_CHOICE_ALL,	/* no limit */
 	KWHY_WIRE_CHOICE_TIME,	/* --delay, --duration: between two times */
 	KWHY_WIRE_CHOICE_RANGE, /* --range: inside ranges whose name matches a pattern */
 	KWHY_WIRE_CHOICE_DUTY,	/* --duty: in windows at random times */
@@ -157,8 +166,8 @@ enum kwhy_wire_choice {
 };
 
 /*
- * The recording contains everything that the writer's process ran on the device from start to end, except
- * what was launched before `since_mono_ns` (0: no exception).
+ * From start to end the recording has everything that the writer's process ran on the device, except what was
+ * launched before `since_mono_ns` (0: no exception).
  */
 struct kwhy_wire_coverage {
 	int64_t start_mono_ns, end_mono_ns;
@@ -170,64 +179,63 @@ struct kwhy_wire_coverage {
 struct kwhy_wire_work {
 	int64_t time_mono_ns;
 	double count;
-	uint32_t unit, zero; /* unit: a name such as "tokens" */
+	uint32_t unit, zero; /* unit: id of a name such as "tokens" */
 };
 
 enum kwhy_wire_loss { KWHY_WIRE_LOSS_DROPPED, KWHY_WIRE_LOSS_FULL, KWHY_WIRE_LOSS_COUNT };
 struct kwhy_wire_lost {
 	uint64_t records;
 	uint32_t reason,
-		zero; /* reason (enum kwhy_wire_loss): dropped by the profiler, or beyond --max-size */
+		zero; /* reason: enum kwhy_wire_loss; DROPPED by the profiler, or beyond --max-size (FULL) */
 };
 
 struct kwhy_wire_note {
-	uint32_t kind, id, text, zero; /* kind: enum kwhy_note_kind; id and text are names */
+	uint32_t kind, id, text, zero; /* kind: enum kwhy_note_kind; id, text: ids of names */
 };
 
 /* The last record of a writer. A killed writer leaves none. */
 struct kwhy_wire_end {
 	int64_t time_mono_ns;
-	uint64_t records; /* number of all records that this writer wrote */
+	uint64_t records; /* number of records that this writer wrote before this one */
 };
 
 /*
- * The command that is recorded. A record with end INT64_MAX is written before the command starts, another one
- * after it has ended.
+ * The run of the command that is recorded. One record, with end INT64_MAX, is written before the command
+ * starts, another one after it has ended.
  */
 struct kwhy_wire_run {
-	int64_t start_mono_ns, end_mono_ns; /* the part of the run that is recorded */
-	uint32_t command;		    /* name that is the command line */
+	int64_t start_mono_ns, end_mono_ns; /* start and end of the part of the run that is recorded */
+	uint32_t command;		    /* id of a name: the command line */
 	uint32_t exit;			    /* exit status as a shell reports it; UNKNOWN before the end */
 };
 
 /*
- * The part of its process's activity that a writer was asked to record. The writer also writes a COVERAGE
- * record for each window in which it recorded. It writes this record when activity begins, with end
- * INT64_MAX, and again at the end; the last one is valid.
+ * The part of its process's run that a writer was asked to record. It is written when the first activity
+ * begins, with end INT64_MAX, and again at the end; the last record is valid. The writer also writes a
+ * COVERAGE record for each window in which it recorded.
  */
 struct kwhy_wire_selection {
-	int64_t start_mono_ns, end_mono_ns; /* windows may only lie between these times */
-	uint32_t choice; /* enum kwhy_wire_choice; of several limits, the one with the highest value in that
-			    enum */
-	uint32_t range;	 /* name: the pattern of --range; 0: no pattern */
-	double share_ratio; /* recorded share of the run's time, by --duty; NAN: not given */
+	int64_t start_mono_ns, end_mono_ns; /* windows can only be between these times */
+	uint32_t choice;    /* enum kwhy_wire_choice; the highest value if the user set several limits */
+	uint32_t range;	    /* id of a name: the pattern of --range; 0: none */
+	double share_ratio; /* share of the time to record (--duty); NAN: not given */
 	int64_t window_ns;  /* mean length of the windows of --duty; 0: not given */
 	uint64_t seed;	    /* seed of the random times of the windows */
 };
 
-/* A cost of recording itself. The last record of each kind and writer is valid. */
+/* What recording itself costs. Of several records of one kind and writer the last is valid. */
 enum kwhy_wire_cost_kind {
 	KWHY_WIRE_COST_THREAD,	/* processor time of the injected library's own thread */
 	KWHY_WIRE_COST_BUFFERS, /* processor time of converting CUPTI's buffers, on other threads */
 	KWHY_WIRE_COST_START,	/* time that the program waited until CUPTI had started */
 	/*
-	 * Time that switching the recording of activities on and off took. With --range, the program waited
-	 * for it.
+	 * Time that switching the recording of activities on and off took. With --range the program's threads
+	 * waited for it.
 	 */
 	KWHY_WIRE_COST_SWITCH,
 	KWHY_WIRE_COST_FINISH,	 /* time that the program waited at its end for the last records */
-	KWHY_WIRE_COST_LAUNCHER, /* processor time of the launcher during the run, with its sampler and its
-				    helpers */
+	KWHY_WIRE_COST_LAUNCHER, /* processor time of the launcher (kwhy record) during the run, with its
+				    sampler thread and its helper processes */
 	KWHY_WIRE_COST_SAMPLER,	 /* processor time of the launcher's sampler thread; part of LAUNCHER */
 	/*
 	 * Not a cost: processor time that all processes used on all CPUs of the machine during the run. Its
@@ -239,19 +247,20 @@ enum kwhy_wire_cost_kind {
 
 struct kwhy_wire_cost {
 	int64_t spent_ns;
-	uint64_t count; /* number of wake-ups of the thread, buffers, switches or readings; 0: not counted */
+	uint64_t count; /* THREAD: wake-ups; BUFFERS: buffers; SWITCH: switches; SAMPLER: readings; 0: not
+			   counted */
 	uint32_t kind, zero; /* kind: enum kwhy_wire_cost_kind */
 };
 
 /*
- * A launch that kwhy probe repeated in a burst. The burst consists of the activities on the launch's stream
- * that started between the launch and the burst's end. Of the kernels with the launch's name, the first is
- * the program's own and the others are repeats. Bursts of a process do not overlap.
+ * A burst: a launch of the program that kwhy probe repeated. The burst consists of the activities on the
+ * launch's stream that started from the launch to the end of the burst. Of the kernels with the launch's
+ * name, the first is the program's own and the others are repeats. Bursts of a process do not overlap.
  */
 struct kwhy_wire_burst {
 	int64_t start_mono_ns, end_mono_ns; /* start and end of the burst on the host */
 	uint64_t saved_bytes;
-	uint32_t name, correlation; /* name and correlation of the repeated launch */
+	uint32_t name, correlation; /* id of the kernel's name, and correlation id of the repeated launch */
 	uint32_t context;
 	uint32_t thread; /* the system's id of the thread that made the launch and then the burst */
 	uint32_t blocks, repeats;
@@ -259,21 +268,21 @@ struct kwhy_wire_burst {
 	uint8_t form;  /* enum kwhy_burst_form of model/recording.h */
 	uint8_t check; /* enum kwhy_burst_check */
 	/*
-	 * Time from the burst's start to the start and to the end of the program's own call; the prober did
-	 * nothing between them. In a burst that was made after the call had returned, both are the time at
-	 * which the program's work had finished.
+	 * Time from the burst's start to the start and to the end of the program's own launch call; kwhy
+	 * probe did nothing in between. If the burst was made after that call had returned, both are the time
+	 * at which the program's work had finished.
 	 */
 	uint32_t launch_ns, launched_ns;
 	uint32_t repeated_ns; /* device time of the repeats, without the copies between them */
 };
 
 /*
- * Launches of a kernel, with one grid and block size, that were not probed, and why. The last record of each
- * name, size and writer is valid.
+ * Launches of a kernel with one grid and block size that kwhy probe did not repeat, and why. Of several
+ * records of one writer with the same kernel and sizes the last is valid.
  */
 struct kwhy_wire_unprobed {
 	uint64_t launches;
-	uint32_t name, reason; /* names: of the kernel, and of the reason */
+	uint32_t name, reason; /* ids of names: the kernel's, and a text with the reason */
 	uint32_t blocks;
 	uint16_t threads_per_block, zero;
 };
@@ -284,18 +293,18 @@ struct kwhy_wire_unprobed {
  * return address, relative to the module's base.
  */
 struct kwhy_wire_frame {
-	uint64_t offset; /* native frame: offset in the module, bytes; 0: a Python frame */
-	uint32_t id,
-		caller; /* numbers of this frame and of its caller, from 1; caller 0: unknown or outermost */
-	uint32_t file, function; /* names of the file, or module, and of the function */
+	uint64_t offset;     /* native frame: offset in the module, bytes; 0: a Python frame */
+	uint32_t id, caller; /* numbers that the writer gives to this frame and to its caller, from 1; caller
+				0: unknown, or this is the outermost frame */
+	uint32_t file, function; /* ids of names: source file or module, and function */
 	uint32_t line, zero;	 /* line 0: unknown */
 };
 
 /* The call stack of a thread at the start or end of a CUDA call. */
 struct kwhy_wire_sample {
 	/*
-	 * time_mono_ns: time of the sample. since_mono_ns: start or end of the thread's previous CUDA call;
-	 * 0: there was none. Both are as in CALL records.
+	 * time_mono_ns: time of the sample, the start or end of a CUDA call. since_mono_ns: start or end of
+	 * the same thread's previous CUDA call; 0: there was none. Both are as in CALL records.
 	 */
 	int64_t time_mono_ns, since_mono_ns;
 	uint32_t thread;      /* thread that called CUDA */
@@ -304,14 +313,14 @@ struct kwhy_wire_sample {
 };
 
 /*
- * What the performance counters of a device counted in an interval. The records of a device are in rising
+ * What the performance counters of a device counted in an interval. A writer's records of a device are in
  * order of time, and their intervals do not overlap.
  */
 struct kwhy_wire_counters {
 	int64_t start_mono_ns;
 	uint32_t length_ns;
-	int32_t device;	 /* number of the device, as in this writer's DEVICE records */
-	float counts[8]; /* in the order of enum kwhy_perf_counter */
+	int32_t device;	 /* number of the device in this writer's DEVICE records */
+	float counts[8]; /* index: enum kwhy_perf_counter */
 };
 
 /* A time in which the counters of a device were enabled, which lets the device draw more power. */
@@ -366,7 +375,7 @@ enum kwhy_wire_kind {
 };
 
 const char *kwhy_wire_kind_name(
-	unsigned kind); /* such as "kernel"; "unknown kind" for a number that no kind has */
+	unsigned kind); /* such as "kernel"; "unknown kind": no kind has this number */
 uint32_t kwhy_wire_record_bytes(
 	unsigned kind); /* length in bytes of a record of this kind, in this version of kwhy; 0: the kind's
 			   records differ in length, or the kind is unknown */

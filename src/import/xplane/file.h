@@ -8,20 +8,21 @@
 #include "import/tracks.h"
 
 /*
- * An XSpace, the file that XLA's profiler writes (<host>.xplane.pb). It has planes, a plane has lines, and a
- * line has events. Each plane also has tables of names and keys. These come after the plane's lines, so the
- * file is read twice: first the tables, then the events.
+ * This header declares what the files in xplane/ share while they read an XSpace, the file that XLA's
+ * profiler writes (<host>.xplane.pb). It has planes, a plane has lines, and a line has events. Each plane
+ * also has tables of names and keys, which come after its lines, so the file is read twice: first the tables,
+ * then the events.
  */
 
 /* What a plane contains. */
 enum kwhy_xplane_kind {
-	KWHY_XPLANE_OTHER, /* metadata, counters and other content that is not read */
+	KWHY_XPLANE_OTHER, /* content that is not read, such as metadata and counters */
 	KWHY_XPLANE_GPU,
 	KWHY_XPLANE_HOST,
-	KWHY_XPLANE_UNKNOWN, /* work of a kind of device that kwhy does not know */
+	KWHY_XPLANE_UNKNOWN, /* a device of an unknown kind; its events are only counted */
 };
 
-/* Values of events and planes that are read, with their keys in the file. */
+/* The values (XStat) of events and planes that are read, with their keys in the file. */
 #define KWHY_XPLANE_STATS(X)                 \
 	X(CORRELATION, "correlation_id")     \
 	X(KERNEL_DETAILS, "kernel_details")  \
@@ -45,8 +46,8 @@ enum kwhy_xplane_stat {
 };
 
 /*
- * An entry of a plane's table of keys. A value of an event refers to one entry for its key, and may refer
- * to another one for its text.
+ * An entry of a plane's table of keys (XStatMetadata). A value refers to an entry for its key, and may refer
+ * to another one in place of a text of its own.
  */
 struct kwhy_xplane_text {
 	const char *text; /* in the recording's arena */
@@ -55,20 +56,21 @@ struct kwhy_xplane_text {
 
 struct kwhy_xplane_line {
 	int64_t id, timestamp_ns;
-	uint32_t name; /* a name of the recording; KWHY_NONE: the line has no name */
+	uint32_t name; /* id in the recording's names; KWHY_NONE: the line has no name */
 	uint64_t events;
 };
 
 struct kwhy_xplane_plane {
 	enum kwhy_xplane_kind kind;
-	uint32_t name; /* a name of the recording; KWHY_NONE: not read yet */
+	uint32_t name; /* id in the recording's names; KWHY_NONE: not read yet */
 	int32_t gpu;
 	uint32_t device; /* the device in the recording, for a GPU's plane; KWHY_NONE: not added yet, or the
 			    plane is not a GPU's */
 	struct kwhy_device facts;
 	size_t first_line, line_count; /* the plane's lines in file->lines */
-	struct kwhy_track_map names;   /* from event ids of the plane to names of the recording */
-	struct kwhy_track_map texts;   /* from key ids of the plane to indices in file->texts */
+	struct kwhy_track_map
+		names; /* from the ids of the plane's event metadata to ids in the recording's names */
+	struct kwhy_track_map texts; /* from the ids of the plane's keys to indices in file->texts */
 };
 
 struct kwhy_xplane_counts {
@@ -86,12 +88,12 @@ struct kwhy_xplane_file {
 	struct kwhy_xplane_text *texts;
 	size_t plane_count, plane_capacity, line_count, line_capacity, text_count, text_capacity;
 	int64_t start_unix_ns; /* start of the profile; 0: not stated */
-	int64_t shift_ns;      /* offset that converts a time of the file to a time of the recording */
+	int64_t shift_ns; /* added to a time of the file, gives the time since the recording's origin, ns */
 	uint32_t process, unknown_plane;
 	struct kwhy_xplane_counts counts;
 };
 
-/* One value (XStat) of an event or plane. */
+/* One value (XStat) of an event or plane: its key, and a number or a text. */
 struct kwhy_xplane_value {
 	enum kwhy_xplane_stat stat;
 	uint64_t number;
@@ -99,10 +101,13 @@ struct kwhy_xplane_value {
 	size_t length;
 };
 
-/* First pass over the file, in xplane/tables.c: reads the tables. */
+/* First pass over the file, in xplane/tables.c: reads planes, lines and tables. */
 KWHY_MUST_USE enum kwhy_status kwhy_xplane_read_tables(
 	struct kwhy_xplane_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error);
-/* Reads a value (XStat) with the tables of its plane. False: it is damaged. */
+/*
+ * Reads a value (XStat), looking up its key and text in the tables of its plane. False: the message is
+ * damaged.
+ */
 bool kwhy_xplane_value_read(struct kwhy_xplane_file *file, struct kwhy_xplane_plane *plane,
 	struct kwhy_protobuf_message message, struct kwhy_xplane_value *out);
 
@@ -110,7 +115,7 @@ bool kwhy_xplane_value_read(struct kwhy_xplane_file *file, struct kwhy_xplane_pl
 KWHY_MUST_USE enum kwhy_status kwhy_xplane_read_rows(
 	struct kwhy_xplane_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error);
 
-/* Field numbers of tsl/profiler/protobuf/xplane.proto. */
+/* Field numbers of the messages in tsl/profiler/protobuf/xplane.proto. */
 enum {
 	KWHY_XSPACE_PLANES = 1,
 	KWHY_XPLANE_ID = 1,

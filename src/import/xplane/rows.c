@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-/* An event and the values of it that are read. */
+/* An event (XEvent): what is read of it. */
 struct event {
 	int64_t start_ns, end_ns;
 	uint32_t name;
-	bool aggregated; /* the event stands for several occurrences whose times are not stated */
+	bool aggregated; /* the event stands for several occurrences; it has no times and is left out */
 	bool is_step;
 	uint32_t correlation;
-	/* By enum kwhy_xplane_stat; valid if the bit in `seen` is set. */
+	/* The event's values by enum kwhy_xplane_stat; details[i] is valid if bit i of `seen` is set. */
 	struct kwhy_xplane_value details[KWHY_XPLANE_STAT_COUNT];
 	uint32_t seen;
 };
@@ -21,13 +21,16 @@ struct reader {
 	struct kwhy_protobuf_stream *stream;
 	struct kwhy_xplane_plane *plane;
 	const struct kwhy_xplane_line *line;
-	int64_t stream_id; /* stream of a GPU's line; -1: the line shows work again that the lines of streams
-			      show */
+	int64_t stream_id; /* number of the stream that a GPU's line shows; -1: the line is not a stream's and
+			      shows the work of streams a second time */
 	uint32_t track;	   /* the recording's stream or thread; KWHY_NONE: not added yet */
 	size_t next_plane, next_line;
 };
 
-/* Converts picoseconds to nanoseconds, rounded as the decimals in XLA's JSON are. */
+/*
+ * Converts picoseconds to nanoseconds, rounded to nearest, halves away from zero, as XLA rounds the times in
+ * its JSON.
+ */
 static int64_t ns_of_ps(int64_t ps)
 {
 	return ps < 0 ? -((500 - ps) / 1000) : (ps + 500) / 1000;
@@ -182,7 +185,9 @@ static enum kwhy_status add_python(
 	char file[KWHY_NAME_MAX_BYTES], function[KWHY_NAME_MAX_BYTES];
 	enum kwhy_status status = KWHY_OK;
 
-	/* the text is copied, because adding a name may move the table of names into which it points */
+	/*
+	 * file and function point into the recording's names, which may move in memory when a name is added
+	 */
 	memcpy(file, frame.file, frame.file_length);
 	memcpy(function, frame.function, frame.function_length);
 	if (frame.file_length)
@@ -310,7 +315,10 @@ static bool is_read(const struct kwhy_xplane_plane *plane)
 	return plane->kind == KWHY_XPLANE_GPU || plane->kind == KWHY_XPLANE_HOST;
 }
 
-/* Reads the events of a plane, or skips a plane that is not needed. */
+/*
+ * Handles a field of the XSpace: reads the events of the next plane, or skips the field if it is no plane or
+ * a plane that is not needed.
+ */
 static enum kwhy_status read_space_field(
 	struct reader *reader, const struct kwhy_protobuf_field *field, struct kwhy_error *error)
 {

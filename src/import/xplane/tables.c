@@ -27,7 +27,7 @@ static enum kwhy_xplane_stat stat_of(struct kwhy_protobuf_message text)
 	return (enum kwhy_xplane_stat)i;
 }
 
-/* Reads an entry of a table: an id and a message, which has the same id and a name. */
+/* Reads an entry of a plane's table, an id and a message with a name. False: it is damaged. */
 static bool read_entry(
 	struct kwhy_protobuf_message entry, int64_t *out_id, struct kwhy_protobuf_message *out_name)
 {
@@ -162,7 +162,7 @@ static void set_number(
 		facts->compute_minor = fact_below(value, 1000);
 }
 
-/* Takes one fact that a plane states about its device or about the profile. Values of 0 mean unknown. */
+/* Reads one value that a plane states about its device or about the profile. A number of 0 means unknown. */
 static enum kwhy_status add_fact(struct kwhy_xplane_file *file, struct kwhy_xplane_plane *plane,
 	struct kwhy_protobuf_message message, struct kwhy_error *error)
 {
@@ -232,14 +232,13 @@ static enum kwhy_status read_line(struct kwhy_xplane_file *file, struct kwhy_pro
 		if (!status && more)
 			status = read_line_field(file, stream, &field, &line, error);
 	}
-	file->lines[row] =
-		line; /* if the file is truncated, this is the part of the line before the truncation */
+	file->lines[row] = line; /* also if the file ends inside the line: the part that was read counts */
 	return status;
 }
 
 /*
- * Whether the names of a plane's events are needed. Those of the plane "/host:metadata" are not; they contain
- * whole programs.
+ * Whether the names of a plane's events are read: those of GPUs and hosts, or before the plane's own name is
+ * known. Those of "/host:metadata" are not; they contain whole programs.
  */
 static bool has_names(const struct kwhy_xplane_plane *plane)
 {
@@ -299,7 +298,7 @@ static enum kwhy_status read_plane(struct kwhy_xplane_file *file, struct kwhy_pr
 	return status;
 }
 
-/* Counts all events, and those of planes of unknown devices. */
+/* Sets the counts of all events and of events in planes of unknown devices. */
 static void count_unknown(struct kwhy_xplane_file *file)
 {
 	for (size_t i = 0; i < file->plane_count; i++) {

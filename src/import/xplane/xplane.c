@@ -25,7 +25,7 @@ static enum kwhy_status read_pass(struct kwhy_xplane_file *file, const char *pat
 	return status;
 }
 
-/* The earliest start of a line with events; INT64_MAX: no line has events. */
+/* The earliest timestamp_ns of a line with events; INT64_MAX: no line has events. */
 static int64_t first_time(const struct kwhy_xplane_file *file)
 {
 	int64_t first_ns = INT64_MAX;
@@ -37,9 +37,9 @@ static int64_t first_time(const struct kwhy_xplane_file *file)
 }
 
 /*
- * Determines the offset that converts the file's times to those of the recording. A finished profile has
- * times relative to the profile's start, which one of its planes states in Unix time; a profile that was
- * not post-processed has Unix times.
+ * Sets shift_ns, which converts the file's times to the recording's clock, and the clock if it is not set
+ * yet. A finished profile counts times from its start, which one of its planes states in Unix time; a profile
+ * that was not post-processed has Unix times.
  */
 static enum kwhy_status set_clock(struct kwhy_xplane_file *file, struct kwhy_error *error)
 {
@@ -169,8 +169,8 @@ static enum kwhy_status xplane_read(struct kwhy_recording *recording, const char
 }
 
 /*
- * Whether the bytes are a length and a text that begins like a plane's name: "/device:GPU:0", "Task
- * Environment".
+ * Whether the bytes are a length and the start of a text that looks like a plane's name, such as
+ * "/device:GPU:0" or "Task Environment".
  */
 static bool begins_name(struct kwhy_protobuf_message bytes)
 {
@@ -181,10 +181,7 @@ static bool begins_name(struct kwhy_protobuf_message bytes)
 	return *bytes.at == '/' || *bytes.at == '#' || (*bytes.at >= 'A' && *bytes.at <= 'Z');
 }
 
-/*
- * Recognises the format: an XSpace begins with a plane, and a plane begins with its id, which is left out
- * if it is 0, and its name.
- */
+/* Recognises an XSpace by its start: a plane, which begins with its id, unless that is 0, and its name. */
 static bool xplane_probe(const char *path, const unsigned char *head, size_t length)
 {
 	struct kwhy_protobuf_message bytes = {head, head + length};
