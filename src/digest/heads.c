@@ -22,7 +22,10 @@ static bool is_digest_file(const char *path)
 {
 	unsigned char head[KWHY_DIGEST_HEAD_BYTES];
 	struct stat facts;
-	/* only regular files are opened: reading a pipe here would take bytes from its next reader */
+	/*
+	 * Only regular files are opened: reading a pipe here would take bytes from the process that reads it
+	 * next.
+	 */
 	int file = stat(path, &facts) == 0 && S_ISREG(facts.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	ssize_t length = file < 0 ? -1 : read(file, head, sizeof(head));
 
@@ -77,8 +80,8 @@ static bool has_digest_name(const char *name)
 }
 
 /*
- * Adds the digests in a folder. Files with a digest's name (.sqlite) are added, too, so that damaged
- * digests are reported. Other files are no part of the job, and subfolders are not searched.
+ * Adds the files of a folder that are digests or whose name ends in .sqlite. The latter can be damaged
+ * digests, which have to be reported. Other files are ignored, and subfolders are not searched.
  */
 static enum kwhy_status add_folder(struct kwhy_heads *heads, const char *path, struct kwhy_error *error)
 {
@@ -119,7 +122,7 @@ static struct kwhy_head_device device_of(const struct kwhy_digest *digest, size_
 	return out;
 }
 
-/* Takes the devices. Called with the lock of the arena. False: out of memory. */
+/* Copies the devices of a digest into its head. The caller holds the lock. False: memory is exhausted. */
 static bool take_devices(struct kwhy_arena *arena, struct kwhy_head *head, const struct kwhy_digest *digest)
 {
 	head->each = kwhy_arena_alloc(
@@ -134,7 +137,8 @@ static bool take_devices(struct kwhy_arena *arena, struct kwhy_head *head, const
 }
 
 /*
- * Takes the list of other ranks, up to the first text that is no number. Called with the lock of the arena.
+ * Copies the list of other ranks, such as "1,2,3", into a head. Text after the last readable number is
+ * ignored. The caller holds the lock. False: memory is exhausted.
  */
 static bool take_others(struct kwhy_arena *arena, struct kwhy_head *head, const char *list)
 {
@@ -164,7 +168,7 @@ static void take_head(struct kwhy_head *head, const struct kwhy_digest *digest)
 	head->world_size = about->world_size;
 	head->is_unix_clock = about->is_unix_clock == 1;
 	head->origin_unix_ns = about->origin_unix_ns;
-	/* times of any size may be in a file; those that would overflow become 0 */
+	/* The file may state any times. Those that would overflow become 0. */
 	if (!head->is_unix_clock ||
 		__builtin_add_overflow(about->start_ns, head->origin_unix_ns, &head->start_ns) ||
 		__builtin_add_overflow(about->end_ns, head->origin_unix_ns, &head->end_ns) ||
@@ -180,11 +184,14 @@ static void take_head(struct kwhy_head *head, const struct kwhy_digest *digest)
 		kwhy_job_sum(&head->activities, digest->source[i].activities);
 }
 
-/* State that the threads share. They read the heads in any order. */
+/*
+ * State of the threads that read the heads. Each thread takes the next file, so the order of reading is not
+ * fixed.
+ */
 struct reading {
 	struct kwhy_heads *heads;
 	atomic_size_t next;
-	pthread_mutex_t lock; /* protects the arena */
+	pthread_mutex_t lock; /* protects the arena of `heads` */
 };
 
 static void *read_heads(void *context)
@@ -226,7 +233,7 @@ enum kwhy_status kwhy_heads_read(struct kwhy_heads *heads, const char *const *pa
 						  : add_path(heads, paths[i], error);
 	if (status)
 		return status;
-	sqlite3_initialize(); /* SQLite must be initialised before several threads use it */
+	sqlite3_initialize(); /* SQLite has to be initialised before several threads use it. */
 	while (started + 1 < threads && started < KWHY_JOB_THREADS_MAX &&
 		pthread_create(&others[started], NULL, read_heads, &reading) == 0)
 		started++;
@@ -255,11 +262,11 @@ static int compare_heads(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* Values that most of the digests state. */
+/* Values that are typical of the digests. Those of the job's own digests are near them. */
 struct most {
-	uint32_t world_size; /* the most frequent one; KWHY_NONE: no digest states one */
+	uint32_t world_size; /* the most frequent world size; KWHY_NONE: no digest states one */
 	bool is_unix_clock;
-	int64_t start_ns, end_ns; /* medians over the digests */
+	int64_t start_ns, end_ns; /* medians over the digests, Unix times */
 };
 
 static enum kwhy_status find_most(const struct kwhy_heads *heads, struct most *out, struct kwhy_error *error)
@@ -294,10 +301,7 @@ static enum kwhy_status find_most(const struct kwhy_heads *heads, struct most *o
 	return KWHY_OK;
 }
 
-/*
- * Notes why a digest belongs to another job. *foreign becomes false if it belongs to the same job as most
- * digests.
- */
+/* Adds a problem if a digest belongs to another job. *foreign: whether it does. */
 static enum kwhy_status judge(const struct kwhy_head *head, const struct most *most, struct kwhy_job *job,
 	bool *foreign, struct kwhy_error *error)
 {
@@ -323,8 +327,8 @@ static enum kwhy_status judge(const struct kwhy_head *head, const struct most *m
 }
 
 /*
- * Notes that a digest has the content of an earlier one, or the rank and devices of one with more
- * activities. Sets *twice.
+ * Adds a problem if a digest has the content of an earlier one, or the rank and devices of an earlier one
+ * that has at least as many activities. *twice: whether it does.
  */
 static enum kwhy_status judge_twice(const struct kwhy_head *head, const struct kwhy_heads *kept,
 	struct kwhy_map *identities, struct kwhy_job *job, bool *twice, struct kwhy_error *error)
@@ -351,9 +355,9 @@ static enum kwhy_status judge_twice(const struct kwhy_head *head, const struct k
 }
 
 /*
- * Stores the devices of a digest in `devices`. *out_known: the digest is of an unused device that an
- * earlier digest has, so it is left out. Where each rank is recorded separately, all ranks of a host meter
- * the same devices.
+ * Adds the UUIDs of a digest's devices to `devices`. *out_known: the digest is of an unused device, and
+ * `devices` has this device already. The digest is then left out: if each rank is recorded by itself, the
+ * ranks of a host all read the meters of all its devices.
  */
 static enum kwhy_status keep_devices(
 	const struct kwhy_head *head, struct kwhy_map *devices, bool *out_known, struct kwhy_error *error)
@@ -368,7 +372,7 @@ static enum kwhy_status keep_devices(
 	return status;
 }
 
-/* Removes the heads of unreadable files, and notes each as a problem. */
+/* Removes the heads of unreadable files and adds a problem for each. */
 static enum kwhy_status drop_unreadable(
 	struct kwhy_heads *heads, struct kwhy_job *job, struct kwhy_error *error)
 {

@@ -5,25 +5,35 @@
 #include <stdlib.h>
 
 /*
- * Devices that several ranks use at a time, under MPS or in time slices. If each rank is recorded by itself,
- * each digest has the energy of the whole device, so the sum over digests would have it several times.
+ * Divides the energy of devices that several ranks use at the same time, under MPS or in time slices. If each
+ * rank is recorded by itself, each digest has the energy of the whole device, so a sum over the digests would
+ * count it several times.
  *
- * Each digest states its mean power. The power of the device at a time is taken to be the mean of the powers
- * of all digests that cover this time. It is divided among these digests in proportion to the share of its
- * time in which each ran something, or equally if none did. Modelled energies are those of a rank's own
- * activities, so they are not divided.
+ * Each digest gives a mean power of the device. At each moment, the power of the device is taken to be the
+ * mean over the digests that cover this moment. It is divided among them in proportion to the share of their
+ * time in which they ran something, or equally if none of them did. Modelled energy is not divided, because
+ * it is only that of a rank's own activities.
  */
 
-/* Share of a rank that ran nothing. It is above 0, so that several such ranks divide the energy equally. */
+/*
+ * Share used for a rank that ran nothing. It is above 0, so that ranks of which none ran anything divide the
+ * energy equally.
+ */
 static const double IDLE_SHARE = 1e-9;
 
-/* A rank's use of a device. */
+/* The use of a device by one rank. */
 struct use {
 	struct kwhy_head_device *device;
 	int64_t start_ns, end_ns;
-	/* share: part of the rank's time in which it ran something, at least IDLE_SHARE */
+	/*
+	 * power_w: mean power of the device over the use. share: part of the use in which the rank ran
+	 * something, at least IDLE_SHARE.
+	 */
 	double power_w, share;
-	/* shared_ns: time in which others used the device, too; divided_nj: this rank's part of the energy */
+	/*
+	 * shared_ns: time in which other ranks used the device, too. divided_nj: the energy that counts for
+	 * this rank.
+	 */
 	double shared_ns, divided_nj;
 };
 
@@ -34,11 +44,14 @@ struct event {
 	bool is_end;
 };
 
-/* Sums over the uses at a time, and integrals up to it. */
+/* Sums over the uses that cover a moment, and integrals up to this moment. */
 struct sums {
 	size_t uses;
 	double power_w, share;
-	/* per_share_nj: energy of the device divided by the sum of the shares */
+	/*
+	 * shared_ns: time with more than one use. per_share_nj: integral of the device's power divided by
+	 * `share`.
+	 */
 	double shared_ns, per_share_nj;
 };
 
@@ -61,8 +74,8 @@ static int compare_events(const void *a, const void *b)
 }
 
 /*
- * Takes the start or the end of a use. After the end, shared_ns and divided_nj of the use are the integrals
- * from its start to its end.
+ * Adds a use to the sums at its start and removes it at its end. From then on, its shared_ns and divided_nj
+ * are the integrals over the use.
  */
 static void take_event(const struct event *event, struct sums *sums)
 {
@@ -79,7 +92,7 @@ static void take_event(const struct event *event, struct sums *sums)
 	use->divided_nj -= sign * sums->per_share_nj * use->share;
 }
 
-/* Divides the energy of one device. `events` has room for two of each use. */
+/* Sets energy_ratio of all uses of one device. `events` has 2 * count items, which are overwritten. */
 static void divide(struct use *uses, size_t count, struct event *events)
 {
 	struct sums sums = {0};
@@ -106,7 +119,7 @@ static void divide(struct use *uses, size_t count, struct event *events)
 		}
 }
 
-/* Adds the use of a device if its energy was measured and other digests can identify the device. */
+/* Adds the use of a device if its energy was measured and it has a key. Sets energy_ratio to 1. */
 static void add_use(
 	const struct kwhy_head *head, struct kwhy_head_device *device, struct use *out, size_t *count)
 {
@@ -114,7 +127,9 @@ static void add_use(
 	int64_t span_ns;
 
 	device->energy_ratio = 1;
-	/* without Unix times it is unknown how the times of two digests are related */
+	/*
+	 * Without Unix times it is unknown when a use began, so all uses are taken to begin at the same time.
+	 */
 	if (use.end_ns <= use.start_ns)
 		use = (struct use){.device = device, .end_ns = device->metered_ns};
 	span_ns = use.end_ns - use.start_ns;

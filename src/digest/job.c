@@ -21,21 +21,24 @@ const char *kwhy_job_problem_name(enum kwhy_job_problem_kind kind)
 }
 
 /*
- * State of the threads that read digests ahead. Digests are added to the job in order: a thread that has
- * read one waits until all earlier ones were added.
+ * State of the threads that read digests ahead. The digests are added to the job in the order of the heads: a
+ * thread that has read a digest waits until all earlier ones have been added.
  */
 struct reading {
 	struct kwhy_job *job;
 	const struct kwhy_heads *heads;
 	pthread_mutex_t lock;
 	pthread_cond_t turned;
-	size_t taken, added; /* taken: number of digests that threads have begun to read; added: number that
-				were added to the job */
+	size_t taken, added; /* taken: digests that a thread has begun to read; added: digests that were added
+				to the job */
 	enum kwhy_status status;
 	struct kwhy_error *error;
 };
 
-/* Notes which of the last ranks share their devices with others. */
+/*
+ * Sets energy_ratio of the rows of `ranks` from `first` on, which are those of one digest, and counts the
+ * shared ones.
+ */
 static void note_shared(struct kwhy_job *job, const struct kwhy_head *head, size_t first)
 {
 	for (size_t i = first; i < job->rank_count && i - first < head->device_count; i++) {
@@ -44,7 +47,10 @@ static void note_shared(struct kwhy_job *job, const struct kwhy_head *head, size
 	}
 }
 
-/* Adds a digest, or notes as a problem that it is unreadable. The caller holds the lock. */
+/*
+ * Adds a digest to the job, or a problem if it is unreadable. Any other failure ends the reading. The caller
+ * holds the lock.
+ */
 static void add(struct reading *reading, const struct kwhy_head *head, const struct kwhy_digest *digest,
 	enum kwhy_status status, const struct kwhy_error *why)
 {
@@ -116,7 +122,7 @@ static int compare_ranks(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Adds one row for the missing ranks from `next` to `rank` - 1. */
+/* Adds one problem for the ranks from `next` to `rank` - 1, of which there is no digest. */
 static enum kwhy_status add_missing(
 	struct kwhy_job *job, uint32_t next, uint32_t rank, struct kwhy_error *error)
 {
@@ -128,8 +134,8 @@ static enum kwhy_status add_missing(
 }
 
 /*
- * Names the ranks below the world size whose work is in no digest, and counts those that are in the digest of
- * another rank.
+ * Adds problems for the ranks below the world size of which there is no digest, and counts those whose work
+ * is in the digest of another rank.
  */
 static enum kwhy_status name_missing(
 	struct kwhy_job *job, const struct kwhy_heads *heads, struct kwhy_error *error)

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Adds digests to the sums of a job. */
+/* Adds the rows of a digest to a job. */
 
 static const char *keep(struct kwhy_job *job, const char *text)
 {
@@ -22,7 +22,7 @@ static uint32_t category_of(const char *name)
 	return KWHY_CATEGORY_COUNT;
 }
 
-/* Makes one key of three texts, each of which may be NULL. */
+/* Joins three texts, each of which may be NULL, to a key. */
 static enum kwhy_status make_key(const char *const texts[3], struct kwhy_text *out, struct kwhy_error *error)
 {
 	for (size_t i = 0; i < 3; i++) {
@@ -32,7 +32,10 @@ static enum kwhy_status make_key(const char *const texts[3], struct kwhy_text *o
 	return kwhy_text_check(out, error);
 }
 
-/* Gets the number of a key of three texts. A new key gets the number `next`, and *out_new becomes true. */
+/*
+ * Finds the number of a key of three texts in `map`. A new key gets the number `next`; *out_new: whether the
+ * key is new.
+ */
 static enum kwhy_status number_texts(struct kwhy_map *map, const char *const texts[3], size_t next,
 	uint32_t *out, bool *out_new, struct kwhy_error *error)
 {
@@ -100,8 +103,8 @@ static void take_gauges(struct kwhy_job_rank *rank, const struct kwhy_digest *di
 		bool costs = false;
 
 		/*
-		 * the first two reasons, an idle device and clocks that the user set, do not count as lost
-		 * speed
+		 * The first two reasons, an idle device and clocks that the user set, are not counted: they
+		 * cost no speed that was expected.
 		 */
 		for (unsigned bit = 2; row->reason && bit < KWHY_THROTTLE_COUNT; bit++)
 			costs = costs || strcmp(row->reason, kwhy_throttle_name(bit)) == 0;
@@ -199,7 +202,7 @@ static enum kwhy_status add_rank(struct kwhy_job *job, const char *path, const s
 	return KWHY_OK;
 }
 
-/* Whether the job has a row for this account. False also if memory ran out. */
+/* Whether the job has a row for this account. False also if memory is exhausted. */
 static bool has_account(const struct kwhy_job *job, const struct kwhy_digest_account *row)
 {
 	struct kwhy_text key = {0};
@@ -297,9 +300,9 @@ static enum kwhy_status add_finding(struct kwhy_job *job, const struct kwhy_dige
 }
 
 /*
- * Adds the energy of a host's meter. The digest of each rank of the host may have the readings of the same
- * meter; those of the first digest count. If a digest states neither host nor boot, it is unknown whether
- * other digests have the same meter, so its meters are always added.
+ * Adds the energy of a host's meter. If the digests of several ranks of a host have the same meter, only the
+ * first of them counts. The same meter cannot be recognised if a digest states neither host nor boot; its
+ * meters are then always added.
  */
 static enum kwhy_status add_meter(struct kwhy_job *job, const char *path, const struct kwhy_digest_meter *row,
 	bool *out_hostless, struct kwhy_error *error)

@@ -6,25 +6,23 @@
 #include <stdlib.h>
 
 /*
- * The fit of the ranks' clocks. All ranks leave at nearly the same time a collective that none can leave
- * before the last one has entered. The mean of their exits counts as the job's time of that moment. A
- * clock's time less the job's time is fitted by a straight line: an offset and a drift. The lines follow
- * from the means, and the means from the lines, so both are computed again in each turn. One turn is enough
- * if one communicator contains all ranks. Where ranks are linked through several communicators, each turn
- * carries the fit from a communicator to those that share ranks with it.
+ * Corrects the ranks' clocks. All ranks leave a collective at nearly the same time if none can leave before
+ * the last one has entered. The mean of these times is taken as the job's time. The difference between a
+ * rank's clock and the job's time is fitted by a straight line, with an offset and a drift. As the means
+ * depend on the lines and the lines on the means, both are computed in turns. If one communicator has all
+ * ranks, one turn is enough. If ranks are linked through several communicators, each turn brings the
+ * correction from one communicator to those with which it shares ranks.
  */
 
 enum {
 	TURNS_MAX = 24,
-	DRIFT_MIN = 12 /* a drift is fitted only to at least this number of collectives */
+	DRIFT_MIN = 12 /* with fewer collectives than this, only an offset is fitted */
 };
 
-/* In ns: a turn that moves no clock by more than this is the last one. */
+/* If no clock was moved by more than this in a turn, no further turn follows. */
 static const double SETTLED_NS = 50;
 
-/*
- * Exits that are more than this number of standard deviations away from the line are left out of the fit.
- */
+/* Points of the fit farther from the line than this number of standard deviations are left out. */
 static const double OUTLIER_SDS = 3;
 
 struct line {
@@ -32,8 +30,8 @@ struct line {
 };
 
 /*
- * A point of the fit. at_ns: time of a rank's exit less the rank's middle_ns. apart_ns: this exit less the
- * mean exit of all ranks in the same collective.
+ * A rank's leaving of a collective, as a point of the fit. at_ns: time of its clock less its middle_ns.
+ * apart_ns: its corrected time less the mean over all ranks.
  */
 struct point {
 	double at_ns, apart_ns;
@@ -55,8 +53,8 @@ static struct point point_of(
 }
 
 /*
- * Fits a line to the points that are at most `limit_ns` away from the line `from`. *sd_ns receives the
- * standard deviation of the residuals; NAN: there are no such points.
+ * Fits a line by least squares to the points at most `limit_ns` from the line `from`. *sd_ns: standard
+ * deviation of the points from the new line; NAN: there are no points.
  */
 static struct line fit(const struct kwhy_job *job, const struct kwhy_job_rank *rank,
 	const struct kwhy_job_visit *visits, size_t count, struct line from, double limit_ns, double *sd_ns)
@@ -93,7 +91,7 @@ static struct line fit(const struct kwhy_job *job, const struct kwhy_job_rank *r
 	return line;
 }
 
-/* Sets the sums of exits of all collectives to `value`. */
+/* Sets exits_ns of all collectives; INT64_MIN: the collective has no anchor_ns yet. */
 static void clear_exits(struct kwhy_job *job, int64_t value)
 {
 	for (size_t i = 0; i < job->collective_count; i++)
@@ -101,10 +99,9 @@ static void clear_exits(struct kwhy_job *job, int64_t value)
 }
 
 /*
- * Sets the offset of the rank's clock roughly, by the first collective in which an earlier rank was, too.
- * In collectives that no earlier rank was in, this rank's exit becomes the anchor with which later ranks
- * are compared. Clocks of machines may be days apart, so sums are of exits less their anchor, which stay
- * small.
+ * Sets a rank's offset by the first compared collective that an earlier rank has, too. In a collective
+ * without an anchor, the corrected time at which this rank left becomes the anchor. Clocks of machines may be
+ * days apart; sums of times less the anchor remain small, so they do not overflow.
  */
 static void set_roughly(struct kwhy_job *job, struct kwhy_job_rank *rank, const struct kwhy_job_visit *visits,
 	size_t count, void *context)
@@ -142,8 +139,8 @@ static void add_exits(struct kwhy_job *job, struct kwhy_job_rank *rank, const st
 }
 
 /*
- * Moves the rank's clock onto the mean exits. *context (double) is raised to the largest change of its
- * time, in ns.
+ * Corrects a rank's clock further, so that its times of leaving fit the means. *context (double): raised to
+ * the largest change of a time, ns.
  */
 static void move_clock(struct kwhy_job *job, struct kwhy_job_rank *rank, const struct kwhy_job_visit *visits,
 	size_t count, void *context)

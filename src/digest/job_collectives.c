@@ -6,25 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The ranks' collectives: who entered when, and who made whom wait. */
+/* Joins the ranks' collectives: which rank entered when, and how long the others waited for it. */
 
 enum { COMMUNICATORS_MAX = 1 << 18, OPERATIONS_MAX = 1 << 16 };
 
 /*
- * The collectives of a communicator do not match if, in more than CROSSED_SHARE of those that are compared, a
- * rank leaves more than CROSSED_NS before another one enters. Clocks are off by less than CROSSED_NS.
+ * The counted numbers of a communicator's collectives do not match if, in more than CROSSED_SHARE of those
+ * compared, a rank leaves more than CROSSED_NS before another one enters. The error of corrected clocks is
+ * below CROSSED_NS.
  */
 enum { CROSSED_NS = 20000 };
 static const double CROSSED_SHARE = 0.1;
 
-/* The ids in the job of a digest's communicators and operations. */
+/* Indices in the job of a digest's communicators and operations; KWHY_NONE: the job has no row. */
 struct numbers {
 	uint32_t *communicators, *operations;
 };
 
 /*
- * Gets the id of a key, and adds a new key unless the map has `most` keys already. *out is then KWHY_NONE,
- * and the caller leaves out the collectives of this key, so that the memory of a job is bounded.
+ * Finds the number of a key of `length` bytes, cut to `space` - 1. A new key is added. If the map already has
+ * `most` keys, *out becomes KWHY_NONE instead, and collectives with this key are left out, so that a job's
+ * memory is bounded.
  */
 static enum kwhy_status number_key(struct kwhy_map *map, const char *key, int length, size_t space,
 	size_t most, uint32_t *out, struct kwhy_error *error)
@@ -47,13 +49,14 @@ static enum kwhy_status find_communicator(struct kwhy_job *job, const struct kwh
 	bool is_running, uint32_t *out, struct kwhy_error *error)
 {
 	struct kwhy_job_communicator *communicators;
-	char key[2 * 3 * 200 + 64]; /* names in digests have at most 200 bytes; longer ones are cut here */
+	char key[2 * 3 * 200 + 64]; /* longer texts than a digest may have are cut */
 	int length;
 	enum kwhy_status status;
 
 	/*
-	 * Where sequence numbers were counted, they agree between ranks that have equally many collectives.
-	 * Ranks that still run are counted from their start, but not to the same moment.
+	 * Counted sequence numbers agree only between ranks with the same number of collectives, so this
+	 * number is part of the key. Ranks that still ran when their digests were made have different
+	 * numbers, but all counted from their start; -1 stands for these.
 	 */
 	length = snprintf(key, sizeof(key), "%d %lld %u %.600s %.600s", row->is_numbered == 1,
 		row->is_numbered == 1 ? 0LL
@@ -140,7 +143,7 @@ static enum kwhy_status add_visits(struct kwhy_job *job, const struct kwhy_diges
 		: 0;
 	enum kwhy_status status = KWHY_OK;
 
-	/* device by device, so that the visits of one row of `ranks` are consecutive in the file */
+	/* One device after the other, so that the visits of a row of `ranks` are consecutive in the file. */
 	for (uint32_t device = 0; device < digest->device_count; device++)
 		for (size_t i = 0; !status && i < digest->collective_count; i++) {
 			const struct kwhy_digest_collective *row = &digest->collective[i];
@@ -160,7 +163,7 @@ static enum kwhy_status add_visits(struct kwhy_job *job, const struct kwhy_diges
 	return status;
 }
 
-/* Notes what part of a communicator's collectives a digest has. */
+/* Adds a digest's collectives to those of a communicator, and lowers its kept_ratio to that of the digest. */
 static void note_share(const struct kwhy_digest *digest, const struct kwhy_digest_communicator *row,
 	struct kwhy_job_communicator *communicator)
 {
@@ -201,8 +204,8 @@ enum kwhy_status kwhy_job_add_collectives(
 }
 
 /*
- * Reads all visits of one rank. *count becomes 0 at the end of the file. *next receives the first visit of
- * the next rank.
+ * Reads all visits of the next row of `ranks` from the file. *count: their number, 0 at the end of the file.
+ * *next: the visit that follows, if *has_next.
  */
 static enum kwhy_status read_rank(struct kwhy_job *job, struct kwhy_job_visit **visits, size_t *capacity,
 	size_t *count, struct kwhy_job_visit *next, bool *has_next, struct kwhy_error *error)
@@ -243,7 +246,7 @@ enum kwhy_status kwhy_job_visit_all(
 	return status;
 }
 
-/* Updates the first and last times of entering and leaving each collective that this rank was in. */
+/* Widens the times of each collective that a rank has by those at which this rank entered and left. */
 static void take_times(struct kwhy_job *job, struct kwhy_job_rank *rank, const struct kwhy_job_visit *visits,
 	size_t count, void *context)
 {
@@ -267,8 +270,8 @@ static void take_times(struct kwhy_job *job, struct kwhy_job_rank *rank, const s
 }
 
 /*
- * Computes how long the rank waited in each collective until the last rank entered, and adds that to both
- * ranks' sums.
+ * Adds a rank's waiting in each collective, from its own entering until the last rank entered or itself left,
+ * to the sums of the rank, of the collective and of the rank that entered last.
  */
 static void take_waiting(struct kwhy_job *job, struct kwhy_job_rank *rank,
 	const struct kwhy_job_visit *visits, size_t count, void *context)
@@ -299,8 +302,8 @@ static void take_waiting(struct kwhy_job *job, struct kwhy_job_rank *rank,
 }
 
 /*
- * Marks the collectives that only some digests of their communicator have, and counts the others. Of a marked
- * collective, the rank that entered last may be in a digest that lacks it.
+ * Sets is_partial of collectives that some digests of their communicator leave out, and counts the others. Of
+ * a partial collective, the rank that entered last may not be known.
  */
 void kwhy_job_mark_partial(struct kwhy_job *job)
 {
@@ -318,8 +321,8 @@ void kwhy_job_mark_partial(struct kwhy_job *job)
 }
 
 /*
- * Finds communicators whose collectives were counted and do not match: ranks leave them before others enter.
- * This happens if the ranks of a pipeline have equally many collectives in different groups.
+ * Finds communicators whose counted numbers do not match, see CROSSED_SHARE, and sets `differs` of their
+ * collectives. The ranks of a pipeline can have the same number of collectives in different groups.
  */
 static enum kwhy_status find_mismatched(struct kwhy_job *job, struct kwhy_error *error)
 {
@@ -353,8 +356,8 @@ static enum kwhy_status find_mismatched(struct kwhy_job *job, struct kwhy_error 
 }
 
 /*
- * Estimates the waiting in all collectives of a communicator: those that are compared are a random sample of
- * them, drawn without replacement.
+ * Adds an estimate of a communicator's waiting to that of the job. Its compared collectives are a random
+ * sample of all, drawn without replacement.
  */
 static void estimate(struct kwhy_job *job, const struct kwhy_job_communicator *row, double *variance_ns2)
 {

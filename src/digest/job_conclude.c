@@ -6,35 +6,27 @@
 #include <stdlib.h>
 
 /*
- * Draws conclusions from the joined sums: which ranks are stragglers, which communicators are slow, which
- * hosts have low clocks.
+ * Finds stragglers, slow communicators and hosts with low clocks in the joined figures, and sorts the tables.
  */
 
 enum {
-	LATE_MIN = 3,		  /* a straggler enters last in at least this number of collectives */
-	LINK_COLLECTIVES_MIN = 3, /* only communicators with at least this number of compared collectives in
-				     an operation are judged */
-	LINKS_MIN = 3 /* they are judged only if at least this number of communicators has the same size and
-			 operation */
+	LATE_MIN = 3,		  /* a straggler is the last to enter in at least this many collectives */
+	LINK_COLLECTIVES_MIN = 3, /* a communicator is judged in an operation only if it has at least this
+				     many compared collectives of it, */
+	LINKS_MIN = 3 /* and if at least this many communicators have the same size and operation */
 };
 
-/* A straggler causes at least this share of all waiting. */
+/* A straggler causes at least this share of all waiting */
 static const double STRAGGLER_SHARE = 0.05;
-/* A straggler causes waiting of at least this share of the sum of all ranks' spans. */
+/* and at least this share of the sum of all ranks' spans */
 static const double STRAGGLER_TIME_SHARE = 0.001;
-/*
- * A straggler causes at least this multiple of the waiting that the median rank causes; of two ranks, of that
- * which the other one causes.
- */
+/* and at least this multiple of what the median rank causes or, of two ranks, the other one. */
 static const double STRAGGLER_TIMES = 4;
-/*
- * A slow communicator's median transfer takes at least this multiple of the median over the communicators
- * of its size and operation.
- */
+/* The median transfer time of a slow communicator is at least this multiple of others_ns. */
 static const double SLOW_LINK_TIMES = 1.25;
-/* Clocks below this share of the other hosts' are low. */
+/* Clocks of a host are low if its median is below this share of the median over all ranks. */
 static const double LOW_CLOCK_SHARE = 0.97;
-/* A host's clocks are also low if more than this share of its readings state a reason for low clocks. */
+/* They are also low if, on one of its ranks, more than this share of the readings states a reason. */
 static const double THROTTLED_SHARE = 0.05;
 
 static enum kwhy_status find_stragglers(struct kwhy_job *job, struct kwhy_error *error)
@@ -59,10 +51,10 @@ static enum kwhy_status find_stragglers(struct kwhy_job *job, struct kwhy_error 
 	return KWHY_OK;
 }
 
-/* The compared collectives, sorted by operation, then by size of the communicator, then by communicator. */
+/* The compared collectives, sorted by operation, then by the communicator's size, then by communicator. */
 struct sorting {
 	const struct kwhy_job *job;
-	uint32_t *order; /* indexes of collectives */
+	uint32_t *order; /* indices in job->collectives */
 	size_t count;
 };
 
@@ -97,7 +89,7 @@ static enum kwhy_status sort_collectives(
 	return KWHY_OK;
 }
 
-/* A communicator in one operation, with its median transfer time. */
+/* The compared collectives of a communicator in one operation. */
 struct link {
 	uint32_t communicator, operation;
 	uint64_t collectives;
@@ -109,7 +101,7 @@ struct links {
 	size_t count;
 };
 
-/* Adds the slow ones among `links`, which are all of one operation and one size. */
+/* Adds the slow ones of `links` to the job. All have the same operation and size. */
 static enum kwhy_status add_slow(
 	struct kwhy_job *job, const struct link *links, size_t count, struct kwhy_error *error)
 {
@@ -205,7 +197,7 @@ static enum kwhy_status find_slow_links(struct kwhy_job *job, struct kwhy_error 
 	return status;
 }
 
-/* The median clock rate of the `count` ranks in `order`, Hz; KWHY_UNKNOWN_NS: unknown. */
+/* Median clock rate of the ranks in `order`, which has indices in `ranks`, Hz; INT64_MIN: unknown. */
 static int64_t median_clock(const struct kwhy_job *job, const uint32_t *order, size_t count, int64_t *scratch)
 {
 	size_t known = 0;
@@ -271,10 +263,7 @@ static enum kwhy_status find_throttled(struct kwhy_job *job, struct kwhy_error *
 	return KWHY_OK;
 }
 
-/*
- * Compares for sorting: the larger energy comes first; if energies are equal or both unknown, the larger
- * time does.
- */
+/* Sorts larger energies first and, of equal or unknown ones, longer times first. */
 static int compare_sizes(int64_t a_nj, int64_t a_ns, int64_t b_nj, int64_t b_ns)
 {
 	if (a_nj != b_nj)

@@ -8,31 +8,30 @@
 #include <string.h>
 
 /*
- * Finds ranks whose traces are cut: they have fewer collectives of a communicator than other ranks have. If
- * a trace does not state communicators, the ranks of a pipeline may differ for good reasons; a rank is then
- * named only if most ranks agree.
+ * Finds ranks whose traces are cut: they have fewer collectives of a communicator than other ranks. If a
+ * trace does not state communicators, ranks of a pipeline can differ without a cut, so a rank is then named
+ * only if most ranks have all collectives.
  */
 
 /*
- * A rank counts as having all collectives if its number of collectives is at least this share of the largest
- * number that a rank has.
+ * A rank has all collectives of a communicator if it has at least this share of those of the rank with most.
  */
 static const double WHOLE_SHARE = 0.98;
-/* Ranks agree if at least this share of them has all collectives. */
+/* If sequence numbers were counted, at least this share of the ranks has to have all collectives. */
 static const double AGREED_SHARE = 0.75;
 
-/* The ranks of a communicator. */
+/* A communicator. whole: ranks that have all its collectives. */
 struct group {
-	int64_t most; /* number of collectives of the rank that has most */
+	int64_t most; /* collectives of the rank that has most */
 	size_t ranks, whole;
 	bool is_numbered;
 	const char *name;
 };
 
-/* The collectives of one rank in one communicator. */
+/* The collectives of a rank in a communicator. */
 struct part {
 	int64_t collectives;
-	uint32_t group, rank; /* indexes */
+	uint32_t group, rank; /* indices in `groups` and job->ranks */
 };
 
 struct kwhy_job_cuts {
@@ -104,10 +103,7 @@ enum kwhy_status kwhy_job_count(
 		job->cuts = calloc(1, sizeof(*job->cuts));
 	if (!job->cuts)
 		return kwhy_fail_memory(error, "communicators");
-	/*
-	 * a rank that still ran when its digest was made has fewer collectives than ranks with later
-	 * digests
-	 */
+	/* A rank that still ran when its digest was made is not counted: the others had more time. */
 	if (kwhy_job_is_running(digest) || !digest->device_count)
 		return KWHY_OK;
 	for (size_t i = 0; !status && i < digest->communicator_count; i++)

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Reduces the energies of devices that ranks share to the rank's part. */
+/* Reduces the energies of shared devices to those of one rank. */
 
 static void reduce(int64_t *energy_nj, double ratio)
 {
@@ -48,7 +48,7 @@ static void reduce_device(struct kwhy_digest *digest, uint32_t device, double ra
 
 void kwhy_job_divide(struct kwhy_digest *digest, const struct kwhy_head *head)
 {
-	/* the file may have been replaced since its head was read */
+	/* The file may have other devices now than when its head was read. */
 	for (uint32_t d = 0; d < digest->device_count && d < head->device_count; d++)
 		if (head->each[d].is_shared)
 			reduce_device(digest, d, head->each[d].energy_ratio);

@@ -3,9 +3,15 @@
 
 #include <stdlib.h>
 
-/* Keeps the memory of a job bounded: of too many collectives a random half is dropped. */
+/*
+ * Bounds the memory of a job: if it has too many collectives, half of the sequence numbers are dropped at
+ * random.
+ */
 
-/* Drops the collectives that are no longer kept. new_places: [collective_count], KWHY_NONE: dropped. */
+/*
+ * Removes the collectives that kept_ratio no longer keeps. new_places [collective_count]: receives the new
+ * index of each, KWHY_NONE: removed.
+ */
 static enum kwhy_status drop_collectives(struct kwhy_job *job, uint32_t *new_places, struct kwhy_error *error)
 {
 	size_t count = 0;
@@ -28,7 +34,7 @@ static enum kwhy_status drop_collectives(struct kwhy_job *job, uint32_t *new_pla
 	return status;
 }
 
-/* Copies the visits of the collectives that are left to the file `to`. */
+/* Copies the visits of the remaining collectives to the file `to`, with their new indices. */
 static enum kwhy_status copy_visits(
 	struct kwhy_job *job, const uint32_t *new_places, FILE *to, struct kwhy_error *error)
 {

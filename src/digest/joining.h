@@ -6,71 +6,68 @@
 #include "digest/heads.h"
 #include "digest/job.h"
 
-/* Functions and types that the files which join digests share. */
+/* What the files that join digests share. */
 
 /*
- * A rank's part in a collective. Times are those of the rank's clock; `collective` and `rank` are indexes
- * into the arrays of the job.
+ * A rank in a collective. Times are those of the rank's clock, in ns after the job's origin; `collective` and
+ * `rank` are indices in the job's arrays.
  */
 struct kwhy_job_visit {
 	int64_t enter_ns, exit_ns;
 	uint32_t collective, rank;
 };
 
-/* Opens an empty temporary file that has no name in a folder. */
+/* Opens an empty temporary file, already unlinked, in TMPDIR. */
 KWHY_MUST_USE enum kwhy_status kwhy_job_open_visits(FILE **out, struct kwhy_error *error);
 
-/* Calls `use` once for each rank that has visits, with all visits of the rank, in the order of ranks. */
+/* Calls `use` once for each row of `ranks` that has visits, in order, with all its visits. */
 typedef void kwhy_job_use(struct kwhy_job *job, struct kwhy_job_rank *rank,
 	const struct kwhy_job_visit *visits, size_t count, void *context);
 KWHY_MUST_USE enum kwhy_status kwhy_job_visit_all(
 	struct kwhy_job *job, kwhy_job_use *use, void *context, struct kwhy_error *error);
 
-/* Converts a time of the rank's clock to a time of the job. */
+/* Converts a time of the rank's clock to the job's time. */
 static inline int64_t kwhy_job_time(const struct kwhy_job_rank *rank, int64_t time_ns)
 {
 	return time_ns - (int64_t)(rank->offset_ns + rank->drift * (double)(time_ns - rank->middle_ns));
 }
 
-/* Adds the ranks of a digest to the job. Known values are added to the sums, unknown ones are left out. */
+/* Adds the devices of a digest to the rows and sums of the job. Unknown values are not summed. */
 KWHY_MUST_USE enum kwhy_status kwhy_job_add(
 	struct kwhy_job *job, const char *path, const struct kwhy_digest *digest, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_job_add_collectives(
 	struct kwhy_job *job, const struct kwhy_digest *digest, size_t first_rank, struct kwhy_error *error);
-/* Drops collectives until there are at most `most`. Each step drops a random half of the sequence numbers. */
+/* Halves kept_ratio until the job has at most `most` collectives. */
 KWHY_MUST_USE enum kwhy_status kwhy_job_thin(struct kwhy_job *job, size_t most, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_job_add_problem(struct kwhy_job *job, enum kwhy_job_problem_kind kind,
 	uint32_t rank, const char *path, struct kwhy_error *error, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 
-/* Several ranks may share a device: reduces its energy in the digest to the part of the digest's rank. */
+/* Reduces the energies of shared devices in a digest by energy_ratio of its head. */
 void kwhy_job_divide(struct kwhy_digest *digest, const struct kwhy_head *head);
-/* Whether the digest was made while the recorded command still ran. */
+/* Whether the recorded command still ran when the digest was made. */
 bool kwhy_job_is_running(const struct kwhy_digest *digest);
 /*
- * kwhy_job_count() counts the collectives of a digest. After the last digest, kwhy_job_name_cut() notes
- * ranks that have fewer collectives than others as problems.
+ * kwhy_job_count() notes how many collectives of each communicator a digest has. When all digests are added,
+ * kwhy_job_name_cut() adds a problem for each rank that has fewer than others.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_job_count(
 	struct kwhy_job *job, const struct kwhy_digest *digest, size_t first_rank, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_job_name_cut(struct kwhy_job *job, struct kwhy_error *error);
 void kwhy_job_cuts_free(struct kwhy_job_cuts *cuts);
 
-/* Marks the collectives that only some digests have; call it when all digests were added. */
+/* Sets is_partial of collectives. Call it when all digests are added. */
 void kwhy_job_mark_partial(struct kwhy_job *job);
-/*
- * Fits the ranks' clocks to each other by the times at which ranks leave collectives that no rank can leave
- * before the last one has entered.
- */
+/* Corrects the ranks' clocks, see job_clocks.c. */
 KWHY_MUST_USE enum kwhy_status kwhy_job_fit_clocks(struct kwhy_job *job, struct kwhy_error *error);
-/* Compares the ranks' times in collectives: how long each rank waited, and which rank caused it. */
+/* Computes each rank's waiting in the compared collectives, and which rank caused it. */
 KWHY_MUST_USE enum kwhy_status kwhy_job_compare(struct kwhy_job *job, struct kwhy_error *error);
-/* Finds stragglers, slow communicators and hosts with low clocks, and sorts the tables. */
+/* Finds stragglers, slow communicators and hosts with low clocks, and sorts accounts and findings. */
 KWHY_MUST_USE enum kwhy_status kwhy_job_conclude(struct kwhy_job *job, struct kwhy_error *error);
 
 /*
- * Adds a value to a sum unless the value is unknown (INT64_MIN). The sum is INT64_MIN as long as no known
- * value was added.
+ * Adds a value unless it is unknown, which INT64_MIN means. The sum is unknown until a known value is added.
+ * It stops at the limits of int64_t.
  */
 static inline void kwhy_job_sum(int64_t *sum, int64_t value)
 {
@@ -88,7 +85,7 @@ static inline uint64_t kwhy_job_mix(uint64_t a, uint64_t b)
 	return (a ^ (a >> 29)) * 0xBF58476D1CE4E5B9u;
 }
 
-/* Computes the key of a collective in the map collective_keys. */
+/* The key of a collective in collective_keys. */
 static inline uint64_t kwhy_job_collective_key(uint32_t communicator, int64_t sequence, uint32_t part)
 {
 	return kwhy_job_mix(kwhy_job_mix(communicator + 1, (uint64_t)sequence), part + 1);

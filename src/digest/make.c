@@ -16,7 +16,10 @@
 
 enum { IDENTITY_BYTES = 17 };
 
-/* The rank of a device; KWHY_NONE: unknown. */
+/*
+ * Rank of a device or, if the recording does not state it, of the process of the device's first activity;
+ * KWHY_NONE: unknown.
+ */
 static uint32_t rank_of(const struct kwhy_recording *recording, size_t device)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -35,8 +38,8 @@ static bool is_used(const struct kwhy_recording *recording, size_t device)
 }
 
 /*
- * Whether a device that nothing used is a part of its own. The only device of a rank is not a part of its
- * own. A device without a UUID is not one either: it could not be recognised in another rank's recording.
+ * Whether a device is a part of its own: nothing used it, it has a UUID, by which it is recognised in other
+ * ranks' digests, and it is not the only device of a rank.
  */
 static bool is_alone(const struct kwhy_recording *recording, size_t device, uint32_t rank)
 {
@@ -69,7 +72,8 @@ static int compare_parts(const void *a, const void *b)
 	if (left->rank != right->rank)
 		return left->rank < right->rank ? -1 : 1;
 	/*
-	 * devices of unknown rank (device KWHY_NONE) sort before unused devices, since KWHY_NONE + 1 is 0
+	 * The part of unknown rank (device KWHY_NONE) comes before those of unused devices, as KWHY_NONE + 1
+	 * is 0.
 	 */
 	return left->device + 1 < right->device + 1 ? -1 : left->device != right->device;
 }
@@ -93,7 +97,7 @@ enum kwhy_status kwhy_digest_parts(
 	return KWHY_OK;
 }
 
-/* A text of at most `bytes` bytes: `text` itself, or a shortened copy with a hash at its end. */
+/* Returns `text` itself if it has at most `bytes` bytes, else a cut copy that ends with a hash of `text`. */
 static const char *shorten(struct kwhy_digest *digest, const char *text, size_t bytes)
 {
 	size_t length = bytes - 12;
@@ -117,8 +121,8 @@ const char *kwhy_digest_sentence(struct kwhy_digest *digest, const char *text)
 }
 
 /*
- * Hashes an activity. Times are hashed as Unix times, so that the hash does not depend on what else the
- * recording has.
+ * Hash of an activity. Its time is hashed as Unix time, so that the hash does not depend on the origin, which
+ * other parts of the recording can change.
  */
 static uint64_t hash_row(const struct kwhy_recording *recording, const uint64_t *names, size_t row)
 {
@@ -146,7 +150,10 @@ static uint64_t hash_readings(const struct kwhy_recording *recording, const stru
 	return sum;
 }
 
-/* Computes a hash of the activities and readings of the part's devices, as 16 hexadecimal digits. */
+/*
+ * Writes a hash of the activities and readings of the part's devices, 16 hexadecimal digits. It does not
+ * depend on their order.
+ */
 static enum kwhy_status find_identity(const struct kwhy_recording *recording, struct kwhy_digest_part part,
 	char out[IDENTITY_BYTES], struct kwhy_error *error)
 {
@@ -236,7 +243,7 @@ static enum kwhy_status add_devices(const struct kwhy_digest_making *making)
 	return status;
 }
 
-/* The first process that used the first used device of the part; NULL: nothing used its devices. */
+/* Process of the first activity on the first used device of the part; NULL: nothing used its devices. */
 static const struct kwhy_process *process_of(const struct kwhy_digest_making *making)
 {
 	const struct kwhy_recording *recording = making->recording;
@@ -260,7 +267,10 @@ static void set_place(const struct kwhy_digest_making *making, struct kwhy_diges
 {
 	const struct kwhy_recording *recording = making->recording;
 	const struct kwhy_process *process = process_of(making);
-	/* if nothing used the part's devices, the machine is known only if there is just one */
+	/*
+	 * If nothing used the part's devices, their machine is known only if the recording is of a single
+	 * machine.
+	 */
 	uint32_t machine = recording->machine_count == 1 ? 0 : KWHY_NONE;
 
 	if (process) {
@@ -286,8 +296,7 @@ static int compare_ranks(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Lists the ranks other than that of the part whose processes used its devices, under MPS or in time slices.
- */
+/* Sets other_ranks: the ranks, other than the part's, that used its devices, under MPS or in time slices. */
 static enum kwhy_status set_other_ranks(
 	const struct kwhy_digest_making *making, struct kwhy_digest_digest *about)
 {
@@ -405,8 +414,9 @@ static enum kwhy_status make(const struct kwhy_digest_input *input, const struct
 }
 
 /*
- * Lowers the limits. Collectives are reduced first, because a part of them shows nearly as much as all of
- * them. A row of table collective takes 25 to 30 bytes.
+ * Lowers the limits for a digest that was too large by `bytes` less KWHY_DIGEST_BYTES_MAX. The number of
+ * collectives is lowered first, because a sample shows nearly as much as all of them. A row of table
+ * collective takes 25 to 30 bytes.
  */
 static void lessen(struct kwhy_digest_limits *limits, size_t kept, size_t bytes)
 {

@@ -3,8 +3,8 @@
 #include "model/known_sum.h"
 
 /*
- * The part of the device's span that this category takes; KWHY_UNKNOWN_NS: unknown, or the category is no
- * part of the span.
+ * Time of a category within the device's span; KWHY_UNKNOWN_NS: unknown, or not within the span. If it is
+ * known what the device waited for, idle time is in the categories of the reasons.
  */
 static int64_t span_of(const struct kwhy_device_time *time, enum kwhy_category category)
 {
@@ -28,7 +28,7 @@ static int64_t span_of(const struct kwhy_device_time *time, enum kwhy_category c
 	return spans[category];
 }
 
-/* Adds a part to a sum. A sum is unknown only if all its parts are. */
+/* Adds a value to a sum, which is unknown only if all its values are. */
 static void add_known(int64_t *sum, int64_t part)
 {
 	if (part == INT64_MIN)
@@ -93,8 +93,8 @@ static enum kwhy_status add_account(
 }
 
 /*
- * Adds one row that sums the accounts of a category without rows of their own. The interval of this sum is
- * unknown.
+ * Adds one row with the sum of a category's accounts that have no rows of their own, if there are any. Its
+ * interval of energy is unknown.
  */
 static enum kwhy_status add_rest(const struct kwhy_digest_making *making, size_t device, uint32_t category)
 {
@@ -124,7 +124,7 @@ static enum kwhy_status add_rest(const struct kwhy_digest_making *making, size_t
 	return KWHY_OK;
 }
 
-/* Adds the largest accounts of each category. A device's accounts are sorted by energy, largest first. */
+/* Adds the largest accounts of the device. The ledger has them sorted by energy, largest first. */
 static enum kwhy_status add_accounts(const struct kwhy_digest_making *making, size_t device)
 {
 	const struct kwhy_device_ledger *ledger = &making->ledger->devices[device];

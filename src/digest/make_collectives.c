@@ -7,31 +7,30 @@
 #include <string.h>
 
 /*
- * The collectives of a rank. Collectives whose sequence number the trace does not state are numbered within
- * their communicator and device, in the order of their starts.
+ * The collectives of a digest. Those whose sequence number the trace does not state are counted from 0 for
+ * each communicator and device, in order of start.
  */
 
 struct numbering {
 	const struct kwhy_digest_making *making;
 	struct kwhy_map communicators,
-		operations;    /* from hashes to rows of tables communicator and operation */
-	struct kwhy_map parts; /* number of collectives so far with the same communicator, device and sequence
-				  number */
-	struct kwhy_map counts; /* number of collectives so far of a communicator on a device */
-	size_t next; /* index into the recording's collectives: the next one whose details were not used */
+		operations;	/* communicators, operations: from hashes to rows of the tables */
+	struct kwhy_map parts;	/* collectives so far of a communicator, device and sequence number */
+	struct kwhy_map counts; /* collectives so far of a communicator on a device */
+	size_t next;		/* index in the recording's collectives from which details_of() searches on */
 	struct kwhy_digest_collective *rows;
 	size_t count;
 	/*
-	 * [operations] number of collectives of each operation; [operations], [communicators] whether the
-	 * digest keeps this row
+	 * of_operations: collectives of each operation; keeps_*: whether the digest keeps this row of the
+	 * table
 	 */
 	int64_t *of_operations;
 	bool *keeps_operation, *keeps_communicator;
 };
 
 /*
- * Whether the name is that of a barrier, or of a collective in which each rank gets data from every other
- * one.
+ * Whether the name is that of a collective that no rank can leave before all have entered: a barrier, or one
+ * in which each rank gets data from all others.
  */
 static bool meets(const char *name)
 {
@@ -123,10 +122,7 @@ static enum kwhy_status find_operation(struct numbering *numbering, const struct
 	return KWHY_OK;
 }
 
-/*
- * Sets the collective's sequence number, stated or counted, and `part`: its place among the collectives
- * with the same number.
- */
+/* Sets the sequence number of a collective, and `part`: how many earlier ones have the same number. */
 static enum kwhy_status number(struct numbering *numbering, const struct kwhy_collective *details,
 	struct kwhy_digest_collective *row, struct kwhy_error *error)
 {
@@ -184,8 +180,8 @@ static enum kwhy_status find_all(struct numbering *numbering)
 }
 
 /*
- * A row that the digest may keep, and the values by which candidates are sorted. All ranks have the same
- * numbers and names, so they keep the same rows; their times differ and are not used.
+ * A row that may be kept, with what the rows are sorted by. These values are the same in all ranks, so all of
+ * them keep the same rows. Times differ between ranks, so they are not used.
  */
 struct candidate {
 	int64_t collectives;
@@ -210,7 +206,7 @@ static int compare_candidates(const void *a, const void *b)
 	return order ? order : (left->row > right->row) - (left->row < right->row);
 }
 
-/* Sorts the candidates, and marks the rows of the first `limit` ones. */
+/* Sorts the candidates and sets keeps[row] of the first `limit` ones. */
 static void mark(struct candidate *candidates, size_t count, size_t limit, bool *keeps)
 {
 	qsort(candidates, count, sizeof(*candidates), compare_candidates);
@@ -218,10 +214,7 @@ static void mark(struct candidate *candidates, size_t count, size_t limit, bool 
 		keeps[candidates[i].row] = true;
 }
 
-/*
- * Chooses which operations and communicators the digest keeps. All digests of a job choose the same
- * operations.
- */
+/* Chooses the operations and communicators that the digest keeps: those with most collectives. */
 static enum kwhy_status choose(struct numbering *numbering)
 {
 	const struct kwhy_digest_making *making = numbering->making;
@@ -252,8 +245,8 @@ static enum kwhy_status choose(struct numbering *numbering)
 }
 
 /*
- * Drops the operations that are not kept, and sums the communicators that are not kept in one row without a
- * name. operations, communicators: receive the new row of each one that is kept.
+ * Removes the operations that are not kept, and sums the communicators that are not kept in one row without a
+ * name. operations, communicators: receive the new row of each kept one.
  */
 static enum kwhy_status drop_rows(struct numbering *numbering, uint32_t *operations, uint32_t *communicators)
 {
@@ -287,7 +280,10 @@ static enum kwhy_status drop_rows(struct numbering *numbering, uint32_t *operati
 	return row ? KWHY_OK : numbering->making->error->status;
 }
 
-/* Adds the chosen share of the collectives whose operation and communicator have a place. */
+/*
+ * Adds the collectives of kept operations and communicators whose sequence numbers the share `ratio` keeps.
+ * operations, communicators: new rows of the kept ones.
+ */
 static enum kwhy_status add_kept(
 	struct numbering *numbering, double ratio, const uint32_t *operations, const uint32_t *communicators)
 {

@@ -2,8 +2,8 @@
 #include "digest/making.h"
 
 /*
- * Makes the tables that a digest has only for display: findings, steps, ranges, calls, what the devices
- * waited for, ... No sum of a job uses them.
+ * Makes the tables of details: findings, steps, ranges, calls, what the devices waited for, ... A job sums
+ * only findings, the number of steps, and a few counts of what is missing.
  */
 
 static const char *text_of(const struct kwhy_digest_making *making, uint32_t name)

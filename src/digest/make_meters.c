@@ -15,7 +15,7 @@ static bool is_of_part(const struct kwhy_digest_making *making, uint32_t device)
 	return device == KWHY_NONE ? making->is_first : making->place_of[device] != KWHY_NONE;
 }
 
-/* The energy that a host's meter measured; KWHY_UNKNOWN_NJ: it is unknown, or the meter is a device's. */
+/* Energy that a host's meter measured; KWHY_UNKNOWN_NJ: unknown, or the meter is that of a device. */
 static int64_t host_energy(
 	const struct kwhy_digest_making *making, const struct kwhy_power_series *series, const char *source)
 {
@@ -91,7 +91,7 @@ static enum kwhy_status add_gauge(
 	row->device = series->device == KWHY_NONE ? KWHY_NONE : making->place_of[series->device];
 	row->gauge = kwhy_gauge_name((enum kwhy_gauge)series->gauge);
 	row->readings = (int64_t)series->count;
-	row->median = kwhy_middle_integer(values, series->count); /* this call also sorts the values */
+	row->median = kwhy_middle_integer(values, series->count); /* sorts `values`, too */
 	row->least = values[0];
 	row->most = values[series->count - 1];
 	free(values);

@@ -20,7 +20,7 @@ bool kwhy_digest_is_unused(const struct kwhy_digest *digest)
 		digest->device->busy_ns <= 0;
 }
 
-/* Copies a text without bytes that a terminal would take as commands. NULL: out of memory. */
+/* Copies a text; control characters, which a terminal would obey, are replaced. NULL: memory is exhausted. */
 static const char *keep_text(struct kwhy_digest *digest, const char *bytes, size_t length)
 {
 	char *text = kwhy_arena_alloc(&digest->arena, 3 * length + 1, 1);
@@ -30,7 +30,10 @@ static const char *keep_text(struct kwhy_digest *digest, const char *bytes, size
 	return text;
 }
 
-/* Stores a field in its member of the row. A value of another type than the column's counts as unknown. */
+/*
+ * Stores a field of the current result row in `row`. A value of another type remains unknown. False: memory
+ * is exhausted.
+ */
 static bool take(struct kwhy_digest *digest, const struct kwhy_sqlite_rows *rows, size_t place,
 	const struct kwhy_digest_column *column, char *row)
 {
@@ -99,7 +102,7 @@ static enum kwhy_status read_table(struct kwhy_digest *digest, const struct kwhy
 	return status;
 }
 
-/* Whether a time is so near 0 that differences of such times cannot overflow, as times of real runs are. */
+/* Whether a time is small enough that differences of such times cannot overflow. Times of real runs are. */
 static bool is_time(int64_t time_ns)
 {
 	return time_ns >= INT64_MIN / 16 && time_ns <= INT64_MAX / 16;
@@ -112,10 +115,7 @@ static bool is_collective(const struct kwhy_digest *digest, const struct kwhy_di
 		is_time(row->enter_ns) && is_time(row->exit_ns);
 }
 
-/*
- * Checks what the code that joins digests relies on: each reference is to a row that exists, and times are
- * possible.
- */
+/* Checks what joining relies on: rows refer only to rows that exist, and times do not overflow. */
 static bool is_whole(const struct kwhy_digest *digest)
 {
 	const size_t devices = digest->device_count;

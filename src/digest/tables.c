@@ -21,7 +21,7 @@ const struct kwhy_digest_table kwhy_digest_tables[] = {
 };
 const size_t kwhy_digest_table_count = sizeof(kwhy_digest_tables) / sizeof(kwhy_digest_tables[0]);
 
-/* Sets all values of a row to unknown. */
+/* Sets all values of a row to unknown; see tables.h. */
 static void row_clear(const struct kwhy_digest_table *table, void *row)
 {
 	for (size_t i = 0; i < table->column_count; i++) {

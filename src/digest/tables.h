@@ -6,40 +6,39 @@
 #include <stdint.h>
 
 /*
- * The tables of a digest (docs/formats/digest.md). There is one list for each table, with one row for each
- * column: the kind and the name of the column. The structs, the SQL schema, the writer and the reader are
- * made from these lists.
+ * The tables of a digest (docs/formats/digest.md): a list for each table, with an entry for each column that
+ * gives its kind and name. The structs, the SQL schema, the writer and the reader are generated from these
+ * lists.
  *
- * The kinds, with the value that stands for unknown: INT: int64_t, INT64_MIN. INDEX: uint32_t, UINT32_MAX.
- * REAL: double, NAN. TEXT: const char *, NULL. In SQL unknown values are NULL.
+ * Kinds, and their values for unknown: INT: int64_t, INT64_MIN. INDEX: uint32_t, UINT32_MAX. REAL: double,
+ * NAN. TEXT: const char *, NULL. In the file, unknown values are NULL.
  */
 #define KWHY_DIGEST_TYPE_INT int64_t
 #define KWHY_DIGEST_TYPE_INDEX uint32_t
 #define KWHY_DIGEST_TYPE_REAL double
 #define KWHY_DIGEST_TYPE_TEXT const char *
 
-/* A table of one row. Times in all tables are in nanoseconds after its origin_unix_ns. */
-#define KWHY_DIGEST_DIGEST(X, T)                                                                             \
-	X(T, TEXT, schema)                                                                                   \
-	X(T, TEXT, producer)                                                                                 \
-	X(T, TEXT, identity) /* hash of the rank's activities and readings: digests of the same content have \
-			     the same one */                                                                 \
-	X(T, INDEX, rank)                                                                                    \
-	X(T, INDEX, world_size)                                                                              \
-	X(T, TEXT, other_ranks) /* ranks that used the same devices in this recording: "1,2,3" */            \
-	X(T, TEXT, host)                                                                                     \
-	X(T, TEXT, boot)                                                                                     \
-	X(T, INT, is_unix_clock)                                                                             \
-	X(T, TEXT, clock) /* name of the clock where it is not Unix time */                                  \
-	X(T, INT, origin_unix_ns)                                                                            \
-	X(T, INT, start_ns)                                                                                  \
-	X(T, INT, end_ns)                                                                                    \
-	X(T, INT, parts)   /* number of digests that were made from these traces */                          \
-	X(T, INT, steps)   /* number of steps; table step may have fewer rows */                             \
-	X(T, INT, loop_ns) /* total time of the steps, each until the work that it queued has ended */       \
-	X(T, INT, loop_nj)                                                                                   \
-	X(T, INT, collectives) /* number of collectives; table collective may have fewer rows */             \
-	X(T, REAL, kept_ratio) /* share of the sequence numbers whose collectives are in table collective */
+/* This table has one row. Times of all tables are in ns after its origin_unix_ns. */
+#define KWHY_DIGEST_DIGEST(X, T)                                                                           \
+	X(T, TEXT, schema)                                                                                 \
+	X(T, TEXT, producer)                                                                               \
+	X(T, TEXT, identity) /* hash of activities and readings: equal if digests have the same content */ \
+	X(T, INDEX, rank)                                                                                  \
+	X(T, INDEX, world_size)                                                                            \
+	X(T, TEXT, other_ranks) /* other ranks that used the same devices: "1,2,3" */                      \
+	X(T, TEXT, host)                                                                                   \
+	X(T, TEXT, boot)                                                                                   \
+	X(T, INT, is_unix_clock)                                                                           \
+	X(T, TEXT, clock) /* name of the clock if it does not show Unix time */                            \
+	X(T, INT, origin_unix_ns)                                                                          \
+	X(T, INT, start_ns)                                                                                \
+	X(T, INT, end_ns)                                                                                  \
+	X(T, INT, parts)   /* digests that this recording was divided into */                              \
+	X(T, INT, steps)   /* all steps; table step may have only some */                                  \
+	X(T, INT, loop_ns) /* time of all steps, each up to the end of the work that it queued */          \
+	X(T, INT, loop_nj)                                                                                 \
+	X(T, INT, collectives) /* all collectives; table collective may have only some */                  \
+	X(T, REAL, kept_ratio) /* kwhy_digest_keeps(): share of the sequence numbers in table collective */
 
 #define KWHY_DIGEST_SOURCE(X, T) \
 	X(T, TEXT, path)         \
@@ -49,36 +48,36 @@
 	X(T, INT, events)        \
 	X(T, INT, activities)
 
-#define KWHY_DIGEST_DEVICE(X, T)                                                           \
-	X(T, INT, number)                                                                  \
-	X(T, TEXT, name)                                                                   \
-	X(T, TEXT, uuid)                                                                   \
-	X(T, TEXT, pci)                                                                    \
-	X(T, INT, limit_mw)                                                                \
-	X(T, INT, first_ns)                                                                \
-	X(T, INT, last_ns)                                                                 \
-	X(T, INT, span_ns)                                                                 \
-	X(T, INT, busy_ns)                                                                 \
-	X(T, INT, idle_ns)                                                                 \
-	X(T, INT, unrecorded_ns)                                                           \
-	X(T, INT, probing_ns)                                                              \
-	X(T, INT, compute_ns) /* union of the kernels' times less collective_exposed_ns */ \
-	X(T, INT, collective_exposed_ns)                                                   \
-	X(T, INT, kernels)                                                                 \
-	X(T, REAL, sm_weighted_ratio)                                                      \
-	X(T, TEXT, energy_source)                                                          \
-	X(T, INT, is_modelled)                                                             \
-	X(T, INT, metered_ns)                                                              \
-	X(T, INT, measured_nj)                                                             \
-	X(T, INT, attributed_nj)                                                           \
-	X(T, INT, run_nj) /* energy of the run; its unmetered part is estimated */         \
-	X(T, INT, run_low_nj)                                                              \
-	X(T, INT, run_high_nj)                                                             \
+#define KWHY_DIGEST_DEVICE(X, T)                                                             \
+	X(T, INT, number)                                                                    \
+	X(T, TEXT, name)                                                                     \
+	X(T, TEXT, uuid)                                                                     \
+	X(T, TEXT, pci)                                                                      \
+	X(T, INT, limit_mw)                                                                  \
+	X(T, INT, first_ns)                                                                  \
+	X(T, INT, last_ns)                                                                   \
+	X(T, INT, span_ns)                                                                   \
+	X(T, INT, busy_ns)                                                                   \
+	X(T, INT, idle_ns)                                                                   \
+	X(T, INT, unrecorded_ns)                                                             \
+	X(T, INT, probing_ns)                                                                \
+	X(T, INT, compute_ns) /* time with a kernel, less collective_exposed_ns */           \
+	X(T, INT, collective_exposed_ns)                                                     \
+	X(T, INT, kernels)                                                                   \
+	X(T, REAL, sm_weighted_ratio)                                                        \
+	X(T, TEXT, energy_source)                                                            \
+	X(T, INT, is_modelled)                                                               \
+	X(T, INT, metered_ns)                                                                \
+	X(T, INT, measured_nj)                                                               \
+	X(T, INT, attributed_nj)                                                             \
+	X(T, INT, run_nj) /* energy of the whole run; what no reading covers is estimated */ \
+	X(T, INT, run_low_nj)                                                                \
+	X(T, INT, run_high_nj)                                                               \
 	X(T, INT, run_unmetered_nj)
 
 /*
- * A device's time and energy by category. Its span_ns add up to the device's span; the columns after it are
- * sums over the category's accounts.
+ * Time and energy of a device by category. The sum over its span_ns is the device's span; the further columns
+ * are sums over the category's accounts.
  */
 #define KWHY_DIGEST_CATEGORY(X, T) \
 	X(T, INDEX, device)        \
@@ -91,56 +90,53 @@
 	X(T, INT, idle_nj)         \
 	X(T, INT, net_nj)
 
-#define KWHY_DIGEST_ACCOUNT(X, T)                                                      \
-	X(T, INDEX, device)                                                            \
-	X(T, TEXT, category)                                                           \
-	X(T, TEXT, name)    /* NULL: the row sums the category's smallest accounts. */ \
-	X(T, INT, accounts) /* number of accounts in this row */                       \
-	X(T, INT, count)                                                               \
-	X(T, INT, bytes)                                                               \
-	X(T, INT, time_ns)                                                             \
-	X(T, INT, gross_nj)                                                            \
-	X(T, INT, idle_nj)                                                             \
-	X(T, INT, net_nj)                                                              \
-	X(T, INT, low_nj)                                                              \
-	X(T, INT, high_nj)                                                             \
+#define KWHY_DIGEST_ACCOUNT(X, T)                                              \
+	X(T, INDEX, device)                                                    \
+	X(T, TEXT, category)                                                   \
+	X(T, TEXT, name)    /* NULL: sum of the category's smaller accounts */ \
+	X(T, INT, accounts) /* accounts summed in this row */                  \
+	X(T, INT, count)                                                       \
+	X(T, INT, bytes)                                                       \
+	X(T, INT, time_ns)                                                     \
+	X(T, INT, gross_nj)                                                    \
+	X(T, INT, idle_nj)                                                     \
+	X(T, INT, net_nj)                                                      \
+	X(T, INT, low_nj)                                                      \
+	X(T, INT, high_nj)                                                     \
 	X(T, TEXT, basis)
 
-#define KWHY_DIGEST_FINDING(X, T)                                     \
-	X(T, TEXT, id)                                                \
-	X(T, INDEX, device)                                           \
-	X(T, TEXT, title)                                             \
-	X(T, INT, count)                                              \
-	X(T, INT, time_ns)                                            \
-	X(T, INT, energy_nj)                                          \
-	X(T, INT, saved_ns)                                           \
-	X(T, INT, saved_nj)                                           \
-	X(T, TEXT, bound)                                             \
-	X(T, TEXT, cure)                                              \
-	X(T, TEXT, place) /* source position: "step (train.py:18)" */ \
-	X(T, TEXT, file)                                              \
+#define KWHY_DIGEST_FINDING(X, T)                                              \
+	X(T, TEXT, id)                                                         \
+	X(T, INDEX, device)                                                    \
+	X(T, TEXT, title)                                                      \
+	X(T, INT, count)                                                       \
+	X(T, INT, time_ns)                                                     \
+	X(T, INT, energy_nj)                                                   \
+	X(T, INT, saved_ns)                                                    \
+	X(T, INT, saved_nj)                                                    \
+	X(T, TEXT, bound)                                                      \
+	X(T, TEXT, cure)                                                       \
+	X(T, TEXT, place) /* place in the source code: "step (train.py:18)" */ \
+	X(T, TEXT, file)                                                       \
 	X(T, INT, line)
 
-/* The worst occurrences of each finding. finding: row of table finding, from 0. */
+/* Examples of each finding. finding: row of table finding, from 0. */
 #define KWHY_DIGEST_OCCURRENCE(X, T) \
 	X(T, INDEX, finding)         \
 	X(T, INT, start_ns)          \
 	X(T, INT, end_ns)            \
 	X(T, TEXT, what)
 
-#define KWHY_DIGEST_COMMUNICATOR(X, T)                                                           \
-	X(T, TEXT, name)  /* NULL: the trace does not state communicators */                     \
-	X(T, TEXT, ranks) /* as the trace lists them */                                          \
-	X(T, INDEX, size)                                                                        \
-	X(T, INT, is_numbered) /* 1: the trace states sequence numbers; 0: they were counted */  \
-	X(T, INT, collectives) /* number of collectives; table collective may have fewer rows */ \
-	X(T, INT, total_ns)                                                                      \
-	X(T, INT, kept_ns) /* the part of total_ns that is in table collective */
+#define KWHY_DIGEST_COMMUNICATOR(X, T)                                                                 \
+	X(T, TEXT, name)  /* NULL: the trace does not state it */                                      \
+	X(T, TEXT, ranks) /* as listed in the trace */                                                 \
+	X(T, INDEX, size)                                                                              \
+	X(T, INT, is_numbered) /* 1: the trace states sequence numbers; 0: collectives were counted */ \
+	X(T, INT, collectives) /* all collectives; table collective may have only some */              \
+	X(T, INT, total_ns)                                                                            \
+	X(T, INT, kept_ns) /* what of total_ns is in table collective */
 
-/*
- * The operations of collectives: name, data type and number of elements. meets 1: no rank can leave the
- * collective before the last one has entered it.
- */
+/* Operations of collectives. meets 1: no rank can leave such a collective before all have entered it. */
 #define KWHY_DIGEST_OPERATION(X, T) \
 	X(T, TEXT, name)            \
 	X(T, TEXT, type)            \
@@ -149,8 +145,8 @@
 	X(T, INT, meets)
 
 /*
- * communicator, operation: rows of the tables of these names, from 0. part: place, from 0, among the
- * collectives of the same communicator, device and sequence number.
+ * communicator, operation, device: rows of the tables of these names, from 0. part: how many earlier
+ * collectives have the same communicator, device and sequence number.
  */
 #define KWHY_DIGEST_COLLECTIVE(X, T) \
 	X(T, INDEX, communicator)    \
@@ -161,15 +157,15 @@
 	X(T, INT, enter_ns)          \
 	X(T, INT, exit_ns)
 
-#define KWHY_DIGEST_METER(X, T)                             \
-	X(T, INDEX, device) /* NULL: a meter of the host */ \
-	X(T, TEXT, source)                                  \
-	X(T, TEXT, host)                                    \
-	X(T, TEXT, boot)                                    \
-	X(T, INT, readings)                                 \
-	X(T, INT, start_ns)                                 \
-	X(T, INT, end_ns)                                   \
-	X(T, INT, energy_nj) /* of a host's meter; the energy of a device is in table device */
+#define KWHY_DIGEST_METER(X, T)                           \
+	X(T, INDEX, device) /* NULL: a meter of a host */ \
+	X(T, TEXT, source)                                \
+	X(T, TEXT, host)                                  \
+	X(T, TEXT, boot)                                  \
+	X(T, INT, readings)                               \
+	X(T, INT, start_ns)                               \
+	X(T, INT, end_ns)                                 \
+	X(T, INT, energy_nj) /* only of host meters; energies of devices are in table device */
 
 #define KWHY_DIGEST_GAUGE(X, T) \
 	X(T, INDEX, device)     \
@@ -179,7 +175,7 @@
 	X(T, INT, median)       \
 	X(T, INT, most)
 
-/* ratio: share of the device's readings that state this reason for clocks below the highest ones. */
+/* ratio: share of the device's readings that state `reason` for lower clocks. */
 #define KWHY_DIGEST_THROTTLE(X, T) \
 	X(T, INDEX, device)        \
 	X(T, TEXT, reason)         \
@@ -235,8 +231,7 @@
 	X(T, INT, reserved_bytes)  \
 	X(T, INT, device_bytes)
 
-/* offset_ns: Unix time less the time of the machine's clock. width_ns: length of the interval that contains
- * it. */
+/* offset_ns: Unix time less the time of the machine's clock, known to within an interval of width_ns. */
 #define KWHY_DIGEST_CLOCK(X, T) \
 	X(T, TEXT, host)        \
 	X(T, TEXT, boot)        \
@@ -256,8 +251,8 @@
 	X(T, REAL, amount)
 
 /*
- * The order: first the tables that are read to choose the digests of a job, then those from which the job is
- * joined, then those for display only.
+ * First the tables of a head (digest/heads.h), up to `device`, then those that joining reads, up to `lost`,
+ * then those that are only displayed.
  */
 #define KWHY_DIGEST_TABLES(X)                     \
 	X(digest, KWHY_DIGEST_DIGEST)             \
@@ -297,10 +292,10 @@ enum kwhy_digest_kind { KWHY_DIGEST_INT, KWHY_DIGEST_INDEX, KWHY_DIGEST_REAL, KW
 struct kwhy_digest_column {
 	const char *name;
 	enum kwhy_digest_kind kind;
-	size_t offset; /* offset of the column's member in the row's struct, bytes */
+	size_t offset; /* offset in the struct of a row, in bytes */
 };
 
-/* A table: its columns, and where struct kwhy_digest has its rows and their number (offsets in bytes). */
+/* A table: its columns, and the offsets in struct kwhy_digest of its rows and of their number, in bytes. */
 struct kwhy_digest_table {
 	const char *name;
 	const struct kwhy_digest_column *columns;

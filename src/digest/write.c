@@ -11,7 +11,7 @@ static const char *sql_type(enum kwhy_digest_kind kind)
 	return kind == KWHY_DIGEST_TEXT ? "TEXT" : kind == KWHY_DIGEST_REAL ? "REAL" : "INTEGER";
 }
 
-/* Views for frequent questions: the power of each account. */
+/* Views for those who query the file with SQL. */
 static const char views[] =
 	"CREATE VIEW account_power AS SELECT category, name, sum(count) AS count, sum(time_ns) AS time_ns,"
 	" sum(gross_nj) AS gross_nj, 1.0 * sum(gross_nj) / sum(time_ns) AS power_w FROM account"
@@ -45,7 +45,8 @@ static int bind(sqlite3_stmt *insert, int place, const struct kwhy_digest_column
 			? sqlite3_bind_null(insert, place)
 			: sqlite3_bind_int64(insert, place, *(const uint32_t *)value);
 	case KWHY_DIGEST_REAL:
-		return sqlite3_bind_double(insert, place, *(const double *)value); /* NAN becomes NULL */
+		return sqlite3_bind_double(
+			insert, place, *(const double *)value); /* SQLite stores NAN as NULL */
 	default:
 		return sqlite3_bind_text(insert, place, *(const char *const *)value, -1, SQLITE_STATIC);
 	}
@@ -79,7 +80,7 @@ static int write_all(sqlite3 *db, const struct kwhy_digest *digest, struct kwhy_
 {
 	int code;
 
-	/* small pages, because the many small tables would leave most of a large page unused */
+	/* Pages are small, because the many small tables would leave most of larger ones empty. */
 	kwhy_text_addf(sql, "PRAGMA page_size=512;PRAGMA application_id=%d;BEGIN;", KWHY_DIGEST_APPLICATION);
 	add_schema(sql);
 	code = sql->failed ? SQLITE_NOMEM : sqlite3_exec(db, sql->data, NULL, NULL, NULL);
@@ -88,7 +89,7 @@ static int write_all(sqlite3 *db, const struct kwhy_digest *digest, struct kwhy_
 	return code ? code : sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 }
 
-/* Makes the database in memory and gets its bytes; free them by sqlite3_free(). */
+/* Makes the database in memory and returns its bytes in *out_bytes; free them by sqlite3_free(). */
 static enum kwhy_status make_database(const struct kwhy_digest *digest, unsigned char **out_bytes,
 	size_t *out_length, struct kwhy_error *error)
 {

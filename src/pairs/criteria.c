@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The criteria by which a measurement of transfers between GPUs counts as successful, each with the figures
- * that it compares.
- */
+/* The criteria of a good measurement of transfers between GPUs, each with the figures that it judges. */
 #include "pairs/analysis.h"
 
 #include "fit/median.h"
@@ -52,7 +49,8 @@ static enum kwhy_status judge_completeness(struct kwhy_pairs *pairs, struct kwhy
 		thin += config->sample_count > 0 && config->sample_count < KWHY_PAIR_SAMPLES_MIN &&
 			config->load != KWHY_PAIR_REFERENCE;
 	}
-	if (pairs->is_foreign) /* another program's trace does not state how many samples were requested */
+	if (pairs->is_foreign) /* in another program's trace, the number of samples that were requested is
+				  unknown */
 		thin = 0;
 	return add(pairs, "all configurations were run", passes(run == count && !thin),
 		thin ? kwhy_arena_printf(&pairs->arena, "%zu of %zu, %zu of them with fewer than %d samples",
@@ -62,8 +60,8 @@ static enum kwhy_status judge_completeness(struct kwhy_pairs *pairs, struct kwhy
 }
 
 /*
- * Checks repeatability: the coefficient of variation of each configuration must be at most 5 %. The report
- * states the median coefficient.
+ * Repeatability: in each configuration the standard deviation is at most 5 % of the mean. The text states the
+ * median of these ratios.
  */
 static enum kwhy_status judge_variation(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
@@ -97,7 +95,7 @@ static enum kwhy_status judge_variation(struct kwhy_pairs *pairs, struct kwhy_er
 	return add(pairs, "repetitions vary by less than 5 %", passes(wide == 0), why, error);
 }
 
-/* Checks the relative widths of the confidence intervals of the medians of small sizes. */
+/* Latency: the widths of the confidence intervals of small sizes' medians, relative to the medians. */
 static enum kwhy_status judge_latency(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	size_t count = 0, narrow = 0;
@@ -183,7 +181,9 @@ static enum kwhy_status judge_clocks(struct kwhy_pairs *pairs, struct kwhy_error
 		error);
 }
 
-/* Adds a note on each clock whose drift is certainly above KWHY_PAIR_DRIFT_WARN_PPM. */
+/*
+ * Adds a note on each clock whose drift is above KWHY_PAIR_DRIFT_WARN_PPM in its whole confidence interval.
+ */
 static enum kwhy_status warn_of_clocks(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	struct kwhy_pair_compared_clock clocks[KWHY_PAIR_CLOCKS_MAX];
@@ -222,7 +222,9 @@ static enum kwhy_status judge_throttling(struct kwhy_pairs *pairs, struct kwhy_e
 		error);
 }
 
-/* Compares the medians of odd and of even repetitions; both kinds are spread over the whole run. */
+/*
+ * Repeatability of medians: those of the odd and of the even repetitions, both of which cover the whole run.
+ */
 static enum kwhy_status judge_repetition(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	size_t count = 0, close = 0;
@@ -246,8 +248,8 @@ static enum kwhy_status judge_repetition(struct kwhy_pairs *pairs, struct kwhy_e
 }
 
 /*
- * Whether the criteria apply to curves of this engine and clock. They apply to copies that the source GPU
- * queues back to back; in another program's traces they apply to NCCL kernels.
+ * Whether curves of this engine and clock are judged: those of writes that the source GPU runs back to back
+ * or, in another program's traces, of isolated NCCL kernels.
  */
 static bool is_judged(
 	const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, enum kwhy_pair_clock clock)
@@ -273,7 +275,10 @@ static enum kwhy_status judge_regimes(struct kwhy_pairs *pairs, struct kwhy_erro
 		error);
 }
 
-/* Checks how well seconds = alpha + beta * bytes, the model of most simulators, fits sizes from 64 KiB up. */
+/*
+ * Simulators: the largest relative error of seconds = alpha + beta * bytes, the model of most simulators,
+ * from 64 KiB on.
+ */
 static enum kwhy_status judge_simulators(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	double worst = NAN;
@@ -298,7 +303,7 @@ static enum kwhy_status judge_simulators(struct kwhy_pairs *pairs, struct kwhy_e
 		error);
 }
 
-/* Compares the rate of each pair's fastest engine, in one direction, with the rate of the pair's link. */
+/* Limits: the rate of each pair's fastest engine in one direction, relative to the raw rate of its link. */
 static enum kwhy_status judge_limits(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	static const char name[] = "rates are above 80 % of the links' limits";
@@ -322,8 +327,8 @@ static enum kwhy_status judge_limits(struct kwhy_pairs *pairs, struct kwhy_error
 }
 
 /*
- * Whether pairs `a` and `b` of GPUs, which have different routes, differ in time. 1: yes; 0: no; -1: the
- * routes are equal, or a time is missing.
+ * Whether two pairs of GPUs with different routes take different times, so that their confidence intervals do
+ * not overlap: 1 or 0; -1: the routes are alike, or a time is missing.
  */
 static int look_apart(const struct kwhy_pairs *pairs, const uint32_t a[2], const uint32_t b[2])
 {
@@ -365,8 +370,8 @@ static enum kwhy_status judge_topology(struct kwhy_pairs *pairs, struct kwhy_err
 }
 
 /*
- * Compares transfer times of a host thread that the system places freely with those of a thread pinned to the
- * source GPU's NUMA node.
+ * Pinning: transfer times with a host thread that the system places freely, relative to those with a thread
+ * on the source GPU's NUMA node.
  */
 static enum kwhy_status judge_pinning(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {

@@ -30,7 +30,7 @@ static int by_size(const void *a, const void *b)
 	return (left->x > right->x) - (left->x < right->x);
 }
 
-/* Keeps one point for each size, because other programs may measure a size under two names. */
+/* Keeps the first point of each size. In another program's traces, one size can occur under two names. */
 static void keep_one_a_size(struct points *points)
 {
 	size_t kept = 0;
@@ -64,8 +64,9 @@ static bool is_power_of_two(double bytes)
 }
 
 /*
- * Divides the points into fitted and held-out ones. Random sizes are held out if there are any, otherwise
- * every second size; both ends are always fitted.
+ * Divides the points into those to fit and those to test the fit with. To test are the sizes that are no
+ * powers of two if there are at least HELD_MIN, else every second size. The smallest and the largest size are
+ * always fitted.
  */
 static void divide(const struct points *all, struct points *kept, struct points *held)
 {
@@ -181,7 +182,7 @@ enum kwhy_status kwhy_pairs_fit_curves(struct kwhy_pairs *pairs, struct kwhy_err
 	return status;
 }
 
-/* Fits a weighted line without point number `left_out`. */
+/* Fits a line with weights 1 / y^2 to all points except number `left_out`; the number of points: to all. */
 static void line_of(const struct points *points, size_t left_out, double *out_alpha, double *out_beta)
 {
 	double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0, scale = points->items[points->count - 1].x;

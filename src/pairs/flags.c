@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#define APART_RATIO 0.1 /* smallest relative difference that is flagged */
+#define APART_RATIO 0.1 /* smaller relative differences are not flagged */
 
 enum { PAIRS_MAX = KWHY_PAIR_GPUS_MAX * KWHY_PAIR_GPUS_MAX };
 
@@ -113,7 +113,7 @@ static enum kwhy_status look_at_outlier(
 		error);
 }
 
-/* Finds the smallest size, which shows latency, and the largest, which shows the transfer rate. */
+/* Finds the smallest size of a write, which shows latency, and the largest, which shows the rate. */
 static void find_ends(const struct kwhy_pairs *pairs, uint64_t *out_least, uint64_t *out_most)
 {
 	*out_least = UINT64_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests how well the fits of single pairs predict measurements that took no part in a fit: measurements of
- * other sizes, of transfers in both directions at once, and of several pairs at once.
+ * Tests how well the fits of single pairs predict measurements that were not fitted: of other sizes, of both
+ * directions at the same time, and of several pairs at the same time.
  */
 #include "pairs/analysis.h"
 
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 /*
- * Number of flows through the busiest port. In the model of most simulators a port sends and receives
- * concurrently, and the flows of a port share its rate equally.
+ * Flows through the busiest port. In the model of most simulators, a port sends and receives at the same
+ * time, and its flows get equal shares of its rate.
  */
 static unsigned flows_of(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
@@ -24,7 +24,7 @@ static unsigned flows_of(const struct kwhy_pairs *pairs, const struct kwhy_pair_
 		return 2;
 	case KWHY_PAIR_ALL_TO_ALL:
 		return pairs->gpu_count - 1;
-	case KWHY_PAIR_FROM_HOST: /* NVLink and PCIe count as separate ports */
+	case KWHY_PAIR_FROM_HOST: /* NVLink and PCIe are separate ports */
 		return way == KWHY_PAIR_NVSWITCH || way == KWHY_PAIR_NVLINK ? 1 : 2;
 	default:
 		return 1;
@@ -40,7 +40,7 @@ static const struct kwhy_pair_link *link_of(
 	return NULL;
 }
 
-/* Relative error of the predicted time; NAN: no prediction exists. */
+/* Relative error of the predicted time; NAN: there is no prediction for the pair or the size. */
 static double error_of(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
 	const struct kwhy_pair_link *link = link_of(pairs, config);

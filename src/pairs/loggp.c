@@ -5,7 +5,10 @@
 
 #define LARGE_FROM_BYTES (UINT64_C(1) << 20)
 
-/* Time of the smallest size that was measured with this engine and clock. */
+/*
+ * Median time, with its confidence interval, of the smallest size measured with this engine and clock; NAN:
+ * there is none.
+ */
 static struct kwhy_pair_figure smallest(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine,
 	enum kwhy_pair_clock clock, uint32_t source, uint32_t target)
 {
@@ -44,7 +47,7 @@ static enum kwhy_status add(
 	items[pairs->loggp_count] = (struct kwhy_pair_loggp){.source = source,
 		.target = target,
 		.o_send = smallest(pairs, KWHY_PAIR_WRITE, KWHY_PAIR_CALL, source, target),
-		.o_receive = {NAN, NAN, NAN}, /* unknown, because the target's host takes no part in a copy */
+		.o_receive = {NAN, NAN, NAN}, /* unknown: the target's host takes no part in a copy */
 		.g = smallest(pairs, KWHY_PAIR_WRITE, KWHY_PAIR_BACK_TO_BACK, source, target),
 		.big = line.beta,
 		.latency = smallest(pairs, KWHY_PAIR_PUT, KWHY_PAIR_BACK_TO_BACK, source, target)};

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Correlates transfer times with the temperature and the clock rate of the sending GPU. */
+/*
+ * Correlates transfer times with the temperature and the clock rate of the sending GPU, which are read once a
+ * second.
+ */
 #include "pairs/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* older readings are not used; there is one reading per second */
+/* a reading is not used for samples later than this after it */
 #define READING_LASTS_NS INT64_C(1500000000)
 #define NORMAL_97_5 1.959964
 
 enum { READINGS_MIN = 8, SAMPLES_MIN = 5 };
 
 /*
- * Deviation of a sample from the median of its configuration, divided by the median, and the index of the
- * GPU's reading at that time.
+ * A sample. reading: index of the GPU's reading at its start; ratio: its time less the median of its
+ * configuration, relative to the median.
  */
 struct distance {
 	size_t reading;
@@ -21,7 +24,7 @@ struct distance {
 };
 
 struct points {
-	double *x, *y; /* in order of time. x: values of a gauge; y: deviations of transfer times */
+	double *x, *y; /* in order of time; x: values of a gauge, y: deviations as in struct distance */
 	size_t count;
 };
 
@@ -35,8 +38,8 @@ static int compare_distances(const void *a, const void *b)
 }
 
 /*
- * Index of the GPU's last reading at or before `unix_ns`. pairs->reading_count: no such reading exists, or it
- * is too old.
+ * Index of the GPU's last reading at or before `unix_ns`; pairs->reading_count: there is none, or it is older
+ * than READING_LASTS_NS.
  */
 static size_t reading_at(const struct kwhy_pairs *pairs, uint32_t gpu, int64_t unix_ns)
 {
@@ -87,8 +90,7 @@ static double gauge_of(const struct kwhy_pair_reading *reading, enum kwhy_pair_g
 }
 
 /*
- * Makes one point for each reading: x is the gauge's value, y the median deviation of the samples at the
- * reading.
+ * Makes a point for each reading that has samples. x: value of the gauge; y: median deviation of the samples.
  */
 static void make_points(const struct kwhy_pairs *pairs, enum kwhy_pair_gauge gauge,
 	const struct distance *distances, size_t count, struct points *out)
@@ -115,10 +117,7 @@ static double mean_of(const double *values, size_t count)
 	return sum / (double)count;
 }
 
-/*
- * Sum of the products of both series' deviations from their means. Value i of `a` is multiplied by value i
- * + later of `b`.
- */
+/* Sum over i of (a[i] - mean of a) * (b[i + later] - mean of b). */
 static double products(const double *a, const double *b, size_t count, size_t later)
 {
 	double mean_a = mean_of(a, count), mean_b = mean_of(b, count), sum = 0;
@@ -129,9 +128,9 @@ static double products(const double *a, const double *b, size_t count, size_t la
 }
 
 /*
- * The number of independent readings that would contain the same information. It is below their count,
- * because successive readings are correlated. The formula is Bartlett's for two first-order autoregressive
- * series; xx and yy are the sums of squared deviations of x and y.
+ * The number of independent points that would contain as much information. It is lower than the number of
+ * points, because successive readings resemble each other. By Bartlett's formula for two first-order
+ * autoregressive series; xx, yy: sums of squared deviations from the mean of x and of y.
  */
 static double independent(const struct points *points, double xx, double yy)
 {
