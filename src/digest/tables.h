@@ -127,13 +127,14 @@
 	X(T, INT, end_ns)            \
 	X(T, TEXT, what)
 
-#define KWHY_DIGEST_COMMUNICATOR(X, T)                                                                 \
-	X(T, TEXT, name)  /* NULL: the trace does not state it */                                      \
-	X(T, TEXT, ranks) /* as listed in the trace */                                                 \
-	X(T, INDEX, size)                                                                              \
-	X(T, INT, is_numbered) /* 1: the trace states sequence numbers; 0: collectives were counted */ \
-	X(T, INT, collectives) /* all collectives; table collective may have only some */              \
-	X(T, INT, total_ns)                                                                            \
+#define KWHY_DIGEST_COMMUNICATOR(X, T)                                                                       \
+	X(T, TEXT, name)  /* NULL: not stated, or the sum of all further rows */                             \
+	X(T, TEXT, ranks) /* as listed in the trace */                                                       \
+	X(T, INDEX, size)                                                                                    \
+	X(T, INT, is_numbered) /* 1: the trace states sequence numbers; 0: counted; NULL: the sum of further \
+				  rows */                                                                    \
+	X(T, INT, collectives) /* all collectives; table collective may have only some */                    \
+	X(T, INT, total_ns)                                                                                  \
 	X(T, INT, kept_ns) /* what of total_ns is in table collective */
 
 /* Operations of collectives. meets 1: no rank can leave such a collective before all have entered it. */

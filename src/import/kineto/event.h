@@ -88,7 +88,7 @@ enum kwhy_kineto_kind {
 	X(COPY_DETAILS, "memcpy_details")                                                                  \
 	X(SET_DETAILS, "memset_details")                                                                   \
 	X(STEP, "step_num")                                                                                \
-	X(LABEL, "label of a track") /* placeholder: "name" inside the "args" of a metadata event */
+	X(LABEL, "label of a track") /* the value of "name" in the "args" of a metadata event */
 
 enum kwhy_kineto_field {
 #define X(name, text) KWHY_KINETO_FIELD_##name,

@@ -107,10 +107,7 @@ static const struct {
 	{"inputs", KWHY_KEY_INPUTS},
 };
 
-/*
- * Enlarges `roles` or `keys`, which have one entry for each name of the recording, to include `name`. New
- * entries are 0.
- */
+/* Enlarges `roles` or `keys` to have an entry for `name`. New entries are 0. */
 static enum kwhy_status reach(uint8_t **table, size_t *capacity, uint32_t name, struct kwhy_error *error)
 {
 	size_t known = *capacity;
@@ -396,10 +393,7 @@ static uint32_t name_in(const struct kwhy_perfetto_slice *slice, enum kwhy_perfe
 	return has(slice, key) && is_text(slice, key) ? (uint32_t)slice->value[key] : 0;
 }
 
-/*
- * If kwhy export wrote the slice (it states KWHY_KEY_THREAD_ROW), sets the kind, source location and inputs
- * of the operator.
- */
+/* Sets the kind, source location and inputs of an operator if kwhy export wrote the slice. */
 static void describe_operator(const struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *slice,
 	struct kwhy_host_range *operator)
 {
