@@ -7,7 +7,10 @@
 
 /* Columns of a device's accounts, for the text, the JSON, the CSV and the page. */
 extern const struct kwhy_columns kwhy_account_columns;
-/* Columns of the estimates for the whole run, which are in an object of their own in the JSON. */
+/*
+ * Columns of an account's time, gross energy and 90 % interval in the whole run, unmetered time included, and
+ * of the sampling error of these estimates. report.json has them in the account's member "whole_run".
+ */
 extern const struct kwhy_columns kwhy_account_whole_columns;
 
 struct kwhy_account_row {
@@ -16,7 +19,8 @@ struct kwhy_account_row {
 	int device; /* number of the device in the trace */
 	uint32_t rank;
 	int64_t mean_power_mw, whole_ns, whole_nj, whole_low_nj, whole_high_nj;
-	double power_w; /* mean power, which is set only in rows of totals */
+	double power_w; /* mean power, W; 0 in the row of an account of one device, which has mean_power_mw
+			   instead */
 };
 
 /* Row of an account of one device. */
@@ -27,8 +31,8 @@ struct kwhy_account_row kwhy_account_row_of_total(
 	const struct kwhy_totals *totals, const struct kwhy_total *total);
 
 /*
- * Whether all work of the account ran outside of the metered time. The ledger then has 0 J for the account,
- * although the work drew power.
+ * Whether an account has time but 0 J because all of it lies in unmetered time. Rows then show its energy as
+ * unknown. Always false for modelled energy.
  */
 bool kwhy_account_is_unseen(const struct kwhy_totals *totals, const struct kwhy_total *total);
 

@@ -13,24 +13,25 @@
 
 /*
  * The report in at most BYTES_MAX bytes of JSON, schema "kwhy.brief/1": what the run cost, where energy and
- * time went, what to do, and what is not known. Rows, findings and sentences are left
- * out and names are shortened until it fits; sentences stay whole.
+ * time went, what to do, and what is not known. Until the document fits, rows, findings and sentences are
+ * left out and names are shortened; as the last step, sentences are cut to 100 columns. If that is not
+ * enough, the document is longer than BYTES_MAX.
  */
 
 enum { BYTES_MAX = 4096 };
 
-/* Limits by which the document is shortened. */
+/*
+ * Limits by which the document is shortened: the largest number of accounts (where), of findings (advice) and
+ * of sentences about what is not known (unknown).
+ */
 struct limits {
 	size_t where, advice, unknown;
-	size_t columns;	 /* longest name, path or kernel */
-	size_t sentence; /* longest sentence; a sentence is cut only if a long name makes it longer */
-	int digits;	 /* longest number in bytes */
+	size_t columns;	 /* columns of the longest name or path */
+	size_t sentence; /* columns of the longest sentence */
+	int digits;	 /* significant digits of a number */
 };
 
-/*
- * the limits in the order in which they are tried; each limit makes a shorter document than the limits before
- * it
- */
+/* Limits in the order in which they are tried, from the longest document to the shortest. */
 static const struct limits limits[] = {
 	{8, 5, 4, 400, 1000, 4},
 	{6, 4, 4, 240, 1000, 4},
@@ -73,7 +74,10 @@ static void write_sentence(struct brief *brief, const char *key, const char *sen
 	write_within_columns(brief, key, sentence, brief->limits->sentence);
 }
 
-/* Writes a path. A long path is cut at its start, since its end says more. */
+/*
+ * Writes a path. Of a path longer than `columns` bytes, only the last directories and the file's name are
+ * written, because the end of a path says more than its start.
+ */
 static void write_path(struct brief *brief, const char *key, const char *path)
 {
 	const size_t length = path ? strlen(path) : 0;
@@ -271,7 +275,10 @@ static void write_brief(
 	kwhy_arena_done(&brief.arena);
 }
 
-/* Writes the document with the first of `count` limits that makes it short enough. */
+/*
+ * Writes the document with the first of `count` limits that makes it at most BYTES_MAX bytes long or, if none
+ * does, with the last.
+ */
 static enum kwhy_status write_within(const struct kwhy_report *report, const struct limits *within,
 	size_t count, struct kwhy_text *out, struct kwhy_error *error)
 {

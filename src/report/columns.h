@@ -24,7 +24,7 @@
 enum kwhy_stat_interval_basis { KWHY_STAT_BY_NONE, KWHY_STAT_BY_RUNS, KWHY_STAT_BY_METER };
 
 const char *kwhy_stat_interval_basis_name(
-	enum kwhy_stat_interval_basis basis); /* name of the basis: "runs"; NULL: no interval */
+	enum kwhy_stat_interval_basis basis); /* "runs" or "meter"; NULL for KWHY_STAT_BY_NONE */
 
 struct kwhy_stat_figure {
 	struct kwhy_estimate estimate; /* mean with its 95 % interval; NAN: unknown */
@@ -40,8 +40,8 @@ enum kwhy_value_kind {
 	KWHY_VALUE_REAL,
 	KWHY_VALUE_FIGURE, /* a figure with an interval; the text output shows only its mean */
 	/*
-	 * an estimate with the lower and upper end of its interval, a list of three numbers in JSON; NAN:
-	 * unknown
+	 * an estimate with the lower and upper end of its interval, in JSON a list of these three numbers; an
+	 * unknown one of them is NAN, null in JSON
 	 */
 	KWHY_VALUE_INTERVAL,
 };
@@ -60,10 +60,13 @@ struct kwhy_value {
 };
 
 /*
- * Units of values as they are stored. Text shows them with the SI prefix that fits: nanojoules as "1.23 mJ".
+ * Units in which values are stored. Text shows a value with the SI prefix that fits: 1.23e6 nJ as "1.23 mJ".
  */
 enum kwhy_column_unit {
-	/* words and flags, which are aligned left; columns of other units are aligned right */
+	/*
+	 * words and flags, which tables align left, as they do names; columns of the units below are aligned
+	 * right
+	 */
 	KWHY_UNIT_WORDS,
 	KWHY_UNIT_NAME,	 /* a name; its column takes the remaining width, so a table has at most one */
 	KWHY_UNIT_ONE,	 /* counts and numbers without a unit */
@@ -113,14 +116,14 @@ struct kwhy_column {
 	unsigned outputs;
 	enum kwhy_field field; /* type of the field at `offset`; KWHY_AT() sets both */
 	size_t offset;
-	/* returns the word for a value of the field if that is an enum; NULL: the field is no enum */
+	/* returns the word for an enum's value, for a field that holds an enum; NULL: the field holds none */
 	const char *(*name)(unsigned value);
-	/* computes the value; NULL: the value is that of the field */
+	/* computes the value, for KWHY_FIELD_NONE; otherwise NULL, and the value is read from the field */
 	struct kwhy_value (*value)(const struct kwhy_column *column, const void *row);
 	const void *of; /* parameters for the function `value`, which knows their type */
 	/*
-	 * Formats the value for the text if its unit does not determine the format. The result is in `out`
-	 * or in the row.
+	 * Formats the value for text output; NULL: the format follows from the value's kind and unit. The
+	 * result is in `out` or in the row, or is a constant.
 	 */
 	const char *(*show)(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row);
 	/* whether the text shows the column, judged by the first row; NULL: it always does */
@@ -161,11 +164,16 @@ struct kwhy_value kwhy_value_real(double real);	       /* not finite: unknown */
 struct kwhy_value kwhy_value_count(uint64_t count);    /* KWHY_UNKNOWN_BYTES: unknown */
 struct kwhy_value kwhy_value_integer(int64_t integer); /* KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NS: unknown */
 struct kwhy_value kwhy_value_figure(const struct kwhy_stat_figure *figure);
-/* value as a number, for a figure its mean; NAN: unknown, or not a number */
+/*
+ * value as a number, of a figure its mean, of an interval its estimate; NAN: it is unknown, a text or a flag
+ */
 double kwhy_value_number(const struct kwhy_value *value);
 
 struct kwhy_value kwhy_column_value(const struct kwhy_column *column, const void *row);
-/* The value as the text shows it, stored in `out` or in the row. NULL: unknown. */
+/*
+ * The value as text output shows it. The text lies in `out` or in the row, or is a constant. NULL: the value
+ * is unknown and the column has no function `show`.
+ */
 const char *kwhy_column_show(const struct kwhy_columns *columns, const struct kwhy_column *column,
 	char out[KWHY_SHOWN_BYTES], const void *row);
 
@@ -195,8 +203,9 @@ void kwhy_columns_csv_head(const struct kwhy_columns *columns, struct kwhy_text 
 void kwhy_columns_csv(const struct kwhy_columns *columns, struct kwhy_text *out, const void *row);
 
 /*
- * A table in the text whose rows are described by columns. It shows the columns of parts[0] and then those
- * of parts[1]; the first row decides which of them are shown. Initialise everything but `parts` with zeros.
+ * A table in text output whose rows are described by columns. It shows the columns of parts[0] and then those
+ * of parts[1], in all at most 16; the functions `is_shown` of the columns are asked about the first row only.
+ * Initialise everything but `parts` with zeros.
  */
 struct kwhy_text_table {
 	const struct kwhy_columns *parts[2]; /* the second part may be NULL: the table has one part */

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /*
- * Energy of an account on one side, nJ. It is 0 if the side has work and a known energy but no such account.
+ * Gross energy of an account on one side, nJ. `account` is NULL if the side has no such account; the energy
+ * is then 0 if the side has work and a known energy, else KWHY_UNKNOWN_NJ.
  */
 static int64_t energy_of(const struct kwhy_side *side, const struct kwhy_side_account *account)
 {
@@ -24,7 +25,10 @@ static double half_width(const struct kwhy_side_account *account)
 	return ((double)account->high_nj - (double)account->low_nj) / 2;
 }
 
-/* Sets the change between the totals of both sides, and its interval. */
+/*
+ * Sets change_nj, change_ns, half_width_nj and `significant`, which compare an account's energy and time
+ * summed over all runs of each side.
+ */
 static void set_totals(struct kwhy_account_pair *pair, const struct kwhy_comparison *comparison)
 {
 	int64_t a_nj = energy_of(comparison->a, pair->a), b_nj = energy_of(comparison->b, pair->b);
@@ -99,7 +103,10 @@ static bool is_effort(const char *unit)
 	return strncmp(unit, "flop", 4) == 0 || strcmp(unit, "bytes") == 0;
 }
 
-/* The first unit of work that all runs state. `effort` selects FLOP and bytes; false: other units. */
+/*
+ * The first unit in A's list of work that B has, too; NULL: there is none. `effort`: true looks only at FLOP
+ * and bytes, false only at other units.
+ */
 static const char *common_work(const struct kwhy_comparison *comparison, bool effort)
 {
 	for (size_t i = 0; i < comparison->a->work_count; i++) {
@@ -138,7 +145,8 @@ bool kwhy_pair_is_kernel(const struct kwhy_account_pair *pair)
 }
 
 /*
- * A kernel that both sides launched: its launches in B divided by those in A, and its time on both sides.
+ * A kernel that both sides launched: its launches in B divided by those in A, and its time in A plus that in
+ * B, each for one unit of the comparison. `pair` is its index in comparison->pairs.
  */
 struct launches {
 	double ratio, time_s;
@@ -156,9 +164,9 @@ static int compare_ratios(const void *a, const void *b)
 
 /*
  * Finds a kernel whose number of launches shows how much work each side did. Kernels agree if the ratio of
- * their launches in B to those in A is within AGREE_RATIO of the median ratio (weighted by time). If the
- * kernels that agree have at least half of the time of all kernels, the function returns the one with the
- * longest time. Otherwise it returns NULL, because it is unknown how much work each side did.
+ * their launches in B to those in A is within 2 % (AGREE_RATIO) of the median ratio, weighted by time. If the
+ * kernels that agree take at least half of the time of all kernels (all_s), the function returns the longest
+ * of them. Otherwise it returns NULL, because it is unknown how much work each side did.
  */
 #define AGREE_RATIO 0.02
 static const struct kwhy_account_pair *agreed_kernel(
@@ -242,7 +250,10 @@ static void set_pairs(struct kwhy_comparison *comparison)
 	qsort(comparison->pairs, comparison->pair_count, sizeof(*comparison->pairs), compare_sizes);
 }
 
-/* Adds up the runs of each side that has several. */
+/*
+ * Points a and b of the comparison to the only run of their side or, for a side of several runs, to the sum
+ * of these runs.
+ */
 static enum kwhy_status sum_sides(struct kwhy_comparison *comparison, struct kwhy_error *error)
 {
 	const struct kwhy_side **const sides[2] = {&comparison->a, &comparison->b};

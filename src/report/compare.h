@@ -40,14 +40,15 @@ enum kwhy_rate_kind { KWHY_RATE_UNKNOWN, KWHY_RATE_WORK, KWHY_RATE_STEPS, KWHY_R
 
 struct kwhy_rate {
 	enum kwhy_rate_kind kind;
-	const char *name;     /* unit of the work, or name of the kernel's account */
-	const char *category; /* category of the kernel's account */
+	const char *name;     /* unit of the work, "steps", or name of the kernel's account; NULL: unknown */
+	const char *category; /* category of the kernel's account; NULL unless launches are counted */
 };
 
 /*
- * A figure of both sides. If a side has several runs, its estimate is the mean of the runs' own figures
- * (unknown if one of them is), and the interval of the difference is 95 % (Welch). With one run on each side,
- * the interval is the 90 % interval of the meters, or NAN.
+ * A figure of both sides, and B minus A. If a side has several runs, its estimate is the mean of the runs'
+ * own figures, unknown if one of them is, and the interval of the difference is the 95 % interval by Welch's
+ * t. With one run on each side, energies of accounts have the 90 % interval of the meters' uncertainty; other
+ * figures have none (NAN).
  */
 struct kwhy_change {
 	struct kwhy_estimate a, b; /* unknown if its mean is NAN */
@@ -63,17 +64,17 @@ struct kwhy_account_pair {
 	const char *category, *name;
 	const struct kwhy_side_account *a, *b; /* sums over the runs of a side */
 	/*
-	 * energy in B minus energy in A, where an account that one side lacks counts as 0; KWHY_UNKNOWN_NJ
-	 * unless both sides' energies are known
+	 * gross energy in B minus that in A, each summed over the side's runs, where an account that one side
+	 * lacks counts as 0; KWHY_UNKNOWN_NJ unless the energies of both sides are known
 	 */
 	int64_t change_nj;
 	int64_t change_ns;
 	/*
-	 * half-width of the 90 % interval of change_nj; the intervals of both sides are taken as
-	 * independent
+	 * half-width of the 90 % interval of change_nj, with the errors of both sides taken as independent;
+	 * KWHY_UNKNOWN_NJ: unknown
 	 */
 	int64_t half_width_nj;
-	bool significant; /* whether |change_nj| is larger than half_width_nj */
+	bool significant; /* whether |change_nj| is larger than half_width_nj; false if that is unknown */
 	/*
 	 * count, time in s and energy in J for one unit of the comparison, as means over the runs of a side
 	 */
@@ -86,12 +87,13 @@ struct kwhy_projection_check;
 struct kwhy_comparison {
 	const struct kwhy_side *a, *b; /* the two sides; a side of several runs is their sum */
 	struct kwhy_side_runs runs[2];
-	struct kwhy_side sums[2]; /* memory of the sum that was made for a side of several runs */
+	struct kwhy_side sums[2]; /* sums to which a and b point; zero for a side of one run */
 	enum kwhy_unit_kind unit;
 	const char *unit_name; /* unit of the comparison: "step", the unit of work, or "run" */
 	double unit_counts[2]; /* number of units in all runs of a side */
 	struct kwhy_rate rate;
-	struct kwhy_account_pair *pairs; /* sorted by change for one unit, largest first */
+	struct kwhy_account_pair *pairs; /* sorted by the absolute change of energy for one unit of the
+					    comparison, then by that of time, largest first */
 	size_t pair_count;
 	const struct kwhy_projection_check
 		/*
@@ -117,13 +119,14 @@ bool kwhy_pair_is_kernel(const struct kwhy_account_pair *pair);
 
 /* The figures in the summary of a comparison. --fail-if refers to them by their names. NAN: unknown. */
 enum kwhy_figure {
-	KWHY_FIGURE_ENERGY, /* metered energy, J */
-	KWHY_FIGURE_RUN,    /* energy of the run, J */
-	KWHY_FIGURE_TIME,   /* longest span of any device, s */
-	KWHY_FIGURE_POWER,  /* mean power, W */
+	KWHY_FIGURE_ENERGY, /* all metered or modelled energy, that before and after the run included, J */
+	KWHY_FIGURE_RUN,  /* energy from the first start to the last end of work, estimates for unmetered time
+			     included, J */
+	KWHY_FIGURE_TIME, /* longest time from first start to last end of work on one device, s */
+	KWHY_FIGURE_POWER, /* mean power of all devices together, W */
 	KWHY_FIGURE_BUSY_RATIO,
 	KWHY_FIGURE_IDLE,	 /* energy metered in the run while the devices idled, J */
-	KWHY_FIGURE_THROUGHPUT,	 /* steps, units of work or launches of a kernel per second */
+	KWHY_FIGURE_THROUGHPUT,	 /* steps, units of work or launches of a kernel per second (see `rate`) */
 	KWHY_FIGURE_STEP,	 /* time of a step, s */
 	KWHY_FIGURE_STEP_ENERGY, /* energy of the devices in a step, J */
 	KWHY_FIGURE_IDLE_RATIO,	 /* idle time divided by the spans of all devices */
@@ -134,9 +137,9 @@ const char *kwhy_figure_name(enum kwhy_figure figure);
 const char *kwhy_figure_unit(enum kwhy_figure figure); /* unit of the figure; "" for a ratio */
 
 /*
- * Functions that give a figure of both sides: one of the figures above; the throughput of some work or of
- * steps; the joules per unit of work; or the time or energy of an account, for the comparison's unit or in
- * the whole run.
+ * Functions that give a figure of both sides: kwhy_change_of_figure() one of the enum above,
+ * kwhy_change_of_rate() the throughput of some work or of steps, kwhy_change_of_each() the joules per unit of
+ * a work, kwhy_change_of_account() the energy of an account in the whole run.
  */
 struct kwhy_change kwhy_change_of_figure(const struct kwhy_comparison *comparison, enum kwhy_figure figure);
 struct kwhy_change kwhy_change_of_rate(
@@ -145,12 +148,13 @@ struct kwhy_change kwhy_change_of_each(const struct kwhy_comparison *comparison,
 struct kwhy_change kwhy_change_of_account(
 	const struct kwhy_comparison *comparison, const struct kwhy_account_pair *pair);
 /*
- * Number of the comparison's units in one run. The times and energies of the run's accounts are divided by
- * this number. If the unit is a step, the quotients also include what the run did outside of steps; the
- * figures of steps do not. NAN: the run states no such work.
+ * Number of the comparison's units (steps, units of work, or 1 run) in one run, by which the times and
+ * energies of its accounts are divided. If the unit is a step, these quotients thus include what the run did
+ * outside of steps, which KWHY_FIGURE_STEP and KWHY_FIGURE_STEP_ENERGY do not. NAN: the run does not state
+ * the work.
  */
 double kwhy_compare_units_of(const struct kwhy_comparison *comparison, const struct kwhy_side *run);
-/* Sets `counts`, `time` and `energy` of a pair, which has its accounts. */
+/* Sets `counts`, `time` and `energy` of a pair from its other members. */
 void kwhy_pair_set_changes(struct kwhy_account_pair *pair, const struct kwhy_comparison *comparison);
 
 /* What a condition of --fail-if is about. */
@@ -189,8 +193,9 @@ struct kwhy_verdict {
 	double value; /* value that is compared with the limit; infinite if it is a relative change from 0 */
 	double a, b;  /* values of both sides; NAN: not needed */
 	/*
-	 * 95 % interval of a change between sides of several runs; NAN: there is none. If it contains 0,
-	 * the change may be chance, and the condition does not hold.
+	 * interval of the change that the condition is about: 95 % if a side has several runs, else that of
+	 * the meters; NAN: unknown or not used. If it contains 0, the change may be chance (is_chance), and
+	 * the condition does not hold.
 	 */
 	double low, high;
 	bool is_chance;
@@ -211,21 +216,25 @@ struct kwhy_named_figure {
 	const char *name, *unit;
 };
 
-/* Reads a condition "FIGURE>VALUE" or "FIGURE:PART>VALUE" on one of the `count` figures. */
+/*
+ * Reads a condition "FIGURE>VALUE" or "FIGURE:PART>VALUE", where '<' may stand for '>' and FIGURE is one of
+ * the `count` names. KWHY_E_USAGE: another figure, or no limit in a unit of the figure. `text` must outlive
+ * the condition.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_condition_parse_named(const char *text,
 	const struct kwhy_named_figure *figures, size_t count, struct kwhy_condition *out,
 	struct kwhy_error *error);
 
 /*
- * Checks a condition on a change whose values are known. `with_interval`: if the interval of the change is
- * known, the condition holds only if the change is significant.
+ * Checks a condition on a figure of both sides, whose means that the condition needs must be known.
+ * `with_interval`: a condition on a change whose interval is known holds only if that interval excludes 0.
  */
 struct kwhy_verdict kwhy_condition_judge(
 	const struct kwhy_condition *condition, const struct kwhy_change *change, bool with_interval);
 
 /*
- * Checks a condition. KWHY_E_INPUT: a figure that it needs is unknown. KWHY_E_USAGE: it names an account or
- * work that no run has.
+ * Checks a condition. KWHY_E_INPUT: a figure that it needs is unknown. KWHY_E_USAGE: no account has its name
+ * or several have, or a side that it needs does not state its work.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_condition_check(const struct kwhy_condition *condition,
 	const struct kwhy_comparison *comparison, struct kwhy_verdict *out, struct kwhy_error *error);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Changes of less than this share of A's value are due to rounding. */
+/* Changes of time of at most this share of A's time are due to rounding and shown as 0. */
 #define ROUNDING 1e-9
 
 enum { ACCOUNT_ROWS = 8, COLUMNS_MAX = 6 };
@@ -19,7 +19,10 @@ static void add_count(struct kwhy_table *table, double count)
 	kwhy_table_cell(table, kwhy_compare_count(text, count));
 }
 
-/* Mean time of one activity of the account, s; NAN: the side has none. */
+/*
+ * Mean time of one activity of an account, s. `time_s` and `count` are for one unit of the comparison. NAN:
+ * the side has no such activity.
+ */
 static double each_of(double time_s, double count)
 {
 	return count > 0 ? time_s / count : NAN;
@@ -41,7 +44,10 @@ static void add_side(
 		kwhy_table_real(table, (side ? pair->energy.b : pair->energy.a).mean, "J");
 }
 
-/* Adds a relative change, with an asterisk if the interval of the change excludes 0. */
+/*
+ * Adds the relative change from A to B, preceded by an asterisk if the interval of the change is known and
+ * excludes 0.
+ */
 static void add_marked(struct kwhy_table *table, const struct kwhy_change *change)
 {
 	const double a = change->a.mean, b = change->b.mean;
@@ -105,7 +111,7 @@ static const char *totals_words(const struct kwhy_comparison *comparison)
 	return words[comparison->a->modelled][comparison->b->modelled];
 }
 
-/* Time of all accounts of a category for one unit of the comparison, s. */
+/* Time of all accounts of a category on one side (0: A, 1: B) for one unit of the comparison, s. */
 static double category_s(const struct kwhy_comparison *comparison, const char *category, size_t side)
 {
 	double time_s = 0;
@@ -119,7 +125,7 @@ static double category_s(const struct kwhy_comparison *comparison, const char *c
 	return time_s;
 }
 
-/* Writes the time of each category. For runs without energy, nothing else is known. */
+/* Writes the time of each category that took time on a side, for runs whose energies are unknown. */
 static void write_categories(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {

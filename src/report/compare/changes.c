@@ -16,7 +16,10 @@ static void add_change(struct kwhy_table *table, const struct kwhy_difference *d
 	kwhy_compare_add_interval(table, difference, false);
 }
 
-/* Adds a mean as a cell. A mean amount of work, which has no unit, gets an SI prefix only from 1e6 on. */
+/*
+ * Adds a mean as a cell. A figure without a unit is an amount of work, which is written in full below 1e6 and
+ * with an SI prefix from there on.
+ */
 static void add_mean(struct kwhy_table *table, double mean, const char *unit)
 {
 	char text[KWHY_QUANTITY_BYTES];

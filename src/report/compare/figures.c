@@ -4,7 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Computes figures of single runs, and their changes between two sides. */
+/*
+ * Computes figures of single runs, the figures of a side from those of its runs, and the changes between two
+ * sides.
+ */
 
 #define ROUNDING 1e-12
 
@@ -34,9 +37,9 @@ const char *kwhy_figure_unit(enum kwhy_figure figure)
 }
 
 /*
- * Each function below computes a figure of one run, NAN if it is unknown. The figure of a side of several
- * runs is the mean of its runs' own figures. Thus figures that add up in each run, such as busy and idle,
- * add up for the side, too.
+ * The functions from here to value_of() compute figures of one run, NAN if unknown. The figure of a side of
+ * several runs is the mean of its runs' own figures, so that figures that add up in each run, such as busy
+ * and idle, add up for the side, too.
  */
 
 static double joules(int64_t energy_nj)
@@ -49,7 +52,7 @@ static double seconds(int64_t time_ns)
 	return time_ns > 0 ? (double)time_ns * 1e-9 : NAN;
 }
 
-/* The quotient of two figures; NAN: one of them is unknown, or the divisor is 0. */
+/* The quotient of two figures; NAN: one of them is unknown, or the divisor is not above 0. */
 static double quotient_of(double above, double below)
 {
 	return below > 0 ? above / below : NAN;
@@ -125,8 +128,9 @@ double kwhy_compare_units_of(const struct kwhy_comparison *comparison, const str
 }
 
 /*
- * Quantity of an account in one run. It is 0 if the run has work but not this account; the energy is 0 only
- * if the run's energy is known, too.
+ * Count, time (s) or energy (J) of an account in one run, for one unit of the comparison or, for
+ * ACCOUNT_IN_ALL, the energy in the whole run. It is 0 if the run has work but not this account, for energies
+ * only if the run's energy is known, too; else NAN.
  */
 static double account_value_of(const struct quantity *quantity, const struct kwhy_side *run)
 {
@@ -182,7 +186,10 @@ static struct kwhy_estimate estimate_of(const struct quantity *quantity, const s
 	return estimate;
 }
 
-/* Adds the meter's 90 % interval to a single run's energy of an account. */
+/*
+ * Sets the interval of an account's energy to the meter's 90 % interval, if the side is a single run. An
+ * account that the run lacks has an interval of width 0.
+ */
 static void set_meter_interval(const struct quantity *quantity, const struct kwhy_side_runs *runs,
 	const struct kwhy_side_account *account, struct kwhy_estimate *estimate)
 {

@@ -54,7 +54,10 @@ static void write_figures(struct kwhy_json *json, const struct kwhy_comparison *
 	kwhy_json_array_end(json);
 }
 
-/* Writes the unit for which accounts are compared, and what the throughput counts. */
+/*
+ * Writes the unit for which accounts are compared (step, unit of work or whole run), and what throughput
+ * counts.
+ */
 static void write_unit(struct kwhy_json *json, const struct kwhy_comparison *comparison)
 {
 	static const char *const units[] = {
@@ -132,7 +135,10 @@ static void write_pair(struct kwhy_json *json, const struct kwhy_comparison *com
 	kwhy_json_string(json, "name", pair->name);
 	write_account(json, "a", pair->a);
 	write_account(json, "b", pair->b);
-	/* sums over several runs are not compared; the values for one unit, below, are */
+	/*
+	 * With several runs on a side, the members change_nj to `significant`, which compare sums over runs,
+	 * are null; the values for one unit, below, are means over runs and are compared.
+	 */
 	kwhy_json_known(json, "change_nj", is_repeated ? KWHY_UNKNOWN_NJ : pair->change_nj);
 	kwhy_json_known(json, "half_width_nj", is_repeated ? KWHY_UNKNOWN_NJ : pair->half_width_nj);
 	if (is_repeated)

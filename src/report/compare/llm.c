@@ -17,8 +17,9 @@ static const struct kwhy_read_llm_figure *figure_of(
 }
 
 /*
- * Sets the figure of a side. For a single run it is the run's own estimate, for several runs the mean over
- * the runs. False: a run lacks the figure.
+ * Sets the estimate of the figure `like` (its name and load) for a side: of a single run its own estimate, of
+ * several runs the mean over the runs, with a count of 0 if one run does not know it. `values` is scratch
+ * memory for one number per run. Returns false if a run does not have the figure at all.
  */
 static bool estimate_side(const struct kwhy_llm_side *side, const struct kwhy_read_llm_figure *like,
 	struct kwhy_estimate *out, double *values)
@@ -49,7 +50,7 @@ static bool is_unpaired(const struct kwhy_llm_comparison *comparison, const char
 	return false;
 }
 
-/* Adds to `unpaired` each load or length that `other` has and `run` lacks. */
+/* Adds to `unpaired` the loads and request lengths that `other` has and `run` lacks, each once. */
 static void find_unpaired(
 	struct kwhy_llm_comparison *out, const struct kwhy_read_llm *run, const struct kwhy_read_llm *other)
 {
@@ -64,7 +65,10 @@ static void find_unpaired(
 	}
 }
 
-/* Appends the figures that both sides know (`known`), or those that a side does not know, to out->changes. */
+/*
+ * Appends to out->changes the figures that both sides know (`known` is true) or those that at least one side
+ * does not know (false). Figures of unpaired loads are left out.
+ */
 static void add_changes(struct kwhy_llm_comparison *out, bool known, double *values)
 {
 	const struct kwhy_read_llm *first = &out->sides[0].items[0];
@@ -101,7 +105,7 @@ static enum kwhy_status reserve(struct kwhy_llm_comparison *out, struct kwhy_err
 							     : kwhy_fail_memory(error, "the comparison");
 }
 
-/* Whether one of the first run's loads is in all other runs. */
+/* Whether at least one load of the first run of A is in all other runs of both sides. */
 static bool shares_load(const struct kwhy_llm_comparison *comparison)
 {
 	const struct kwhy_read_llm *first = &comparison->sides[0].items[0];
@@ -172,8 +176,8 @@ enum kwhy_status kwhy_compare_llm_condition(
 }
 
 /*
- * By how much a verdict exceeds the limit of its condition; below 0: the limit is kept. If the change may be
- * chance, the result is at most 0.
+ * By how much a verdict's value is beyond the limit of its condition, in the limit's unit; at most 0: the
+ * condition does not hold. If the change may be chance, the result is at most 0.
  */
 static double excess_of(const struct kwhy_condition *condition, const struct kwhy_verdict *verdict)
 {
@@ -218,7 +222,7 @@ enum kwhy_status kwhy_compare_llm_check(const struct kwhy_condition *condition,
 
 /* --- Text --- */
 
-/* Whether a list of texts, separated by "; ", has a text. */
+/* Whether a list of items, separated by "; ", has `text` as an item. */
 static bool has_item(const struct kwhy_text *list, const char *text)
 {
 	size_t length = strlen(text);
@@ -254,7 +258,10 @@ static void write_side(
 	kwhy_text_done(&files);
 }
 
-/* Warns if the runs had different requests or limits of good answers, and lists what is not compared. */
+/*
+ * Warns if the runs sent different requests or used different latency limits for good answers (SLO), and
+ * lists the loads that are not compared.
+ */
 static void write_warnings(
 	const struct kwhy_llm_comparison *comparison, const struct kwhy_text_context *context)
 {
@@ -280,7 +287,10 @@ static void write_warnings(
 	kwhy_text_done(&unpaired);
 }
 
-/* Writes the main figures (is_main) or, with --verbose, all figures. */
+/*
+ * Writes the changes of the main figures (is_main) or, with --verbose, of all figures, under one heading for
+ * each load.
+ */
 static enum kwhy_status write_changes(const struct kwhy_llm_comparison *comparison,
 	const struct kwhy_text_context *context, struct kwhy_error *error)
 {

@@ -32,23 +32,23 @@ struct kwhy_llm_comparison {
 };
 
 /*
- * Compares two sides. KWHY_E_INPUT: no load is in all runs. Call kwhy_compare_llm_done() after a failure,
- * too.
+ * Compares two sides. The runs must outlive the comparison. KWHY_E_INPUT: no load is in all runs. Call
+ * kwhy_compare_llm_done() after a failure, too.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_llm(
 	struct kwhy_llm_comparison *out, const struct kwhy_llm_side sides[2], struct kwhy_error *error);
 void kwhy_compare_llm_done(struct kwhy_llm_comparison *comparison);
 
 /*
- * Reads a condition on a figure of a comparison of loads, as in "throughput<-2%" or "ttft.p99:8
- * concurrent>+10%".
+ * Reads a condition on a figure, for all loads or one load, as in "throughput<-2%" or "ttft.p99:8
+ * concurrent>+10%". KWHY_E_USAGE: it does not follow the grammar or names no figure of `kwhy llm`.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_llm_condition(
 	const char *text, struct kwhy_condition *out, struct kwhy_error *error);
 /*
  * Checks a condition for the load that it names or, if it names none, for all loads. The verdict is that of
  * the load that exceeds the limit by most. KWHY_E_INPUT: the figure is unknown for one of these loads.
- * KWHY_E_USAGE: there is no load of that name.
+ * KWHY_E_USAGE: no load that all runs have has this figure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_llm_check(const struct kwhy_condition *condition,
 	const struct kwhy_llm_comparison *comparison, struct kwhy_verdict *out, struct kwhy_error *error);

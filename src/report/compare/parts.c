@@ -30,7 +30,10 @@ const char *kwhy_compare_value(char out[KWHY_QUANTITY_BYTES], double value, cons
 		return NULL;
 	if (!*unit)
 		return kwhy_quantity_percent(out, value);
-	/* with an SI prefix, a small rate would look like another unit: "-16.4 m/s" like metres per second */
+	/*
+	 * below 999, a rate gets no SI prefix, because 0.0164 per second would be written "16.4 m/s", which
+	 * reads as metres per second
+	 */
 	if (strcmp(unit, "/s") != 0 || fabs(value) >= 999)
 		return kwhy_quantity_si(out, value, unit, digits);
 	snprintf(number, sizeof(number), "%.*g", digits, value);
@@ -59,7 +62,10 @@ void kwhy_compare_add_change(struct kwhy_table *table, double change, const char
 	kwhy_table_cell(table, isfinite(change) ? text : NULL);
 }
 
-/* Writes a ratio in percent with its sign: "+12.3", "+1234". */
+/*
+ * Writes a ratio in percent with its sign and without the sign %: "+12.3", from 100 % on without decimals:
+ * "+1234".
+ */
 static const char *show_percent(char out[KWHY_QUANTITY_BYTES], double ratio)
 {
 	snprintf(out, KWHY_QUANTITY_BYTES, "%+.*f", fabs(ratio) < 1 ? 1 : 0, 100 * ratio);
@@ -93,13 +99,17 @@ const char *kwhy_compare_unit_words(char out[80], const struct kwhy_comparison *
 	return out;
 }
 
-/* Writes a value that a condition compares, in its unit; a relative change in percent. */
+/*
+ * Writes a value to which a condition is applied, in the unit of its figure; with `relative`, a change in
+ * percent.
+ */
 static const char *show_value(
 	char out[KWHY_QUANTITY_BYTES], const struct kwhy_condition *condition, double value, bool relative)
 {
 	if (relative)
 		snprintf(out, KWHY_QUANTITY_BYTES, "%+.2f %%", value * 100);
-	else if (!*condition->unit) /* a ratio is written in the form that the condition uses */
+	else if (!*condition->unit) /* a figure that is a ratio is written as a fraction, as limits of such
+				       figures are in --fail-if */
 		snprintf(out, KWHY_QUANTITY_BYTES, "%.4g", value);
 	else
 		kwhy_compare_value(out, value, condition->unit, 4);

@@ -24,8 +24,9 @@ struct kwhy_figure_change {
 };
 
 /*
- * Write the figures as a table, and as the JSON member "figures". `with_of`: the table has a column for what
- * each figure describes. `of_key`: the JSON key of what each figure describes.
+ * kwhy_compare_changes_text() writes the figures as a table, kwhy_compare_changes_json() as the JSON member
+ * "figures". `with_of`: the table has a column with what each figure describes (`of`). `of_key`: name of the
+ * JSON member that holds `of`.
  */
 void kwhy_compare_changes_text(const struct kwhy_figure_change *changes, size_t count, bool with_of,
 	const struct kwhy_text_context *context);
@@ -36,13 +37,14 @@ void kwhy_compare_changes_json(
 void kwhy_compare_add_ratio(struct kwhy_table *table, double a, double b);
 
 /*
- * Writes a value with its unit. A rate is written as "227 /s", a ratio in percent. If the value is not
- * finite, returns NULL.
+ * Writes a value with its unit and `digits` significant digits: a rate as "227 /s", a ratio (unit "") in
+ * percent with as many decimals as kwhy_quantity_percent() gives. Returns NULL if the value is not finite.
  */
 const char *kwhy_compare_value(char out[KWHY_QUANTITY_BYTES], double value, const char *unit, int digits);
 
 /*
- * Writes a count for one unit of the comparison: "53,899", or with a fraction if it is below 1000: "13.25".
+ * Writes a count for one unit of the comparison: "53,899"; a count below 999.5 that is no integer with four
+ * significant digits: "13.25".
  */
 const char *kwhy_compare_count(char out[KWHY_QUANTITY_BYTES], double count);
 
@@ -52,8 +54,9 @@ const char *kwhy_compare_count(char out[KWHY_QUANTITY_BYTES], double count);
 void kwhy_compare_add_change(struct kwhy_table *table, double change, const char *unit);
 
 /*
- * Adds two cells: the interval of a change, "-12.7 to -11.9", in percent of A's value or in percentage
- * points; and whether the change is significant, "yes" or "no". Both are empty if the interval is unknown.
+ * Adds two cells: the interval of a change, "-12.7 to -11.9", in percent of A's value or, with in_points, in
+ * percentage points; and whether the change is significant, "yes" or "no". A cell is empty if its interval is
+ * unknown.
  */
 void kwhy_compare_add_interval(
 	struct kwhy_table *table, const struct kwhy_difference *difference, bool in_points);
@@ -64,8 +67,9 @@ void kwhy_compare_conditions_text(
 void kwhy_compare_conditions_json(struct kwhy_json *json, const struct kwhy_conditions *conditions);
 
 /*
- * Writes the accounts of a comparison, largest change first: count, time and energy for one unit of the
- * comparison. Without energies, it begins with the time of each category.
+ * Writes the accounts of a comparison, largest change of energy first: count, time and energy for one unit of
+ * the comparison, eight accounts unless --verbose asks for all. If no energy is known, a table with the time
+ * of each category comes first.
  */
 void kwhy_compare_accounts_text(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context);

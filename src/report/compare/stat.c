@@ -17,8 +17,9 @@ static const char *keep(struct kwhy_stat_comparison *out, const char *text, bool
 }
 
 /*
- * Adds the columns that are compared. The names of columns about some work begin with `work`, the unit of
- * that work. `b` is NULL if the other result has no such domain or work.
+ * Adds a change for each of `columns` that is compared and known on both sides. `work` is the unit of work,
+ * with which the names of these changes begin; "": they are about no work. `domain` is the meters' domain;
+ * "": none. `b` is NULL if the other result has no such domain or work.
  */
 static void add_columns(struct kwhy_stat_comparison *out, const struct kwhy_columns *columns,
 	const char *work, const char *domain, const struct kwhy_read_figures *a,
@@ -84,8 +85,8 @@ static void add_work(struct kwhy_stat_comparison *out, bool *failed)
 }
 
 /*
- * Joules (out[0]) and seconds (out[1]) that one run took until its metric reached the value; both NAN if it
- * never did.
+ * Joules (out[0]) and seconds (out[1]) from the start of run number `run` until the metric first reached
+ * `value`, by rising (`rises`) or falling to it; both NAN if it never did.
  */
 static void reach(const struct kwhy_read_metric *metric, double run, double value, bool rises, double out[2])
 {
@@ -142,8 +143,10 @@ static struct range range_of(const struct kwhy_read_metric *metric)
 }
 
 /*
- * Chooses values of a metric and compares what it took to reach each of them. The values are spaced evenly,
- * from the better of the values at which the two sides start to the best value that both sides reached.
+ * Chooses KWHY_STAT_LEVELS values of a metric and compares the joules and seconds that it took to reach each
+ * of them. The values are spaced evenly from the better one of the two sides' first values, which itself is
+ * left out, to the best value that both sides reached. The better direction is that in which A's metric went
+ * from its first to its last value.
  */
 static void compare_curve(const struct kwhy_stat_comparison *comparison,
 	const struct kwhy_read_metric *const metrics[2], struct kwhy_stat_curve_pair *out)
@@ -186,8 +189,8 @@ static void add_curves(struct kwhy_stat_comparison *out)
 }
 
 /*
- * Fills in the work of a side. Counts are means over the runs; joules per unit are those of the runs that
- * stated an amount of this work.
+ * Fills in the work of a side: counts, means over the runs, and joules per unit of the main domain over those
+ * runs that stated an amount of this work.
  */
 static void fill_work(struct kwhy_stat_comparison *out, struct kwhy_side *side,
 	const struct kwhy_read_stat *result, bool *failed)

@@ -36,7 +36,10 @@ struct kwhy_stat_comparison {
 	struct kwhy_figure_change *changes;
 	struct kwhy_stat_curve_pair *curves;
 	size_t change_count, curve_count;
-	/* energy of the main domain, time, power and work of each side, for conditions */
+	/*
+	 * each side's mean energy, time, power and work, with the energy and power of the main domain, and
+	 * their comparison, on which conditions are checked
+	 */
 	struct kwhy_side sides[2];
 	struct kwhy_comparison figures;
 };

@@ -17,8 +17,8 @@ static void write_changes(
 }
 
 /*
- * Adds the cells of one side. Returns false if some of its runs never reached the value; the next cell then
- * states how many runs did reach it.
+ * Adds three cells of one side: joules, seconds, and, if not all of its runs reached the value, how many did,
+ * as "2 of 3". Returns whether all runs reached it.
  */
 static bool add_reached(struct kwhy_table *table, const struct kwhy_stat_comparison *comparison,
 	const struct kwhy_stat_reached *level, size_t side)

@@ -9,15 +9,15 @@
 #include <string.h>
 
 /*
- * Smallest difference between counts that is worth a note; smaller ones come from steps that are cut off at
- * the ends of a recording.
+ * Largest relative difference between the counts of A and B that gets no note, because steps that are cut off
+ * at the ends of a recording can cause it.
  */
 #define COUNT_RATIO 0.01
 /* Least share of the time of all accounts that an account must have for a note about it. */
 #define TIME_RATIO 0.01
 /*
- * COUNT_LINES: largest number of accounts in the note on counts. BESIDE_NAME_COLUMNS: columns that a line
- * of that note takes without the account's name.
+ * COUNT_LINES: number of accounts that are listed because their counts differ. BESIDE_NAME_COLUMNS: columns
+ * of a line of that list that are kept free for what is not the account's name.
  */
 enum { COUNT_LINES = 3, BESIDE_NAME_COLUMNS = 30 };
 
@@ -55,7 +55,7 @@ static void add_row(struct kwhy_table *table, const struct kwhy_comparison *comp
 			kwhy_table_cell(table, "");
 		return;
 	}
-	/* a change from 50 % to 60 % is shown as 10 points and not as "20 %" */
+	/* The change of a ratio from 50 % to 60 % is shown as 10 percentage points and not as 20 %. */
 	if (*unit)
 		kwhy_compare_add_ratio(table, a, b);
 	else
@@ -64,9 +64,9 @@ static void add_row(struct kwhy_table *table, const struct kwhy_comparison *comp
 }
 
 /*
- * Words that follow a throughput in steps. They are " over the run" if the steps are stated as work, because
- * the number of steps is then divided by the time of the run. If ranges show the steps, the number of steps
- * is divided by the time of their loop.
+ * Words that follow a throughput in steps: " over the run" if the number of steps was stated as work, which
+ * is divided by the time of the run. A number of steps that ranges in the trace show is divided by the time
+ * of the steps' loop and gets no words.
  */
 static const char *over_run(const struct kwhy_rate *rate)
 {
@@ -74,7 +74,7 @@ static const char *over_run(const struct kwhy_rate *rate)
 }
 
 /*
- * Adds the throughput of the work for which the runs are compared, then that of all other work that both
+ * Adds the throughput that the comparison chose (comparison->rate), then that of all other work that both
  * sides state.
  */
 static void add_throughput(struct kwhy_table *table, const struct kwhy_comparison *comparison)
@@ -126,8 +126,8 @@ static bool has_outside(const struct kwhy_side *side)
 
 /*
  * Name of the attributed energy in the table; it says whether the joules come from a meter or from assumed
- * powers. In reports "metered" means metered in the run, so energy that was also metered before or after the
- * run gets another name.
+ * powers. In reports "metered" means metered in the run, so metered energy has another name if some of it
+ * lies outside of the runs.
  */
 static const char *energy_name(const struct kwhy_comparison *comparison)
 {
@@ -212,7 +212,8 @@ static void write_missing(const struct kwhy_text_context *context, const char *l
 }
 
 /*
- * Whether the sides ran an account a different number of times, and the account takes enough time for a note.
+ * Whether an account of kernels, copies or memsets has counts on the two sides that differ by more than 1 %
+ * (COUNT_RATIO), and at least 1 % (TIME_RATIO) of the time of all accounts.
  */
 static bool counts_differ(const struct kwhy_account_pair *pair, double all_s)
 {
@@ -277,7 +278,10 @@ static const struct kwhy_account_pair *rate_pair(const struct kwhy_comparison *c
 	return NULL;
 }
 
-/* Says how much more or less work B did than A, judged by the launches of its kernels. */
+/*
+ * Says by how many percent B did more or less work than A, judged by the launches of the kernel that
+ * throughput counts.
+ */
 static void write_work_done(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
 	const struct kwhy_account_pair *pair = rate_pair(comparison);
@@ -293,7 +297,10 @@ static void write_work_done(const struct kwhy_comparison *comparison, const stru
 			fabs(ratio - 1) * 100, ratio < 1 ? "less" : "more");
 }
 
-/* Says, prominently, where the sides did different work, and the unit for which accounts are compared. */
+/*
+ * Writes prominent lines if the sides have different numbers of steps or units of work, if B did more or less
+ * work than A, and for accounts whose counts differ.
+ */
 static void write_counts(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
 	double all_s = 0;
