@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * Figures and units of the conditions of --fail-if. A condition is FIGURE, then '>' or '<', then a number
- * with its unit.
+ * Conditions of --fail-if: FIGURE, then '>' or '<', then a limit with its unit; or "finding:new". The table
+ * lists the units in which a limit may be written, each with the unit of the figure (base) and the factor
+ * that converts the number to it.
  */
 
 static const struct {
@@ -36,8 +37,9 @@ static const struct {
 };
 
 /*
- * What a condition may begin with. A name that ends in ':' is followed by the name of an account, of work
- * or of a kind of finding. `cure` says what to do if the figure is unknown.
+ * What a condition may begin with, besides the names of figures. A name that ends in ':' is followed by the
+ * name of an account or by a unit of work. `unit` is the unit of the figure, `argument` the word for what
+ * follows in messages; `cure` says what makes an unknown figure known.
  */
 static const struct gate {
 	const char *name;
@@ -51,7 +53,7 @@ static const struct gate {
 	{"each:", KWHY_CONDITION_EACH, "J", "UNIT", "give its power readings"},
 };
 
-/* For each figure: why it is unknown, or what makes it known. */
+/* For each figure: why it is unknown, or what makes it known; written after "not known in 'FILE': ". */
 static const char *const cures[KWHY_FIGURE_COUNT] = {
 	[KWHY_FIGURE_THROUGHPUT] = "kernels do not agree on how much was done; state --work or --steps",
 	[KWHY_FIGURE_STEP] = "it has no steps; name its ranges with --steps",
@@ -67,7 +69,10 @@ static const char *const cures[KWHY_FIGURE_COUNT] = {
 
 static const char finding_new[] = "finding:new";
 
-/* Refuses a text that names no figure. `list` has the names of all figures for the message, and is freed. */
+/*
+ * Fails with KWHY_E_USAGE, as the first `length` bytes of `text` name no figure. `list` has the names of all
+ * figures for the message, and is freed.
+ */
 static enum kwhy_status fail_name(
 	const char *text, size_t length, struct kwhy_text *list, struct kwhy_error *error)
 {
@@ -92,8 +97,8 @@ static enum kwhy_status fail_run_name(const char *text, size_t length, struct kw
 }
 
 /*
- * Position of the '>' or '<' after the name. The name may itself contain such signs, as in h2d
- * pageable->device.
+ * The last '>' or '<' in the text, which separates the figure from its limit; NULL: there is none. The name
+ * of an account may contain such characters, too, as in "h2d pageable->device".
  */
 static const char *find_sign(const char *text)
 {
@@ -148,7 +153,10 @@ static bool read_limit(struct kwhy_condition *condition, const char *text)
 	return false;
 }
 
-/* Refuses a limit, and lists the units that fit the figure. */
+/*
+ * Fails with KWHY_E_USAGE, as what follows '>' or '<' is no number with a unit of the figure; the message
+ * lists these units.
+ */
 static enum kwhy_status fail_limit(const struct kwhy_condition *condition, struct kwhy_error *error)
 {
 	struct kwhy_text list = {0};
@@ -166,7 +174,10 @@ static enum kwhy_status fail_limit(const struct kwhy_condition *condition, struc
 	return status;
 }
 
-/* Length of the name of the figure, before the sign, or of the whole text without one. */
+/*
+ * Length in bytes of the figure's name: of the text before the last '>' or '<' or, without one, of the whole
+ * text, less spaces at its end.
+ */
 static size_t name_length(const char *text)
 {
 	const char *sign = find_sign(text), *end = sign ? sign : text + strlen(text);
@@ -176,7 +187,7 @@ static size_t name_length(const char *text)
 	return (size_t)(end - text);
 }
 
-/* Reads what follows the name of the figure. */
+/* Reads '>' or '<' and the limit. KWHY_E_USAGE: one of them is missing or the limit has a wrong unit. */
 static enum kwhy_status read_rest(struct kwhy_condition *condition, struct kwhy_error *error)
 {
 	const char *sign = find_sign(condition->text);
@@ -234,7 +245,8 @@ enum kwhy_status kwhy_condition_parse(const char *text, struct kwhy_condition *o
 }
 
 /*
- * Finds the account with exactly this name or, if there is none, the only account whose name contains it.
+ * Finds the account that the condition names: the first with exactly this name or, if there is none, the only
+ * one whose name contains it. KWHY_E_USAGE: no account or several accounts contain it.
  */
 static enum kwhy_status find_pair(const struct kwhy_condition *condition,
 	const struct kwhy_comparison *comparison, const struct kwhy_account_pair **out,
@@ -259,7 +271,11 @@ static enum kwhy_status find_pair(const struct kwhy_condition *condition,
 		parts ? "several accounts have that in their names" : "no account has that name");
 }
 
-/* The throughput in work or steps that the condition names. KWHY_E_USAGE: a side does not state it. */
+/*
+ * The throughput in the unit of work that the condition names, or in steps found from ranges if it names
+ * "steps" and B states no such work. KWHY_E_USAGE: B does not state it, or A does not and the condition is on
+ * a change.
+ */
 static enum kwhy_status read_rate(const struct kwhy_condition *condition,
 	const struct kwhy_comparison *comparison, struct kwhy_change *out, struct kwhy_error *error)
 {
@@ -283,7 +299,7 @@ static enum kwhy_status read_each(const struct kwhy_condition *condition,
 
 	for (size_t i = 0; i < 2; i++) {
 		if (i == 0 && !condition->change)
-			continue; /* a condition on the value of B does not need A's value */
+			continue; /* a condition on B's value alone needs no work of A */
 		if (!kwhy_side_work_of(sides[i], condition->name))
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"--fail-if '%.100s': '%.200s' has no work in that unit; kwhy report and kwhy "
@@ -327,7 +343,10 @@ static const char *cure_of(const struct kwhy_condition *condition)
 	return "";
 }
 
-/* Counts the kinds of findings that B has and A lacks. */
+/*
+ * The verdict on "finding:new": its value is the number of kinds of findings (ids) that B has and A lacks;
+ * the condition holds if that is above 0.
+ */
 static struct kwhy_verdict check_findings(const struct kwhy_comparison *comparison)
 {
 	const struct kwhy_side *a = comparison->a, *b = comparison->b;

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Marks the accounts that have a copy or memset whose number of bytes is unknown. */
+/*
+ * Sets silent[i] for each account i of the device of which an activity has an unknown number of bytes. Such
+ * an account has no cost per byte.
+ */
 static void find_silent(const struct kwhy_recording *recording,
 	const struct kwhy_device_ledger *device_ledger, uint32_t device, bool *silent)
 {
@@ -70,10 +73,7 @@ static struct kwhy_ranked_cost cost_of(const struct kwhy_account *account, doubl
 	return cost;
 }
 
-/*
- * Key by which entries are ranked, lowest first: joules per byte or, if energies are unknown, seconds per
- * byte.
- */
+/* Cost of a byte, from which ratio_to_best is computed: joules or, if `energy` is false, seconds per byte. */
 static double price(const struct kwhy_ranked_cost *cost, bool energy)
 {
 	return energy ? cost->gross_j_per_byte : 1 / cost->rate_bytes_per_s;

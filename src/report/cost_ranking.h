@@ -15,16 +15,19 @@ struct kwhy_ranked_cost {
 	const struct kwhy_account *account;
 	double rate_bytes_per_s;
 	/*
-	 * Peak rate that the account could reach; NAN: unknown. For copies over a link it is the link's rate,
-	 * as the machine profile measured it with pinned memory. For copies within the device it is half the
-	 * rate of the device's memory, since such a copy both reads and writes. For memsets, which only
-	 * write, it is that full rate.
+	 * Rate in B/s that the account's copies or memsets could reach; NAN: unknown. For copies between host
+	 * and device: the rate of the link, as the machine profile measured it with pinned memory. For copies
+	 * within the device: half the rate of the device's memory, since such a copy both reads and writes.
+	 * For memsets, which only write: the full rate of the device's memory. For other copies, such as
+	 * those between devices: NAN.
 	 */
 	double peak_bytes_per_s;
-	double gross_j_per_byte, net_j_per_byte; /* energy per byte; NAN: unknown */
+	/* joules per byte, gross and net of idle energy; NAN: unknown */
+	double gross_j_per_byte, net_j_per_byte;
 	/*
-	 * gross energy per byte, divided by that of the best entry; if energies are unknown, the best entry's
-	 * rate divided by the rate of this entry; at least 1
+	 * gross energy per byte divided by that of the best entry (the first); if energies are unknown, the
+	 * best entry's rate divided by the rate of this entry. At least 1; NAN: only this entry's energy is
+	 * unknown
 	 */
 	double ratio_to_best;
 };
@@ -38,7 +41,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_cost_ranking_init(struct kwhy_cost_ranking *
 	const struct kwhy_report *report, uint32_t device, struct kwhy_error *error);
 void kwhy_cost_ranking_done(struct kwhy_cost_ranking *ranking);
 
-/* Makes the rankings of all devices, an array with device_count entries. */
+/*
+ * Makes the rankings of all devices, an array with device_count entries, which kwhy_cost_rankings_free()
+ * frees.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_cost_rankings_new(
 	const struct kwhy_report *report, struct kwhy_cost_ranking **out, struct kwhy_error *error);
 void kwhy_cost_rankings_free(struct kwhy_cost_ranking *rankings, size_t count);

@@ -20,7 +20,10 @@ enum kwhy_status kwhy_report_accounts_csv(
 
 struct finding_row {
 	struct kwhy_finding finding;
-	/* number of the device in the trace; KWHY_UNKNOWN_NJ: the finding is not about a single device */
+	/*
+	 * number of the device in the trace; KWHY_UNKNOWN_NJ, which the CSV shows as an empty cell: the
+	 * finding is not about a single device
+	 */
 	int64_t device;
 	uint32_t rank;
 };

@@ -9,7 +9,7 @@ enum { LEAD_BYTES = 32 };
 static const char indent[] = "          ";
 
 /*
- * The beginning of a finding's first line, " GPU 0 " or " host ". It is as wide as the indent of the other
+ * The beginning of a check's first line: " GPU 0 " or " host ", as wide as the indent of the check's other
  * lines.
  */
 static const char *lead_of(char out[LEAD_BYTES], const struct kwhy_doctor_check *check)
@@ -40,8 +40,8 @@ static void write_check(const struct kwhy_text_context *context, const struct kw
 }
 
 /*
- * Writes the checks of kwhy's own parts, whatever their verdicts, in one section that shows whether the
- * installation is complete.
+ * Writes the section "This installation": the checks that concern kwhy's own files and libraries, whatever
+ * their verdicts, to show whether the installation is complete.
  */
 static void write_installation(
 	const struct kwhy_text_context *context, const struct kwhy_doctor_report *report)

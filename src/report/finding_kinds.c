@@ -101,7 +101,9 @@ void kwhy_finding_kinds_done(struct kwhy_finding_kinds *kinds)
 	*kinds = (struct kwhy_finding_kinds){.items = NULL};
 }
 
-/* Whether each device is of one rank alone. */
+/*
+ * Whether each device has a known rank and no device is shared by ranks, so that a rank identifies a device.
+ */
 static bool is_ranked(const struct kwhy_recording *recording)
 {
 	for (size_t d = 0; d < recording->device_count; d++)
@@ -110,7 +112,7 @@ static bool is_ranked(const struct kwhy_recording *recording)
 	return !kwhy_recording_shares_devices(recording);
 }
 
-/* Appends "rank 39", or "GPU 1" if some device has no rank or several. */
+/* Appends "rank 39" or, if is_ranked() is false, "GPU 1". */
 static void add_device(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t device)
 {
 	if (is_ranked(recording))

@@ -5,8 +5,8 @@
 #include "model/recording.h"
 
 /*
- * Summary of a gauge's readings over a recording. Readings are evenly spaced, so their mean is also the mean
- * over time.
+ * Summary of a gauge's readings over a recording. The mean is that of the readings; as they are evenly
+ * spaced, it is also the mean over time.
  */
 struct kwhy_gauge_summary {
 	size_t count;
@@ -17,8 +17,8 @@ struct kwhy_gauge_summary {
 void kwhy_gauge_summarise(const struct kwhy_gauge_series *series, struct kwhy_gauge_summary *out);
 
 /*
- * Share of the readings of KWHY_GAUGE_THROTTLE_REASONS in which a bit (one throttle reason) is set; NAN:
- * there is no reading.
+ * Share of the readings of KWHY_GAUGE_THROTTLE_REASONS in which a throttle reason is set, given by the number
+ * of its bit; NAN: there is no reading.
  */
 double kwhy_gauge_throttled_ratio(const struct kwhy_gauge_series *series, unsigned bit);
 

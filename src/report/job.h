@@ -25,10 +25,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_page(
 KWHY_MUST_USE enum kwhy_status kwhy_job_csv(
 	const struct kwhy_job *job, const char *what, struct kwhy_text *out, struct kwhy_error *error);
 
-/* How a value is distributed over the ranks. All members are NAN if no rank has the value. */
+/* How a value is distributed over those `count` ranks that have it. All numbers are NAN if `count` is 0. */
 struct kwhy_job_spread {
 	double least, low, median, high, most; /* low and high are the 10 % and 90 % quantiles */
-	size_t most_rank;		       /* index of the rank that has the most */
+	size_t most_rank;		       /* index in job->ranks of the rank with the largest value */
 	size_t count;
 };
 
@@ -38,29 +38,29 @@ typedef double kwhy_job_value(const struct kwhy_job_rank *rank, const void *cont
 KWHY_MUST_USE enum kwhy_status kwhy_job_spread_of(const struct kwhy_job *job, kwhy_job_value *value,
 	const void *context, struct kwhy_job_spread *out, struct kwhy_error *error);
 
-/* The distributions that the report shows. */
+/* The values whose distributions over the ranks the report shows. */
 struct kwhy_job_measure {
-	const char *name, *unit; /* in JSON; unit "ns", "nj" or "ratio" */
-	const char *title;	 /* in text */
+	const char *name, *unit; /* name in JSON, and unit: "ns", "nj" or "ratio" */
+	const char *title;	 /* heading in the text report */
 	kwhy_job_value *value;
 };
 extern const struct kwhy_job_measure kwhy_job_measures[];
 extern const size_t kwhy_job_measure_count;
 
 /*
- * A value for kwhy_job_spread_of(): the share of the category *(const uint32_t *)context in the rank's
- * span.
+ * A value for kwhy_job_spread_of(): the rank's time in a category divided by the rank's span. `context`
+ * points to the category, a uint32_t.
  */
 double kwhy_job_category_ratio(const struct kwhy_job_rank *rank, const void *context);
 
 /*
- * Indices of ranks; the rank that made others wait longest comes first. The caller frees them; NULL: no
- * memory.
+ * Indices in job->ranks, sorted by the time for which the rank made others wait in collectives (caused_ns),
+ * longest first. The caller frees them; NULL: out of memory.
  */
 uint32_t *kwhy_job_ranks_by_caused(const struct kwhy_job *job);
 /*
- * Indices of the compared collectives; the collective in which ranks waited longest comes first. *count
- * receives their number.
+ * Indices of the compared collectives, sorted by the time that ranks waited in them, longest first. *count
+ * receives their number. The caller frees them; NULL: out of memory.
  */
 uint32_t *kwhy_job_collectives_by_waiting(const struct kwhy_job *job, size_t *count);
 

@@ -32,7 +32,10 @@ static void (*const parts_in_order[])(struct kwhy_json_report *parts) = {
 	kwhy_json_lost,
 };
 
-/* Writes which devices are written in full, unless all devices are. */
+/*
+ * Writes the member "opened", the indices of the two devices that are written in full, unless all devices
+ * are.
+ */
 static void write_opened(struct kwhy_json_report *parts)
 {
 	if (!parts->opened || !kwhy_opened_is_part(parts->opened))

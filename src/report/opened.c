@@ -18,7 +18,10 @@ static int by_ratio(const void *left, const void *right)
 	return order ? order : (a->device > b->device) - (a->device < b->device);
 }
 
-/* The device that the first piece of advice names; KWHY_NONE: it names none. */
+/*
+ * Finds the device of the first kind of finding with a saving that is about a device; KWHY_NONE: there is
+ * none.
+ */
 static enum kwhy_status find_advised(
 	const struct kwhy_findings *findings, uint32_t *out_device, struct kwhy_error *error)
 {
@@ -34,7 +37,7 @@ static enum kwhy_status find_advised(
 	return KWHY_OK;
 }
 
-/* Lists the active devices except `but`, in ascending order of their busy shares. */
+/* Lists the active devices except `but` in ascending order of their busy shares, and returns their number. */
 static size_t list_busy(const struct kwhy_ledger *ledger, uint32_t but, struct busy_device *list)
 {
 	size_t count = 0;

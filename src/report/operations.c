@@ -21,7 +21,10 @@ static void add_account(struct kwhy_operation *operation, const struct kwhy_acco
 	operation->known_count += account->count;
 	kwhy_time_add(&operation->known_ns, account->time_ns);
 	operation->whole_nj += (double)account->mean_power_mw * 1e-3 * (double)account->time_ns;
-	/* The mean power is rounded down to whole mW, so the quotient may exceed the metered time. */
+	/*
+	 * Metered time is metered energy over mean power. The mean power is rounded down to whole mW, so the
+	 * quotient may exceed the account's time, which limits it.
+	 */
 	if (account->mean_power_mw > 0 && account->gross_nj != KWHY_UNKNOWN_NJ)
 		operation->metered_ns += fmin((double)account->time_ns,
 			(double)account->gross_nj * 1e3 / (double)account->mean_power_mw);
@@ -33,8 +36,8 @@ double kwhy_operation_each_nj(const struct kwhy_operation *operation)
 }
 
 /*
- * Makes the energy of an operation unknown if no reading of the meter covers the operation; the ledger has 0
- * for it.
+ * Makes the energy of an operation unknown if none of its accounts has a known power, as no reading covers
+ * them; the ledger has 0 J for such accounts.
  */
 static void forget_unseen(struct kwhy_operation *operation)
 {
@@ -82,8 +85,8 @@ static void sum_accounts(
 }
 
 /*
- * State of one pass over the activities of a device which, at the same time, reads the calls of each
- * thread.
+ * State of one pass over the activities of a device in order of start, with a cursor in the calls of each
+ * thread that moves along.
  */
 struct splitting {
 	const struct kwhy_recording *recording;
@@ -95,14 +98,14 @@ struct splitting {
 	} * threads;
 	struct kwhy_transfer_split *splits;
 	struct rests {
-		int64_t *values; /* rests above 0 of the copies of one kind */
+		int64_t *values; /* rests of the copies of one kind (see take_gap()), those above 0 */
 		size_t count;
 	} rests[KWHY_COPY_KIND_COUNT];
 };
 
 /*
- * Length in ns of the part of [start, end) during which a thread is inside a blocking call. Callers pass
- * intervals in order of time.
+ * Length in ns of the part of [start, end) during which a thread is inside a synchronising or copying call.
+ * Calls must come in ascending order of time for each thread, because the thread's cursor only moves forward.
  */
 static int64_t blocked_ns(struct splitting *splitting, uint32_t thread, int64_t start_ns, int64_t end_ns)
 {
@@ -133,8 +136,8 @@ static int64_t blocked_ns(struct splitting *splitting, uint32_t thread, int64_t 
 }
 
 /*
- * The thread that issued an activity: that of the activity's call or, if the call is unknown, the program's
- * only thread. KWHY_NONE: the thread is unknown.
+ * The thread that issued an activity: that of its API call or, if the call is unknown, the recording's only
+ * thread. KWHY_NONE: the thread is unknown.
  */
 static uint32_t thread_of(const struct kwhy_recording *recording, size_t row)
 {
@@ -146,7 +149,9 @@ static uint32_t thread_of(const struct kwhy_recording *recording, size_t row)
 }
 
 /*
- * Adds the idle interval after a copy to the transfer split of the copy's kind. `last` is the copy's row.
+ * Divides the idle interval [start_ns, end_ns) after the copy in row `last` into the time that the issuing
+ * thread was blocked (wait) and the other time (rest), and adds both to the split of the copy's kind. Adds
+ * nothing if the thread is unknown.
  */
 static void take_gap(struct splitting *splitting, size_t last, int64_t start_ns, int64_t end_ns)
 {
@@ -196,8 +201,9 @@ static void walk(struct splitting *splitting)
 }
 
 /*
- * Computes the energy of the copies themselves, where it is known: mean power of their kind times their
- * time.
+ * Computes dma_nj, the energy of the copies of each kind whose thread is known: the energy of all copies of
+ * the kind whose power is known, in proportion to time. Without known energy, all energies of the split are
+ * unknown.
  */
 static void price_copies(struct kwhy_operations *out, bool energy_known)
 {
@@ -214,7 +220,10 @@ static void price_copies(struct kwhy_operations *out, bool energy_known)
 	}
 }
 
-/* Gives each kind of copy its part of `values`, which has an element for each copy of the device. */
+/*
+ * Points the list of rests of each kind of copy to its part of `values`, an array with an element for each
+ * copy of the device.
+ */
 static void place_rests(struct splitting *splitting, int64_t *values)
 {
 	const struct kwhy_activities *rows = &splitting->recording->activities;
@@ -230,8 +239,8 @@ static void place_rests(struct splitting *splitting, int64_t *values)
 }
 
 /*
- * Finds the median and the longest rest of each kind of copy. Copies that are not in the list have a rest of
- * 0.
+ * Finds the median and the longest rest (idle time after a copy in which the issuing thread is not blocked)
+ * of each kind of copy. Lists hold only rests above 0; other copies count as rests of 0.
  */
 static void find_typical_rests(struct splitting *splitting)
 {

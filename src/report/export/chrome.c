@@ -76,7 +76,10 @@ static void begin_event(
 	add_us(out, end_ns - start_ns);
 }
 
-/* Names a copy or memset as CUPTI does, since recordings of kwhy have no names for them. */
+/*
+ * Names a copy or memset as PyTorch's profiler does: "Memcpy HtoD (Pinned -> Device)". Recordings of `kwhy
+ * record` have no names for them.
+ */
 static void name_transfer(const struct kwhy_activities *rows, size_t row, char out[NAME_BYTES])
 {
 	static const char *const ways[KWHY_COPY_KIND_COUNT] = {
@@ -154,8 +157,9 @@ static void write_process_name(struct writer *writer, int64_t pid, struct kwhy_t
 }
 
 /*
- * In a Chrome trace, each device and each process of the program is a "process" with a number. Writes names
- * for those whose numbers are not unique in the recording.
+ * In a Chrome trace, each device and each process of the program is a "process" with a number (pid). Writes a
+ * name for each one whose own number may occur twice or is unknown, and for all if the recording is of
+ * several machines.
  */
 static void write_process_names(struct writer *writer)
 {
@@ -251,8 +255,9 @@ static void write_ranges(struct writer *writer)
 }
 
 /*
- * Adds the inputs of an operator, which are three parts of JSON (model/operator_work.h). A text from
- * elsewhere that is no JSON is left out, since it would break the file.
+ * Adds the inputs of an operator, which are three JSON values, each followed by ';' (model/operator_work.h).
+ * An empty value is skipped. From the first value on that is no JSON, all are left out, since they would
+ * break the file.
  */
 static void add_inputs(struct kwhy_text *out, const char *inputs)
 {
@@ -286,9 +291,9 @@ static void add_place(const struct writer *writer, size_t row, struct kwhy_text 
 }
 
 /*
- * Writes an operator, Python function, system call or frame. Kineto states the place of an operator as a call
- * stack, and that of a function in its name. Kineto has no system calls and frames, so these have categories
- * that only kwhy reads.
+ * Writes an operator, Python function, system call or frame of a call stack. Kineto states the source line of
+ * an operator in its argument "Call stack", and that of a Python function in its name. Kineto has no system
+ * calls and frames, so these have categories that only kwhy reads.
  */
 static void write_operator(struct writer *writer, size_t row)
 {
@@ -406,8 +411,8 @@ static void write_device_properties(struct writer *writer)
 }
 
 /*
- * The rank of all active devices and of the processes that used them; KWHY_NONE: it is unknown, or there
- * are several ranks.
+ * The rank of the recording: the rank that all devices with streams, and the processes of these streams, have
+ * in common. KWHY_NONE: a rank is unknown, or there are several.
  */
 static uint32_t rank_of(const struct kwhy_recording *recording)
 {

@@ -13,8 +13,9 @@
  */
 
 /*
- * Writes comments that state more of a device than its number, such as "# GPU 0 NVIDIA H200 on node-b:
- * device 2".
+ * Writes a comment such as "# GPU 0 NVIDIA H200 on node-b: device 2" for each device whose own number is not
+ * unique, or for all if the recording is of several machines. It states the number that the device has in
+ * this file.
  */
 static void write_places(const struct kwhy_export_names *names, struct kwhy_text *out)
 {
@@ -27,7 +28,10 @@ static void write_places(const struct kwhy_export_names *names, struct kwhy_text
 	}
 }
 
-/* Adds a text, if it is known, in quotes, since names have spaces. A quote in it cannot be written. */
+/*
+ * Adds KEY="TEXT", unless the text is NULL (unknown). It is quoted because names have spaces. The format
+ * cannot express a quote in the text, so an apostrophe is written instead.
+ */
 static void add_quoted(struct kwhy_text *out, const char *key, const char *text)
 {
 	if (!text)
@@ -87,7 +91,10 @@ static void write_comments(const struct kwhy_export_names *names, struct kwhy_te
 				kwhy_choice_name((enum kwhy_choice)recording->selections[i].choice));
 }
 
-/* Ends a row of which the columns of operators, if there are any, are empty. */
+/*
+ * Ends a row that is no operator's. If the file has the columns file, line and inputs, which only operators
+ * fill, they stay empty.
+ */
 static void end_row(const struct kwhy_export_names *names, struct kwhy_text *out)
 {
 	kwhy_text_add(out, names->has_operators ? ",,,\n" : "\n");
@@ -96,8 +103,11 @@ static void end_row(const struct kwhy_export_names *names, struct kwhy_text *out
 static const char *kind_of(const struct kwhy_activities *rows, size_t row)
 {
 	static const char *const copies[KWHY_COPY_KIND_COUNT] = {
-		[KWHY_COPY_UNKNOWN] = "copy_d2d", /* the CSV has no word for a copy of unknown direction, but
-						     the name of the activity says what it is */
+		/*
+		 * the CSV has no word for a copy of unknown direction; copies between two places on the host
+		 * (below) have none either
+		 */
+		[KWHY_COPY_UNKNOWN] = "copy_d2d",
 		[KWHY_COPY_H2D] = "copy_h2d",
 		[KWHY_COPY_D2H] = "copy_d2h",
 		[KWHY_COPY_D2D] = "copy_d2d",
@@ -180,7 +190,10 @@ static void write_activity(const struct kwhy_report *report, const struct kwhy_e
 	end_row(names, out);
 }
 
-/* A row for the host: without device, sizes or energy, and without the columns of operators. */
+/*
+ * Writes a row for the host up to the column before file, line and inputs. The columns of device, stream,
+ * sizes and energy stay empty.
+ */
 static void write_host_row(const struct kwhy_export_names *names, const char *kind,
 	const struct kwhy_range *row, uint32_t correlation, struct kwhy_text *out)
 {
@@ -202,7 +215,7 @@ static void write_host_row(const struct kwhy_export_names *names, const char *ki
 	kwhy_text_add(out, names->has_machines ? ",,,,," : ",,,,");
 }
 
-/* A row for an operator, Python function, system call or frame of the host. */
+/* Writes a row for an operator, Python function, system call or frame of a call stack on the host. */
 static void write_operator(const struct kwhy_export_names *names, size_t row, struct kwhy_text *out)
 {
 	const struct kwhy_host_ranges *rows = &names->recording->host_ranges;
@@ -223,7 +236,10 @@ static void write_operator(const struct kwhy_export_names *names, size_t row, st
 	kwhy_text_add(out, "\n");
 }
 
-/* Kind of a call in the CSV: "call", or the recorded class if the call's name does not show it. */
+/*
+ * Kind of an API call in the CSV: "sync", "alloc" or "free" if the recording states that class and the call's
+ * name does not show it, else "call".
+ */
 static const char *call_kind_of(const struct kwhy_recording *recording, size_t row)
 {
 	static const char *const kinds[KWHY_CALL_CLASS_COUNT] = {

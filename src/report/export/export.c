@@ -6,7 +6,11 @@
 
 static const struct kwhy_exporter *const exporters[] = {
 	&kwhy_export_perfetto,
-	&kwhy_export_powers, /* stands before Chrome's .json, because its own extension ends in .json, too */
+	/*
+	 * before kwhy_export_chrome, since a name that ends in ".powers.json" also ends in Chrome's ".json"
+	 * and the first match is taken
+	 */
+	&kwhy_export_powers,
 	&kwhy_export_chrome,
 	&kwhy_export_sqlite,
 	&kwhy_export_csv,
@@ -44,7 +48,10 @@ enum kwhy_status kwhy_exporter_check_file(
 {
 	const struct kwhy_exporter *named = kwhy_exporter_of_file(path);
 
-	/* ".powers.json" ends in the ".json" of another format, which is no contradiction */
+	/*
+	 * A file name that ends in ".powers.json" also has the extension ".json" of another format; that is
+	 * no contradiction.
+	 */
 	if (named && named != exporter &&
 		!ends_in(exporter->extension, strlen(exporter->extension), named->extension))
 		return kwhy_fail(error, KWHY_E_USAGE,

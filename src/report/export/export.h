@@ -14,17 +14,23 @@ struct kwhy_exporter {
 	const char *extension;	  /* ".pftrace" */
 	const char *description;  /* one line for the help */
 	const char *uncompressed; /* why a file of this format is not compressed; NULL: it may be */
-	bool loses_readings; /* kwhy cannot read the meter readings back from this format, so a report on such
-				a file is about time only */
-	bool loses_bursts;   /* kwhy probe's repeats are not marked in this format, so a report on such a file
-				takes their time for the program's own; samples of performance counters are
-				left out, so powers of such a report do not start from them */
+	/*
+	 * true: this format has no meter readings that kwhy can read back, so a report on such a file is
+	 * about time only
+	 */
+	bool loses_readings;
+	/*
+	 * true: this format does not mark the launches that kwhy probe repeated, so a report on such a file
+	 * counts them as the program's own; nor does it have samples of performance counters, so such a
+	 * report cannot estimate powers from them
+	 */
+	bool loses_bursts;
 	enum kwhy_status (*write)(
 		const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error);
 };
 
 const struct kwhy_exporter *kwhy_exporter_find(const char *name); /* NULL: no exporter has that name */
-/* Finds the format by the file's extension, which .gz may follow. */
+/* Finds the format by the file's extension, which .gz may follow; NULL: no format has it. */
 const struct kwhy_exporter *kwhy_exporter_of_file(const char *path);
 /*
  * Checks that the name of a file fits the format. KWHY_E_USAGE: its extension is that of another format, or

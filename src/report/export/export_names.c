@@ -25,13 +25,18 @@ static int compare_items(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * State of a walk over devices and processes, sorted by their own numbers. If a device and a process have
- * the same number, the device comes first.
+ * State of a walk over all devices and processes in ascending order of their own numbers (a device before a
+ * process with the same number), which gives each of them a unique number.
  */
 struct walk {
 	struct kwhy_export_names *names;
-	const uint32_t *order; /* NULL: in the order of the recording */
-	size_t count, at;      /* at: next position; all numbers below `next` are at earlier positions */
+	/* indices of devices, then of processes, sorted by own number; NULL: not sorted */
+	const uint32_t *order;
+	/*
+	 * at: first position whose own number may be `next` or more; next: lowest number that may still be
+	 * free
+	 */
+	size_t count, at;
 	int64_t next;
 };
 

@@ -18,9 +18,14 @@ struct writer {
 	const char *path;
 	struct kwhy_duckdb duckdb;
 	kwhy_duckdb_appender appender;
-	struct kwhy_text metadata; /* keys and values, in the syntax of DuckDB's COPY */
-	bool is_meta, is_value;	   /* rows of the table meta are being written, and a value is next */
-	struct kwhy_error *error;  /* reason of the first statement that failed */
+	/* keys and values of the file's metadata, in the syntax of DuckDB's COPY */
+	struct kwhy_text metadata;
+	/*
+	 * is_meta: the rows of the table meta are being written; is_value: the next text of such a row is its
+	 * value, not its key
+	 */
+	bool is_meta, is_value;
+	struct kwhy_error *error; /* reason of the first statement that failed */
 	enum kwhy_status status;
 };
 
@@ -58,7 +63,7 @@ static void run(struct writer *writer, struct kwhy_text *sql)
 	kwhy_text_done(sql);
 }
 
-/* Notes whether a call of the appender succeeded. */
+/* Records the failure if a call of DuckDB's appender did not succeed; only the first failure counts. */
 static void appended(struct writer *writer, enum kwhy_duckdb_state state)
 {
 	if (state == KWHY_DUCKDB_SUCCESS || writer->rows.failed)
@@ -160,8 +165,9 @@ static bool has_name_id(const struct kwhy_export_table *table)
 }
 
 /*
- * Adds the query for the rows of one table. Rows that name a string by its id get the string as well, because
- * data frames have no convenient join of rows of one file.
+ * Adds the query for the rows of one table, with its name in the column "table". Rows that refer to the table
+ * name by an id get the string as a further column, because all tables are in one file, which data frames
+ * cannot easily join with itself.
  */
 static void add_query(struct kwhy_text *sql, const struct kwhy_export_table *table)
 {
@@ -174,7 +180,7 @@ static void add_query(struct kwhy_text *sql, const struct kwhy_export_table *tab
 		kwhy_text_addf(sql, " FROM \"%s\" t)", table->name);
 }
 
-/* Makes the statement "COPY (TABLE UNION ALL BY NAME ...) TO 'PATH' (...)". */
+/* Runs the statement "COPY (TABLE UNION ALL BY NAME ...) TO 'PATH' (...)", which writes the file. */
 static void save(struct writer *writer)
 {
 	struct kwhy_text sql = {0};
@@ -186,8 +192,9 @@ static void save(struct writer *writer)
 	}
 	kwhy_text_add(&sql, ") TO ");
 	add_quoted(&sql, writer->path, '\'');
-	/* the path is that of a temporary file of kwhy; a temporary file of DuckDB would remain if kwhy were
-	 * interrupted
+	/*
+	 * No temporary file of DuckDB: the path is already that of a temporary file, which kwhy renames;
+	 * DuckDB's own would remain if kwhy were interrupted.
 	 */
 	kwhy_text_add(&sql, " (FORMAT PARQUET, COMPRESSION ZSTD, USE_TMP_FILE false, KV_METADATA {");
 	kwhy_text_add_bytes(&sql, writer->metadata.data, writer->metadata.length);

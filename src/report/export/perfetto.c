@@ -50,7 +50,10 @@ const char *kwhy_pftrace_note_name(enum kwhy_pftrace_note note)
 	return names[note];
 }
 
-/* Categories from CATEGORY_OPERATOR on are those of the kinds of host ranges from KWHY_HOST_OPERATOR on. */
+/*
+ * Categories of events. From CATEGORY_OPERATOR on there is one for each enum kwhy_host_kind from
+ * KWHY_HOST_OPERATOR on, in the same order.
+ */
 enum {
 	CATEGORY_NONE,
 	CATEGORY_CALL,
@@ -74,8 +77,8 @@ static const char *category_name(unsigned category)
 }
 
 /*
- * Identifiers of tracks: lanes of a thread's calls and ranges, powers of the host, and the track with the
- * rows of the recording's tables.
+ * Identifiers (uuid) of tracks. Bits 32 and up say what the track is for: 1 a lane of a thread's calls or
+ * ranges, 2 powers of the host, 3 the rows of the recording's tables, 4 a thread's operators.
  */
 static uint64_t lane_uuid(size_t track, size_t lane)
 {
@@ -203,7 +206,8 @@ size_t kwhy_pftrace_lane(
 }
 
 /*
- * Chooses a lane of a thread's track. When a lane is first used, its name is written: the writer's label.
+ * Returns the uuid of a lane that is free from start_ns on, of the track with the calls or ranges of a
+ * thread. When a lane is used for the first time, its track is described with the name in writer->label.
  */
 static uint64_t take_lane(struct kwhy_pftrace *writer, size_t track, int64_t start_ns, int64_t end_ns)
 {
@@ -337,7 +341,7 @@ static void write_thread_rows(struct kwhy_pftrace *writer)
 
 		annotate(out, KWHY_PFTRACE_THREAD_ROW, t);
 		annotate(out, KWHY_PFTRACE_PROCESS_ROW, thread->process);
-		/* a negative number is written as 64 bits; -1 means unknown */
+		/* UINT64_MAX is a tid of -1, which means unknown. */
 		annotate_known(out, KWHY_PFTRACE_TID, (uint64_t)thread->tid, UINT64_MAX);
 		row_end(writer, row);
 	}
@@ -447,8 +451,8 @@ static void write_ranges(struct kwhy_pftrace *writer)
 }
 
 /*
- * Writes operators, Python functions, system calls and frames. Those of one thread are on one track, since
- * they enclose one another. The rows are sorted by thread.
+ * Writes operators, Python functions, system calls and frames of call stacks. All of one thread are on one
+ * track, since each encloses another or follows it. The rows are sorted by thread.
  */
 static void write_operators(struct kwhy_pftrace *writer)
 {
@@ -497,8 +501,9 @@ static void write_counter(struct kwhy_pftrace *writer, size_t series, int64_t ti
 }
 
 /*
- * Writes power readings of the host as they are, and counters as the mean power until the next update. If a
- * counter was reset to an unknown value, no value is written.
+ * Writes the readings of the host's meters: a power as it is, and at each reading of an energy counter the
+ * mean power until its next update. Where that power is unknown because the counter was reset, no value is
+ * written.
  */
 static void write_host_powers(struct kwhy_pftrace *writer)
 {

@@ -46,7 +46,10 @@ enum {
 	VALUE_DOUBLE = 3,
 };
 
-/* Specifications of names and of queues share one range of numbers, in which names come first. */
+/*
+ * Perfetto identifies names of stages and hardware queues by interned ids (iid) from one range: the names of
+ * the recording have 1 to names.count, and each lane of each stream has one above.
+ */
 static uint64_t queue_iid(const struct kwhy_pftrace *writer, size_t stream, size_t lane)
 {
 	return writer->recording->names.count + 1 + stream * KWHY_PFTRACE_LANES + lane;
@@ -86,10 +89,7 @@ static void describe_process(struct kwhy_pftrace *writer, uint32_t process)
 	kwhy_pftrace_end(writer, packet);
 }
 
-/*
- * Writes the specifications of the names of all work. Those of queues are written when the queues are first
- * used.
- */
+/* Writes the specifications of the names of all activities; those of queues are written by take_queue(). */
 static void describe_names(struct kwhy_pftrace *writer)
 {
 	const struct kwhy_activities *rows = &writer->recording->activities;
@@ -176,7 +176,10 @@ static void add_extras(struct kwhy_pftrace *writer, size_t row)
 			kwhy_memory_kind_name(rows->dst_memory[row]));
 }
 
-/* The queue of an activity. When it is used first, its specification is written. */
+/*
+ * Returns the iid of the queue of an activity: a lane of its stream that is free when the activity starts.
+ * Before a queue is used for the first time, its specification is written.
+ */
 static uint64_t take_queue(struct kwhy_pftrace *writer, size_t row)
 {
 	const struct kwhy_activities *rows = &writer->recording->activities;

@@ -8,8 +8,8 @@
 #include "report/export/sink.h"
 
 /*
- * A Perfetto trace while it is written. perfetto.c writes what the host did as track events,
- * perfetto_stages.c the work of devices as render stages and their powers as GPU counters.
+ * A Perfetto trace while it is being written. perfetto.c writes what the host did, as track events;
+ * perfetto_stages.c writes the work of devices, as render stages, and the devices' powers, as GPU counters.
  */
 
 /* Field numbers of protos/perfetto/trace/ in Perfetto's source that both files need. They never change. */
@@ -19,13 +19,14 @@ enum {
 	KWHY_PFTRACE_INTERNED_DATA = 12,
 	KWHY_PFTRACE_SEQUENCE_FLAGS = 13,
 	KWHY_PFTRACE_NEEDS_STATE = 2, /* a value of the field sequence_flags */
-	KWHY_PFTRACE_LANES = 8 /* number of lanes of a track: slices of one lane must nest, so overlapping
-				  ones go to further lanes */
+	KWHY_PFTRACE_LANES = 8 /* number of lanes of a track: slices of one lane must nest, so a slice that
+				  overlaps another goes to a further lane */
 };
 
 /*
- * Arguments of slices, and of the instant events that describe the recording's devices, processes, threads
- * and streams. With them kwhy reads an export back as it was (import/perfetto/).
+ * Names of the arguments of slices, and of the instant events that describe the recording's devices,
+ * processes, threads and streams. From these arguments kwhy reads an exported recording back
+ * (import/perfetto/).
  */
 #define KWHY_PFTRACE_NOTES(X)                   \
 	X(ENERGY, "energy_j")                   \
@@ -63,7 +64,7 @@ enum {
 	X(UUID, "uuid")                         \
 	X(PCI, "pci")                           \
 	X(HOST, "host")                         \
-	X(COMPUTE, "compute_capability") /* compute capability: 900 for 9.0 */
+	X(COMPUTE, "compute_capability") /* 100 times the major plus the minor number: 900 for 9.0 */
 
 enum kwhy_pftrace_note {
 	KWHY_PFTRACE_NONE,
@@ -73,7 +74,7 @@ enum kwhy_pftrace_note {
 		KWHY_PFTRACE_NOTE_COUNT
 };
 
-/* "energy_j", ... */
+/* Name of the argument, such as "energy_j". */
 const char *kwhy_pftrace_note_name(enum kwhy_pftrace_note note);
 
 struct kwhy_pftrace {
@@ -81,31 +82,35 @@ struct kwhy_pftrace {
 	const struct kwhy_recording *recording;
 	struct kwhy_export_names names;
 	struct kwhy_sink sink;
-	/* name of the current track; it is unique, since viewers merge tracks of one name */
+	/* name for the track that is being described; made unique, since viewers merge tracks of one name */
 	struct kwhy_text label;
-	int64_t (*lane_end_ns)[KWHY_PFTRACE_LANES]; /* [track] tracks of streams, then of calls, then of
-						       ranges */
+	/*
+	 * [track][lane] end of the last slice; INT64_MIN: no slice yet. Tracks are those of streams, then of
+	 * calls, then of ranges
+	 */
+	int64_t (*lane_end_ns)[KWHY_PFTRACE_LANES];
 };
 
 /*
- * Time stamp in Unix time; a recording without Unix time keeps its own clock. Perfetto's time stamps are
- * unsigned.
+ * Time stamp of the trace, ns: Unix time or, for a recording without Unix time, its own clock. A negative
+ * time becomes 0, as Perfetto's time stamps are unsigned.
  */
 uint64_t kwhy_pftrace_stamp(const struct kwhy_pftrace *writer, int64_t time_ns);
 size_t kwhy_pftrace_begin(struct kwhy_pftrace *writer);
 void kwhy_pftrace_end(struct kwhy_pftrace *writer, size_t begun);
-/* The text of the label; "": out of memory. */
+/* The text of `label`; "": out of memory. */
 const char *kwhy_pftrace_label(struct kwhy_pftrace *writer);
 /*
- * Returns the first lane of a track in which the last slice has ended; if there is none, the last lane.
- * *out_new: whether the lane has had no slice yet.
+ * Returns the first lane of a track whose last slice has ended at start_ns or, if there is none, the last
+ * lane, in which slices may then overlap, and records end_ns for it. *out_new: whether the lane has had no
+ * slice yet.
  */
 size_t kwhy_pftrace_lane(
 	struct kwhy_pftrace *writer, size_t track, int64_t start_ns, int64_t end_ns, bool *out_new);
 /* Appends the name of a meter to the label, with its host if there are several hosts. */
 void kwhy_pftrace_add_meter(struct kwhy_pftrace *writer, const struct kwhy_power_series *series);
 
-/* Functions in perfetto_stages.c. */
+/* Write, in perfetto_stages.c, the specifications of names and the activities of devices. */
 void kwhy_pftrace_describe_stages(struct kwhy_pftrace *writer);
 void kwhy_pftrace_write_stages(struct kwhy_pftrace *writer);
 /* Writes the power readings of devices. */

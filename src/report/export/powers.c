@@ -4,7 +4,10 @@
 #include "report/export/sink.h"
 #include "report/json/writer.h"
 
-/* Writes the learnt powers of a run's kernels as a file for --powers (docs/formats/powers.md). */
+/*
+ * Writes the powers of a run's kernels that its meter readings determined, as a file for the option --powers
+ * of later reports (docs/formats/powers.md).
+ */
 
 static void write_watts(struct kwhy_json *json, const char *key, double value_w, double sd_w)
 {

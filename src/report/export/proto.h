@@ -5,9 +5,9 @@
 #include "base/text.h"
 
 /*
- * Writes protocol-buffer fields into a text (protobuf.dev, "Encoding"). A nested message is written between
- * a _begin and an _end call. Its length always takes four bytes, so that no bytes are moved when it is
- * known.
+ * Writes protocol-buffer fields into a text (protobuf.dev, "Encoding"). kwhy_proto_begin() opens a nested
+ * message and kwhy_proto_end() closes it. The length of a nested message always takes four bytes, so that its
+ * bytes need not move when the length is known at its end.
  */
 void kwhy_proto_varint(struct kwhy_text *out, unsigned field, uint64_t value);
 void kwhy_proto_double(struct kwhy_text *out, unsigned field, double value);

@@ -22,7 +22,7 @@ static void put_int(struct writer *writer, int64_t value)
 	writer->rows->calls->put_int(writer->rows, value);
 }
 
-/* Gives NULL if `known` is false: an unknown value is never written as 0. */
+/* Puts `value`, or NULL if `known` is false: an unknown value is never written as 0. */
 static void put_known(struct writer *writer, bool known, int64_t value)
 {
 	if (known)
@@ -87,13 +87,16 @@ static void write_meta(struct writer *writer)
 	end_table(writer);
 }
 
-/* Gives an index, or NULL if it is unknown. */
+/* Puts an index, or NULL for KWHY_NONE. */
 static void put_index(struct writer *writer, uint32_t index)
 {
 	put_known(writer, index != KWHY_NONE, index);
 }
 
-/* Whether the machine is known. If the recording states neither host nor boot, it may be any machine. */
+/*
+ * Whether the recording identifies the machine, by a host name or a boot id. Otherwise the machine is written
+ * as NULL.
+ */
 static bool is_reported(const struct kwhy_recording *recording, uint32_t machine)
 {
 	return machine != KWHY_NONE &&
@@ -199,7 +202,7 @@ static void write_names(struct writer *writer)
 	end_table(writer);
 }
 
-/* Id of a device's first account. Ids count on from one device to the next. */
+/* Id of a device's first account. Accounts are numbered on from one device to the next. */
 static int64_t first_account(const struct writer *writer, uint32_t device)
 {
 	int64_t first = 0;
@@ -209,7 +212,10 @@ static int64_t first_account(const struct writer *writer, uint32_t device)
 	return first;
 }
 
-/* The kinds of memory at both ends of a copy; for a memset, the kind of memory that it sets. */
+/*
+ * Puts the kind of a copy and the kinds of memory at its source and target; of a memset, only the kind of
+ * memory that it sets.
+ */
 static void put_ends(struct writer *writer, size_t row)
 {
 	const struct kwhy_activities *rows = &writer->recording->activities;
@@ -305,7 +311,10 @@ static void write_ranges(struct writer *writer)
 	end_table(writer);
 }
 
-/* Writes the ranges that are not in the table range: operators, Python functions, system calls and frames. */
+/*
+ * Writes the table of host ranges: operators, Python functions, system calls and frames of call stacks. Other
+ * ranges are in the table range.
+ */
 static void write_host_ranges(struct writer *writer)
 {
 	const struct kwhy_recording *recording = writer->recording;
@@ -451,7 +460,10 @@ static void put_host_wait(struct writer *writer, uint32_t device, const struct k
 	end_row(writer);
 }
 
-/* Writes idle time of the devices by the host ranges that ran then. */
+/*
+ * Writes, for each device, its idle time divided by what the host was in meanwhile
+ * (device_ledger->host_sums): one row each with time, number of gaps and the longest gap.
+ */
 static void write_host_waits(struct writer *writer)
 {
 	begin(writer, KWHY_TABLE_HOST_WAIT);

@@ -8,11 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where the rows of the exported tables go: a database or a file. */
+/*
+ * A destination of the rows of the exported tables: a database or a file. Exporters begin their own struct
+ * with this one.
+ */
 struct kwhy_table_rows {
 	const struct kwhy_table_calls *calls;
 	const char *schema; /* value of the key "schema" of the table meta */
-	bool failed;	    /* set by a call that failed; the rows after that need not be stored */
+	bool failed;	    /* set by a call that failed; rows after that are discarded */
 };
 
 /*
@@ -29,7 +32,7 @@ struct kwhy_table_calls {
 	void (*end)(struct kwhy_table_rows *rows);
 };
 
-/* Gives the rows of all tables. Check rows->failed afterwards. */
+/* Passes the rows of all tables to rows->calls, table by table. Check rows->failed afterwards. */
 void kwhy_tables_write(const struct kwhy_report *report, struct kwhy_table_rows *rows);
 
 #endif

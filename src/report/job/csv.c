@@ -12,7 +12,7 @@ struct rank_row {
 	struct kwhy_job_rank rank;
 	const char *host;
 	double drift_ppm;
-	int64_t clock_offset_ns; /* KWHY_UNKNOWN_NS: the clock was not fitted */
+	int64_t clock_offset_ns; /* the rank's clock less the job's clock; KWHY_UNKNOWN_NS: not fitted */
 };
 
 #define RANK(member) KWHY_AT(struct rank_row, member)

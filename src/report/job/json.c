@@ -7,7 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Largest number of rows of each list; counts and sums include all rows. */
+/*
+ * Largest number of elements in each array of the JSON: ACCOUNTS_MAX for accounts, ROWS_MAX for the others.
+ * Counts and sums beside an array include what it leaves out.
+ */
 enum { ROWS_MAX = 100, ACCOUNTS_MAX = 200 };
 
 struct parts {

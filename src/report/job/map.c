@@ -23,7 +23,10 @@ static int compare_shares(const void *a, const void *b, void *context)
 	return left < right ? -1 : left > right;
 }
 
-/* Finds the worst and the median rank; they stay KWHY_NONE if no rank has times. */
+/*
+ * Finds the index of the worst rank (the one with the largest caused_ns or, if no rank made others wait, the
+ * lowest busy share) and of the rank with the median busy share. Both keep their values if no rank has times.
+ */
 static enum kwhy_status choose(
 	const struct kwhy_job *job, uint32_t *worst, uint32_t *median, struct kwhy_error *error)
 {

@@ -13,8 +13,9 @@
 /* The report on a job as text: one screen, or more rows of each table with --verbose. */
 
 /*
- * Numbers of rows of the parts. If the text has more lines than a screen, the next entry is used.
- * `categories`: only categories above this share of the job's time are shown.
+ * Largest numbers of rows of the parts of the text, from the longest text to the shortest: the first entry
+ * with which the text fits on a screen is used. `categories`: categories with less than this share of all
+ * ranks' time are left out.
  */
 static const struct limits {
 	double categories;
@@ -27,9 +28,14 @@ enum { SCREEN_LINES = 23 };
 enum { VERBOSE_MAX = 50, RANK_BYTES = 96 };
 /* half of a 90 % interval of a normal distribution, in standard deviations */
 static const double INTERVAL_SDS = 1.645;
-/* If the metered energy is at least this many times the energy of the run, a sentence states both. */
+/*
+ * If the metered energy is more than this many times the energy of the run (from first start to last end of
+ * work), a sentence states how much of it belongs to the run.
+ */
 static const double RUN_PART_MIN = 1.2;
-/* From this share of the run's energy on, a sentence names the part that no reading covers. */
+/*
+ * A sentence states the estimated energy of unmetered time if it is at least this share of the run's energy.
+ */
 static const double UNMETERED_MIN = 0.01;
 
 struct screen {
@@ -85,14 +91,20 @@ static void write_run(const struct screen *screen)
 		kwhy_quantity_time(sum, job->span_ns));
 }
 
-/* Whether the metered energy is clearly more than the energy of the run. */
+/*
+ * Whether the metered energy is more than RUN_PART_MIN times that of the run, as meters were also read before
+ * or after it.
+ */
 static bool has_run_part(const struct kwhy_job *job)
 {
 	return job->measured_nj != INT64_MIN && job->run_nj != INT64_MIN &&
 		(double)job->measured_nj > RUN_PART_MIN * (double)job->run_nj;
 }
 
-/* Writes of which time and which ranks the energy is. */
+/*
+ * Writes which ranks and which time the energy in the first line covers, if it does not cover all ranks, or
+ * covers more or less time than the run.
+ */
 static void write_energy_extent(const struct screen *screen)
 {
 	const struct kwhy_job *job = screen->job;
@@ -216,8 +228,8 @@ static void write_not_compared(const struct screen *screen)
 }
 
 /*
- * Says how many collectives are not compared. They could be paired only by counting from the start of each
- * trace, and the pairs found in that way do not match.
+ * Says how many collectives are not compared because their communicators are unknown: counting them from the
+ * start of each trace does not give matching collectives on all ranks.
  */
 static void write_mismatched(const struct screen *screen)
 {

@@ -235,7 +235,10 @@ static void write_accounts(struct kwhy_json *json, const struct kwhy_device_ledg
 	kwhy_json_array_end(json);
 }
 
-/* Writes the coverage of the recording, if it is unknown what ran in a part of the run. */
+/*
+ * Writes the member "coverage" if only parts (windows) of the device's run were recorded: which parts, and
+ * how they were chosen.
+ */
 static void write_coverage(struct kwhy_json *json, const struct kwhy_coverage_sum *coverage)
 {
 	if (!coverage->is_in_windows)
@@ -315,7 +318,10 @@ static void write_gauge(struct kwhy_json *json, const struct kwhy_gauge_series *
 	kwhy_json_object_end(json);
 }
 
-/* Writes the gauges, if any were recorded. */
+/*
+ * Writes the gauges of a device, if any were recorded: summaries in the member "gauges", and throttle reasons
+ * in "throttling".
+ */
 static void write_gauges(struct kwhy_json *json, const struct kwhy_recording *recording, uint32_t device)
 {
 	const struct kwhy_gauge_series *throttling = NULL;
@@ -341,8 +347,8 @@ static void write_gauges(struct kwhy_json *json, const struct kwhy_recording *re
 }
 
 /*
- * Writes the host ranges that ran during the device's idle time. Their times and the idle time outside of
- * ranges add up to all idle time.
+ * Writes the device's idle time divided by the host range that ran meanwhile. The times of the rows, of which
+ * one is idle time without any range, add up to all idle time.
  */
 static void write_host_waits(struct kwhy_json *json, const struct kwhy_recording *recording,
 	const struct kwhy_device_ledger *device_ledger)

@@ -4,8 +4,8 @@
 #include <math.h>
 
 /*
- * Writes "memory_operations", "transfer_split" and "transfer_efficiency": the cost of copies and memsets,
- * of the waits for them, and of each byte.
+ * Writes the members "memory_operations" (cost of copies and memsets), "transfer_split" (time and energy of
+ * copies and of the idle time after them) and "transfer_efficiency" (cost ranking by joules per byte).
  */
 
 static void write_operation(

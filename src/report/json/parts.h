@@ -10,12 +10,12 @@
 #include "report/totals.h"
 
 /*
- * The parts of report.json (docs/formats/report.md). Each function writes one or more members of the top
- * object.
+ * State while report.json is written (docs/formats/report.md). Each function below writes one or more members
+ * of its top-level object.
  */
 struct kwhy_json_report {
 	const struct kwhy_report *report;
-	const struct kwhy_opened *opened; /* devices that are written in full; NULL: all devices are */
+	const struct kwhy_opened *opened; /* which devices are written in full; NULL: all are */
 	const struct kwhy_totals *totals;
 	const struct kwhy_operations *operations; /* [device_count] operations on memory */
 	const struct kwhy_cost_ranking *rankings; /* [device_count] cost rankings */
@@ -45,7 +45,10 @@ void kwhy_json_memory(struct kwhy_json_report *parts);
 void kwhy_json_hosts(struct kwhy_json_report *parts);
 void kwhy_json_overhead(struct kwhy_json_report *parts);
 void kwhy_json_probing(struct kwhy_json_report *parts); /* writes nothing if kwhy probe was not used */
-/* writes memory operations, and transfers split into copy, wait and rest */
+/*
+ * writes "memory_operations" and "transfer_split", the time and energy of copies split into the copies, waits
+ * for them, and other idle time after them
+ */
 void kwhy_json_operations(struct kwhy_json_report *parts);
 void kwhy_json_cost_rankings(struct kwhy_json_report *parts);
 void kwhy_json_categories(struct kwhy_json_report *parts);

@@ -5,7 +5,10 @@
 
 #include <math.h>
 
-/* Writes the sums over all devices. Sums for which the recording has no data are null. */
+/*
+ * Writes the members of report.json that are about all devices together: API calls, the run, work, ranges,
+ * ranks, processes and others. A member for which the recording has no data is null or left out.
+ */
 
 #define NJ_PER_KWH 3.6e15
 
@@ -109,7 +112,8 @@ void kwhy_json_roofline(struct kwhy_json_report *parts)
 typedef bool tells(const struct kwhy_range_overlaps *overlaps, size_t a, size_t b);
 
 /*
- * Writes the indices of the ranges for which is_one() holds, or null if the overlaps of ranges are unknown.
+ * Writes the indices of the ranges that stand in the relation is_one() to the range number `place`; null if
+ * `overlaps` is NULL or does not contain that range.
  */
 static void write_places(struct kwhy_json *json, const char *key, tells *is_one,
 	const struct kwhy_range_overlaps *overlaps, size_t place)
@@ -201,7 +205,10 @@ void kwhy_json_ranges(struct kwhy_json_report *parts)
 	if (!kwhy_range_overlaps_of(parts->report->recording, ledger->ranges, ledger->range_count, &overlaps))
 		parts->json.out->failed = true;
 	write_ranges(parts, "ranges", ledger->ranges, ledger->range_count, &overlaps);
-	/* a step does not state its rank, so on a page of many ranks steps would say nothing */
+	/*
+	 * Steps do not state their rank. Where only some of many devices are shown in full, they could not be
+	 * assigned to one, so the member "steps" is null.
+	 */
 	write_ranges(parts, "steps", ledger->steps,
 		parts->opened && kwhy_opened_is_part(parts->opened) ? 0 : ledger->step_count, NULL);
 	write_loop(parts);

@@ -15,23 +15,28 @@
 struct kwhy_json {
 	struct kwhy_text *out;
 	unsigned depth;
-	/* above 0: an object or array that is written on one line is open */
+	/*
+	 * number of open objects and arrays that are written on one line, from the outermost one of them on;
+	 * 0: none
+	 */
 	unsigned row_depth;
-	bool empty; /* whether the open object or array has no members yet */
+	bool empty; /* whether the innermost open object or array has no members yet */
 };
 
 void kwhy_json_init(struct kwhy_json *json, struct kwhy_text *out);
 void kwhy_json_object(struct kwhy_json *json, const char *key);
 void kwhy_json_array(struct kwhy_json *json, const char *key);
-void kwhy_json_row(struct kwhy_json *json, const char *key);  /* opens an object on one line */
-void kwhy_json_list(struct kwhy_json *json, const char *key); /* opens an array on one line */
+/* opens an object that is written on one line */
+void kwhy_json_row(struct kwhy_json *json, const char *key);
+/* opens an array that is written on one line */
+void kwhy_json_list(struct kwhy_json *json, const char *key);
 void kwhy_json_object_end(struct kwhy_json *json);
 void kwhy_json_array_end(struct kwhy_json *json);
 
 void kwhy_json_int(struct kwhy_json *json, const char *key, int64_t value);
 void kwhy_json_count(struct kwhy_json *json, const char *key, uint64_t value);
 void kwhy_json_real(struct kwhy_json *json, const char *key, double value);
-/* Writes a number to 15 digits, for sums that other programs subtract. */
+/* Writes a number with 15 significant digits, for sums whose differences other programs compute. */
 void kwhy_json_exact(struct kwhy_json *json, const char *key, double value);
 void kwhy_json_bool(struct kwhy_json *json, const char *key, bool value);
 void kwhy_json_null(struct kwhy_json *json, const char *key);
