@@ -19,12 +19,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_plan_json(const struct kwhy_plan *plan, cons
 /* Text that says why the energy of the whole run is unknown; NULL: it is known. */
 const char *kwhy_plan_no_energy(const struct kwhy_plan *plan, const struct kwhy_report *report);
 
-/* Text that says how lost activities affect the plan; NULL: none were lost. */
+/* Sentence that says how lost records of work affect the plan; NULL: none were lost. */
 const char *kwhy_plan_lost(const struct kwhy_report *report);
 
 /*
- * Writes a saved share: "12.3 %", "≤ 12.3 %" if it is an upper bound, "n/a" if it is unknown. Returns
- * `out`.
+ * Writes `saved` as a share of `whole`: "12.3 %", "≤ 12.3 %" if it is an upper bound, "≥ 12.3 %" if it is a
+ * lower one, "n/a" if `whole` is not above 0, which also stands for unknown. Returns `out`.
  */
 #define KWHY_PLAN_SHARE_BYTES (KWHY_QUANTITY_BYTES + 8)
 const char *kwhy_plan_share(

@@ -70,7 +70,10 @@ static void add_refused(struct kwhy_json *json, const struct kwhy_refused_change
 	kwhy_json_object_end(json);
 }
 
-/* Category of each kind of activity in the timeline container (docs/formats/page.md). */
+/*
+ * Categories of activities by kind, and of API calls by class, as numbers of enum kwhy_timeline_category
+ * (docs/formats/page.md). Kinds that are not listed have 0, compute.
+ */
 static const uint8_t category_of_kind[KWHY_ACTIVITY_KIND_COUNT] = {
 	[KWHY_ACTIVITY_COLLECTIVE] = 1, [KWHY_ACTIVITY_COPY] = 2, [KWHY_ACTIVITY_MEMSET] = 3};
 static const uint8_t category_of_class[KWHY_CALL_CLASS_COUNT] = {[KWHY_CALL_OTHER] = 7,

@@ -24,8 +24,8 @@ static bool has_energy(const struct page *page)
 }
 
 /*
- * Writes how much of the energy is estimated, because it was not metered; the text is empty if all is
- * metered.
+ * Writes to `text` how much of the run's energy is estimated because no reading covers it; "" if all is
+ * metered. Returns `text`.
  */
 static const char *worked_out(const struct kwhy_report *report, char *text, size_t size)
 {
@@ -85,7 +85,10 @@ static void write_before(const struct page *page)
 			time, kwhy_plan_no_energy(page->plan, page->report));
 }
 
-/* The saved amount as a share of the value before all changes. */
+/*
+ * `saved` as a share of `whole`, the time (ns) or energy (nJ) of the run before all changes; NAN: `whole` is
+ * not above 0.
+ */
 static double share(int64_t saved, int64_t whole)
 {
 	return whole > 0 ? (double)saved / (double)whole : NAN;
@@ -143,7 +146,7 @@ static void write_table(const struct page *page)
 	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
-/* Explains those words for risks that occur in the table. */
+/* Explains the words in the table's column "risk" that occur there and are not clear by themselves. */
 static void explain_words(const struct page *page)
 {
 	static const char *const risks[KWHY_RISK_COUNT] = {
@@ -221,8 +224,8 @@ static void write_details(const struct page *page)
 }
 
 /*
- * Adds a cost or an emission such as "0.000252", or n/a if the price (or carbon intensity) or the energy is
- * unknown.
+ * Adds a projection's energy times `per_kwh` as a cell: its cost, or its emission in g. "n/a" if the energy
+ * is unknown.
  */
 static void add_product(struct kwhy_table *table, const struct kwhy_projection *projection, double per_kwh)
 {
@@ -236,8 +239,9 @@ static void add_product(struct kwhy_table *table, const struct kwhy_projection *
 }
 
 /*
- * Adds a row with cost and emissions after the first `changes` changes; 0: as recorded. Cost and emissions
- * are proportional to the energy, so a change saves the same share of all three.
+ * Adds a row with the cost and the emissions of the run with the first `changes` changes; 0: of the run as
+ * recorded. The last cell is the saved share, which is the same for energy, cost and emissions, since these
+ * are proportional.
  */
 static void add_cost_row(const struct page *page, struct kwhy_table *table, size_t changes)
 {
@@ -318,8 +322,8 @@ static void write_busy(const struct page *page)
 }
 
 /*
- * Writes what a change saves: "2.8 % of the time, 0.8 % of the energy". If energy is unknown, it writes the
- * time only.
+ * Writes to `out` what a refused change saves: "2.8 % of the time, 0.8 % of the energy". If a saved or whole
+ * energy is unknown, it writes the time only.
  */
 static void add_saved(
 	const struct page *page, const struct kwhy_refused_change *refused, char *out, size_t bytes)
@@ -335,7 +339,10 @@ static void add_saved(
 	snprintf(out, bytes, "%s of the time, %s of the energy", time, energy);
 }
 
-/* Writes what a refused change would save in addition to the changes in the plan. */
+/*
+ * Writes why a change was refused: what it would save beyond the changes in the plan, which is nothing, too
+ * little or only under a premise that the recording does not show; or by how much it would lengthen the run.
+ */
 static void write_too_little(const struct page *page, const struct kwhy_refused_change *refused)
 {
 	char saves[2 * KWHY_QUANTITY_BYTES + 32], longer[KWHY_QUANTITY_BYTES];

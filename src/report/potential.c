@@ -10,7 +10,7 @@ static double share_of(const struct kwhy_finding *finding, double whole_nj, int6
 	return whole_ns > 0 ? (double)finding->saving.time_ns / (double)whole_ns : 0;
 }
 
-/* Share of a finding's time that belongs to a category. */
+/* Share of the time of a finding's waste that belongs to a category of accounts. */
 static double part_in(const struct kwhy_finding *finding, enum kwhy_category category)
 {
 	return finding->time_ns > 0 ? (double)finding->category_ns[category] / (double)finding->time_ns : 0;

@@ -8,10 +8,9 @@
 enum kwhy_potential { KWHY_POTENTIAL_NONE, KWHY_POTENTIAL_LOW, KWHY_POTENTIAL_MEDIUM, KWHY_POTENTIAL_HIGH };
 
 /*
- * How much the best finding could save of the time or energy in a category. The saving is taken as a share of
- * the energy whole_nj or, if whole_nj is NAN, of the time whole_ns: high from 10 %, medium from 3 %, low from
- * 0.1 %. The savings of a finding are divided among the categories in proportion to the time that its waste
- * takes in each.
+ * How much the cure of the best finding could save in a category of accounts. The saving of a finding, as a
+ * share of the energy whole_nj or, if an energy is unknown, of the time whole_ns, counts for a category in
+ * proportion to the time that the finding's waste takes in it. High: 10 % or more, medium: 3 %, low: 0.1 %.
  */
 enum kwhy_potential kwhy_potential_of(
 	const struct kwhy_findings *findings, enum kwhy_category category, double whole_nj, int64_t whole_ns);

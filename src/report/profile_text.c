@@ -18,7 +18,10 @@ struct page {
 
 enum { CELL_BYTES = 80 };
 
-/* Writes a figure with its uncertainty: "14.5 ms ± 1.5 ms"; "n/a" if it is unknown. */
+/*
+ * Writes a figure with its standard deviation: "14.5 ms ± 1.5 ms"; "n/a" if the figure is unknown. Returns
+ * `out`.
+ */
 static const char *figure_text(char out[CELL_BYTES], struct kwhy_measured measured, const char *unit)
 {
 	char value[KWHY_QUANTITY_BYTES], sd[KWHY_QUANTITY_BYTES];
@@ -67,7 +70,10 @@ static const char *title_of(const struct kwhy_profile_figure *figure)
 	return NULL;
 }
 
-/* Adds the rows of idle levels, calls and copies. */
+/*
+ * Adds a table of the idle levels, the times of API calls and the latencies and rates of copies that the
+ * profile has.
+ */
 static void add_figures(const struct page *page)
 {
 	static const struct kwhy_table_column columns[] = {

@@ -9,12 +9,12 @@
 #include <string.h>
 
 /*
- * A note is written if the half-width of the 90 % interval of the energy above idle is at least this share
- * of that energy.
+ * A note is written if the upper end of the 90 % interval of B's energy above idle is more than this share of
+ * that energy above it.
  */
 #define NET_UNSURE_RATIO 0.1
 
-/* A note is written if the launch time changes from A to B by at least this share. */
+/* A note is written if host_ratio differs from 1 by at least this much. */
 #define HOST_OTHER_RATIO 0.1
 
 static double error_of(int64_t projected, int64_t measured)
@@ -24,7 +24,10 @@ static double error_of(int64_t projected, int64_t measured)
 	return ((double)projected - (double)measured) / (double)measured;
 }
 
-/* Time in ns from the first to the last work of any device; projections refer to this time. */
+/*
+ * Time in ns from the first start to the last end of work on any device; if both are unknown, the longest
+ * span of a device. Projections refer to this time.
+ */
 static int64_t run_ns(const struct kwhy_side *side)
 {
 	return side->last_ns > side->first_ns ? side->last_ns - side->first_ns : side->span_ns;
@@ -93,8 +96,9 @@ static int64_t less(int64_t before, int64_t after)
 }
 
 /*
- * Adds a row for each change with the saving beyond that of the changes above it. Two runs measure only the
- * effect of all changes together, so these rows have no measured value.
+ * Adds a row for each projected change with what it saves beyond the changes above it, then the sum, then the
+ * measured saving of B against A. A single change has no measured value, because two runs show only the
+ * effect of all changes together.
  */
 static void add_changes(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
@@ -115,8 +119,8 @@ static void add_changes(const struct kwhy_comparison *comparison, const struct k
 }
 
 /*
- * Words for why the interval of B's energy above idle is unknown: either the energy of B's run or its idle
- * level is unknown.
+ * Says why the interval of B's energy above idle is unknown: B's idle level is, or the interval of the energy
+ * of B's run is.
  */
 static const char *unsure_words(const struct kwhy_side *b)
 {
@@ -128,7 +132,7 @@ static const char *unsure_words(const struct kwhy_side *b)
 			     "idle.";
 }
 
-/* Notes that B's energy above idle is uncertain if its idle level is uncertain. */
+/* Notes the interval of B's energy above idle if it is wide (NET_UNSURE_RATIO), or that it is unknown. */
 static void add_net_words(const struct kwhy_side *b, const struct kwhy_text_context *context)
 {
 	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
@@ -147,8 +151,8 @@ static void add_net_words(const struct kwhy_side *b, const struct kwhy_text_cont
 }
 
 /*
- * Notes that the host's speed differs between A and B, if it does. A projection assumes the same speed, so
- * its errors include this difference.
+ * Notes that launches in B took more or less time than projected, because the host of B is slower or faster
+ * than the projection assumed; its errors include that.
  */
 static void add_host_words(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {

@@ -10,13 +10,20 @@
 /* Relative errors of a projection, (projected - measured) / measured; NAN if either value is unknown. */
 struct kwhy_projection_errors {
 	double time_ratio, energy_ratio;
-	double net_ratio; /* error of the energy above idle, where each run has its own idle level */
-	/* mean launch time of B divided by that of A, as a measure of the host's speed; NAN: unknown */
-	double launch_ratio;
-	double host_ratio; /* launch_ratio divided by the ratio of host speeds that the projection assumed */
+	double net_ratio; /* error of the energy above the idle level of each run */
 	/*
-	 * whether the projection was made from run A; taken to be true if the times of the projected run and
-	 * of run A agree within 1 %
+	 * mean duration of launching calls of B divided by that of A, a measure of how much slower the host
+	 * is; NAN: unknown
+	 */
+	double launch_ratio;
+	/*
+	 * launch_ratio times the host speed that the projection assumed for B, relative to A; 1: the host was
+	 * as fast as assumed
+	 */
+	double host_ratio;
+	/*
+	 * whether the projection was made from run A, which is taken as true if the time of its run before
+	 * all changes and that of A differ by at most 1 %
 	 */
 	bool is_of_a;
 };

@@ -18,11 +18,13 @@ struct kwhy_report {
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_findings *findings;
 	const struct kwhy_profile *profile; /* machine profile; NULL: no profile */
-	/* [device_count] power curves of the model; NULL: not computed */
+	/*
+	 * [device_count] the power over time that the fitted powers of the accounts give; NULL: not computed
+	 */
 	const struct kwhy_power_curve *model_power;
 	const struct kwhy_plan *plan; /* projections of changes; NULL: not computed */
 	const char *
-		/* why a requested plan is unavailable; NULL: the plan is available or was not requested */
+		/* why a requested plan could not be computed; NULL: there is a plan, or none was requested */
 		no_plan;
 	const struct kwhy_probing
 		*probing;	    /* launches that kwhy probe repeated; NULL: kwhy probe did not run */
@@ -36,7 +38,7 @@ struct kwhy_report {
 	 */
 	const char *place;
 	int carbon_year;
-	double own_seconds; /* time that kwhy itself took; NAN: unknown */
+	double own_seconds; /* time that kwhy took to analyse the recording, s */
 };
 
 struct kwhy_text_style {
@@ -68,14 +70,20 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_text(const struct kwhy_report *report
 	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_report_json(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
-/* The report in at most 4,096 bytes of JSON, of schema "kwhy.brief/1". `out` must be empty. */
+/*
+ * The report as JSON of schema "kwhy.brief/1", shortened to at most 4,096 bytes unless its shortest form is
+ * longer. `out` must be empty.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_report_brief(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_report_accounts_csv(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_report_findings_csv(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
-/* Write the idle time of the devices by the host ranges that ran then. */
+/*
+ * Writes CSV with the idle time of each device, divided by the host range that ran meanwhile or the reason
+ * why there is none.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_report_waits_csv(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 

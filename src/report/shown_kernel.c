@@ -4,7 +4,10 @@
 #include <ctype.h>
 #include <string.h>
 
-/* State while the name of a kernel is simplified. The result is never longer than the name. */
+/*
+ * State while the name of a kernel is simplified: the rest of the name, and `length` bytes of the result,
+ * which is never longer than the name.
+ */
 struct simpler {
 	const char *read;
 	char *out;
@@ -27,8 +30,9 @@ static bool skip_word(struct simpler *simpler, const char *word)
 }
 
 /*
- * Handles "A::B". Drops A, except in two cases: B is a lambda, whose own name says nothing, or A is an
- * instance of a template.
+ * Handles the "::" of "A::B". Drops A, which is at the end of the output, with two exceptions: before a
+ * lambda, which has no name, A stays, followed by a space; if A ends in '>' as an instance of a template,
+ * "A::" stays.
  */
 static void take_scope(struct simpler *simpler)
 {
@@ -59,7 +63,8 @@ static const char *closing(const char *open)
 }
 
 /*
- * Drops parameters and casts in parentheses. "(instance 2)" of a lambda becomes "#2"; "operator()" is kept.
+ * Drops text in parentheses, such as parameters and casts. "(instance 2)" of a lambda becomes "#2", and
+ * "operator()" keeps its parentheses.
  */
 static void take_parenthesis(struct simpler *simpler)
 {
@@ -82,7 +87,10 @@ static void take_parenthesis(struct simpler *simpler)
 	}
 }
 
-/* Writes several spaces as one. Writes no space next to brackets and before '&' and '*'. */
+/*
+ * Takes a space. It is written unless the output has a space, '<', '[' or nothing before it, or a space, '>',
+ * '&', '*' or nothing follows in the name.
+ */
 static void take_space(struct simpler *simpler)
 {
 	char before = simpler->length ? simpler->out[simpler->length - 1] : ' ';
@@ -100,11 +108,12 @@ static void take(struct simpler *simpler)
 
 	if (skip_word(simpler, "(anonymous namespace)::") || skip_word(simpler, "<unnamed>::"))
 		return;
-	/* drops the text between two lambdas that are nested in each other */
+	/* demanglers write this between a lambda and a lambda inside of it */
 	if (skip_word(simpler, "::operator()() const") || skip_word(simpler, "::operator ()() const"))
 		return;
 	if ((before == ' ' || before == '<') &&
-		skip_word(simpler, "void ")) /* some demanglers also write return types within names */
+		skip_word(simpler, "void ")) /* some demanglers write return types of templates' functions
+						within names */
 		return;
 	if (simpler->read[0] == ':' && simpler->read[1] == ':')
 		take_scope(simpler);

@@ -75,7 +75,9 @@ static const struct code_range wide[] = {
 	{0x20000, 0x3FFFD},
 };
 
-/* Ranges of characters that take no column: the common combining marks. */
+/*
+ * Ranges of characters that take no column on a terminal: the most common combining marks, not all of them.
+ */
 static const struct code_range combining[] = {
 	{0x0300, 0x036F},
 	{0x0483, 0x0489},
@@ -100,7 +102,10 @@ static bool is_in(uint32_t code, const struct code_range *ranges, size_t count)
 	return false;
 }
 
-/* Reads one code point. In invalid UTF-8, one byte counts as a code point that could garble the output. */
+/*
+ * Reads one code point and sets its length in bytes. A byte that is not part of valid UTF-8 has length 1 and
+ * gives a code point of the table `harmful`.
+ */
 static uint32_t decode(const char *text, size_t *out_length)
 {
 	const unsigned char *s = (const unsigned char *)text;

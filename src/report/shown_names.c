@@ -27,8 +27,8 @@ static bool is_number(const char *text, size_t length)
 }
 
 /*
- * Drops numbers at the start of the outer template's arguments, since they say little: foo<4, Add> becomes
- * foo<Add>.
+ * Drops numbers, `true` and `false` at the start of the arguments of the outermost template, since they say
+ * little: foo<4, Add> becomes foo<Add>.
  */
 static const char *without_numbers(struct kwhy_arena *arena, const char *name)
 {
@@ -60,7 +60,7 @@ static char *elide(struct kwhy_arena *arena, const char *text, size_t length, si
 	if (width <= columns || columns < 8)
 		return width <= columns ? word : kwhy_shown_cut(arena, word, columns);
 	skip = kwhy_shown_fit(word, width - tail);
-	/* a wide character lies across the cut, so it is dropped */
+	/* a character of two columns that lies across the cut is dropped */
 	while (kwhy_shown_columns(word + skip) > tail)
 		skip += kwhy_shown_fit(word + skip, 2);
 	return kwhy_arena_printf(arena, "%.*s" ELLIPSIS "%s", (int)kwhy_shown_fit(word, columns - 1 - tail),
@@ -68,8 +68,9 @@ static char *elide(struct kwhy_arena *arena, const char *text, size_t length, si
 }
 
 /*
- * Shortens a name. From the name of a template, it keeps a part of the template's own name and as many
- * arguments as fit.
+ * Shortens a name to `columns` columns. An instance of a template is first written without numbers; if that
+ * is too long, it keeps at most 11/20 of the columns for the template's own name and fills the rest with the
+ * start of its arguments.
  */
 static const char *shorten(struct kwhy_arena *arena, const char *name, size_t columns)
 {
@@ -101,9 +102,9 @@ static size_t equal_bytes(const char *a, const char *b)
 }
 
 /*
- * Shortens a name whose shortened form equals that of another name. Keeps the name's start, and the part that
- * begins shortly before the first byte in which the two names differ. `equal` is the number of equal bytes at
- * their start.
+ * Shortens a name in another way, if its shortened form equals that of another name: a third of the columns
+ * has its start, the rest what begins six bytes before the first difference. `equal` is the number of bytes
+ * at the start of both names that are equal.
  */
 static const char *from_difference(const struct shortening *work, const char *name, size_t equal)
 {
@@ -140,8 +141,8 @@ static int compare_shown(const void *a, const void *b, void *context)
 }
 
 /*
- * Does what from_difference() does, for `name` and the other name (`twin`). It first drops numbers at the
- * start of template arguments if the names also differ elsewhere.
+ * Calls from_difference() for `name` and the name whose shortened form is equal (`twin`): without numbers at
+ * the start of the template arguments if the names then still differ, else with them.
  */
 static const char *from_twin(const struct shortening *work, const char *name, const char *twin)
 {
@@ -156,8 +157,9 @@ static const char *from_twin(const struct shortening *work, const char *name, co
 }
 
 /*
- * Rewrites names order[first..last), whose shortened forms are equal, such that they differ. Equal original
- * names stay equal.
+ * Makes the names order[first..last) differ, whose shortened forms are equal: by a number after them
+ * (by_number), or by showing the place where they differ from the first of them. Names whose originals are
+ * equal stay equal.
  */
 static bool part(
 	const struct shortening *work, const uint32_t *order, size_t first, size_t last, bool by_number)
@@ -194,8 +196,8 @@ static bool part_twins(const struct shortening *work, uint32_t *order, bool by_n
 }
 
 /*
- * Makes the shortened forms of different names differ. This takes several rounds, since a number added to one
- * name may by chance make it equal to another.
+ * Makes the shortened forms of different names differ: first by showing where they differ, then by numbers.
+ * Numbers are added twice, since a number added to one name may make it equal to another.
  */
 static bool part_all(const struct shortening *work)
 {

@@ -347,8 +347,8 @@ static void write_gauges(struct kwhy_json *json, const struct kwhy_recording *re
 }
 
 /*
- * Writes the device's idle time divided by the host range that ran meanwhile. The times of the rows, of which
- * one is idle time without any range, add up to all idle time.
+ * Writes the device's idle time divided by the reason for it: the host range that ran meanwhile or, without
+ * one, why there is none ("reason"). The times of the elements add up to all idle time.
  */
 static void write_host_waits(struct kwhy_json *json, const struct kwhy_recording *recording,
 	const struct kwhy_device_ledger *device_ledger)

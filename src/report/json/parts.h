@@ -57,7 +57,9 @@ void kwhy_json_plan(struct kwhy_json_report *parts);
 void kwhy_json_lost(struct kwhy_json_report *parts); /* writes lost records and warnings */
 
 /*
- * The three utilisations of a device or of all devices (busy, SM-weighted, roofline) as columns of one row.
+ * Writes the utilisations of a device (busy, SM-weighted, roofline) and its numbers of streams and concurrent
+ * kernels as an object on one line. With a NULL key, as an element of an array, it also has the member
+ * "device".
  */
 void kwhy_json_utilisation_row(
 	struct kwhy_json *json, const char *key, const struct kwhy_device_time *time, uint32_t device);

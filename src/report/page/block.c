@@ -21,7 +21,10 @@ static void add_base64(struct kwhy_text *out, const unsigned char *bytes, size_t
 	}
 }
 
-/* Compresses all input with deflate, in pieces, since zlib counts a call's input in 32 bits. */
+/*
+ * Compresses `length` bytes with deflate and appends the result to `out`. It passes at most UINT_MAX / 2
+ * bytes in one call, since zlib's avail_in has 32 bits.
+ */
 static int deflate_all(z_stream *stream, const unsigned char *bytes, size_t length, struct kwhy_text *out)
 {
 	unsigned char chunk[CHUNK];

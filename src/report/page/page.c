@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * The page's front end, which is built from web/ and embedded by template.c. In a build without Node.js it
- * is empty.
+ * The page's HTML with its script, which is built from web/ and embedded by template.c, as the bytes from
+ * kwhy_page_template to kwhy_page_template_end. In a build without Node.js there are none.
  */
 extern const char kwhy_page_template[];
 extern const char kwhy_page_template_end[];
@@ -47,7 +47,7 @@ static enum kwhy_status end(struct kwhy_text *out, const char *mark, struct kwhy
 	return kwhy_text_check(out, error);
 }
 
-/* Adds what the first screen of a terminal shows. */
+/* Adds the block "kwhy-brief" with what the first screen of the text report shows, as JSON. */
 static enum kwhy_status add_brief(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error)
 {

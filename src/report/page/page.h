@@ -5,9 +5,9 @@
 #include "report/plan.h"
 
 /*
- * Appends the self-contained page (docs/formats/page.md) to `out`. `plan` has the projections of changes
- * (NULL: not computed). exact_rows: see KWHY_TIMELINE_EXACT_ROWS. KWHY_E_UNSUPPORTED: this build has no
- * page.
+ * Appends the report's self-contained page (docs/formats/page.md) to `out`. `plan` has the projections of
+ * changes; NULL: not computed. exact_rows: largest number of activities and calls of which the timeline shows
+ * every one, normally KWHY_TIMELINE_EXACT_ROWS. KWHY_E_UNSUPPORTED: this build has no page.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_page(const struct kwhy_report *report,
 	const struct kwhy_plan *plan, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error);
@@ -29,14 +29,17 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_llm_page(
 	const char *llm_json, struct kwhy_text *out, struct kwhy_error *error);
 
 /*
- * Writes the page of results of kwhy-lab, or of kwhy bench ops (a document of its own or a part of a
- * machine profile), from their JSON. KWHY_E_INPUT: the document is damaged, or has another schema; the
- * message names `path`.
+ * Writes the page of results of kwhy-lab or of kwhy bench ops from their JSON, which for kwhy bench ops may
+ * also be a machine profile that contains them. KWHY_E_INPUT: the document is damaged, has another schema or
+ * has no rows; the message names `path`.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_results_page(
 	const char *path, const char *json, size_t length, struct kwhy_text *out, struct kwhy_error *error);
 
-/* Writes a page that has one block, a JSON document. */
+/*
+ * Writes a page with the JSON document `json` as its only data, in the <script> element with the id `block`,
+ * by which the page chooses what to show.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_report_block_page(
 	const char *block, const char *json, struct kwhy_text *out, struct kwhy_error *error);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Results that have a page: their schema, the array that the document must have, and the block of the page
- * that shows it.
+ * Results that have a page: the value of their member "schema", the name of their array of rows, and the id
+ * of the page's block that shows them.
  */
 static const struct {
 	const char *schema, *rows, *block;
@@ -22,7 +22,7 @@ static const struct {
 enum { PAGE_COUNT = sizeof(pages) / sizeof(pages[0]) };
 
 /*
- * Index of the page for a document; PAGE_COUNT: there is no page, or the document's array is missing or
+ * Index in `pages` for a document; PAGE_COUNT: its schema has no page, or its array of rows is missing or
  * empty.
  */
 static size_t find_page(const json_t *document)
@@ -43,7 +43,7 @@ enum kwhy_status kwhy_report_results_page(
 	json_error_t where;
 	json_t *root = json_loadb(json, length, 0, &where);
 	const json_t *part = json_object_get(
-		root, "operations"); /* a machine profile has the results as a part */
+		root, "operations"); /* a machine profile has the results of kwhy bench ops as this member */
 	const json_t *document = json_is_object(part) ? part : root;
 	const size_t page = find_page(document);
 	char *text = page < PAGE_COUNT ? json_dumps(document, JSON_COMPACT) : NULL;

@@ -13,8 +13,8 @@
 enum { WINDOW_NS = 10000000, WINDOW_LIMIT = 64 };
 
 /*
- * An interval of the recording in which every activity is shown; outside of such intervals activities are
- * combined into bins.
+ * An interval, relative to the timeline's start, in which the page has every activity; in the rest of the
+ * recording it has only bins.
  */
 struct window {
 	int64_t from_ns, to_ns;
@@ -25,7 +25,10 @@ struct track {
 	/* index in the recording of the device to which the track belongs; KWHY_NONE: the host */
 	uint32_t device;
 	char label[64];
-	/* [window_count] rows of each window; if every activity is shown, one part with all rows */
+	/*
+	 * [window_count] the track's rows in each window; if the page has every activity, the only window is
+	 * the whole recording
+	 */
 	struct kwhy_timeline_part *parts;
 	struct kwhy_timeline_bins bins;
 	bool used, is_hidden;
@@ -33,15 +36,15 @@ struct track {
 
 struct builder {
 	const struct kwhy_report *report;
-	const bool *is_shown; /* [device_count] */
+	const bool *is_shown; /* [device_count] whether the page shows the device's tracks */
 	int64_t start_ns, span_ns;
 	bool exact;
 	struct window windows[WINDOW_LIMIT];
 	size_t window_count;
 	/*
-	 * The tracks in this order: streams; calls, one track for each thread; ranges, one track for each
-	 * thread and one for ranges without a thread; and for each device the ranges that the host was in
-	 * while the device idled.
+	 * The tracks in this order: one for each stream; one for the calls of each thread; one for the ranges
+	 * of each thread; one for ranges without a thread; and one for each device with the ranges that the
+	 * host was in while that device was idle.
 	 */
 	struct track *tracks;
 	size_t track_count;
@@ -60,9 +63,9 @@ static void add_window(struct builder *builder, int64_t from_ns, int64_t to_ns)
 }
 
 /*
- * Chooses the windows. If the page shows every activity, there is one window over the whole recording.
- * Otherwise there are windows around all evidence of findings, and windows at both ends and in the middle of
- * the recording.
+ * Chooses the windows. If the page has every activity, there is one window over the whole recording.
+ * Otherwise there are windows of 10 ms at both ends and in the middle of the recording and, until there are
+ * 64, around each place that the findings of shown devices give as evidence.
  */
 static void choose_windows(struct builder *builder)
 {
@@ -89,8 +92,8 @@ static void choose_windows(struct builder *builder)
 }
 
 /*
- * Hides the tracks of devices that are not shown, and of processes whose streams are all on devices that are
- * not shown.
+ * Hides the tracks of streams on devices that are not shown, and the tracks of threads (calls and ranges) of
+ * processes that have streams, but none on a device that is shown.
  */
 static enum kwhy_status hide_tracks(struct builder *builder)
 {
@@ -120,7 +123,7 @@ static enum kwhy_status hide_tracks(struct builder *builder)
 	return has_memory ? KWHY_OK : kwhy_fail_memory(builder->error, "the timeline");
 }
 
-/* Number of activities and calls of the tracks that are shown. */
+/* Number of activities of the devices that are shown, and of calls of threads whose tracks are not hidden. */
 static size_t count_rows(const struct builder *builder)
 {
 	const struct kwhy_recording *recording = builder->report->recording;
@@ -245,7 +248,7 @@ static enum kwhy_status put_ranges(struct builder *builder)
 	return status;
 }
 
-/* State while the ranges that the host was in during one device's idle time are added to a track. */
+/* State of put_wait(), which adds to a track the parts of host ranges that lie in idle time of one device. */
 struct waits {
 	struct builder *builder;
 	struct track *track;
@@ -286,7 +289,10 @@ static enum kwhy_status put_waits_of(struct builder *builder, uint32_t device, s
 	return status;
 }
 
-/* Adds the ranges that the host was in during idle time, if ranges were recorded. */
+/*
+ * Fills the last tracks: for each device that is shown, the host ranges during its idle time. Adds nothing if
+ * no host ranges were recorded.
+ */
 static enum kwhy_status put_waits(struct builder *builder)
 {
 	const struct kwhy_recording *recording = builder->report->recording;

@@ -23,8 +23,8 @@ enum kwhy_timeline_category {
 };
 
 /*
- * A column of integers, encoded as LEB128 varints. With `delta`, each integer is stored as the zigzag-encoded
- * difference from the one before it (`previous`).
+ * A column of integers, encoded as LEB128 varints. With `delta`, each integer is stored as its difference
+ * from the one before (`previous`; 0 at first), zigzag-encoded.
  */
 struct kwhy_timeline_column {
 	struct kwhy_text bytes;
@@ -41,15 +41,19 @@ void kwhy_timeline_column_add(struct kwhy_timeline_column *column, int64_t value
 json_t *kwhy_timeline_column_finish(struct kwhy_timeline_column *column, struct kwhy_text *columns);
 
 struct kwhy_timeline_row {
-	int64_t start_ns, duration_ns; /* start after the recording's start, and duration */
+	/* start relative to the timeline's start; for a bin, duration_ns is its busy time */
+	int64_t start_ns, duration_ns;
 	uint32_t name;
 	enum kwhy_timeline_category category;
-	uint64_t bytes; /* 0: this row has no bytes, or their number is unknown */
+	uint64_t bytes; /* bytes that a copy or memset moves; 0: other rows, or unknown */
 };
 
-/* Rows of one track that overlap [from_ns, to_ns), in order of start. */
+/* Rows of one track that lie in [from_ns, to_ns) or overlap it, in order of start. */
 struct kwhy_timeline_part {
-	/* bin_ns 0: each row is one activity; otherwise each row is a bin of that length */
+	/*
+	 * bin_ns: 0 if each row is one activity, call or range; otherwise each row is a bin of this length in
+	 * ns
+	 */
 	int64_t from_ns, to_ns, bin_ns;
 	size_t count;
 	struct kwhy_timeline_column start, duration, name, category, bytes;
@@ -60,8 +64,8 @@ void kwhy_timeline_part_add(struct kwhy_timeline_part *part, const struct kwhy_t
 json_t *kwhy_timeline_part_finish(struct kwhy_timeline_part *part, struct kwhy_text *columns);
 
 /*
- * Number of equal bins into which the time of a track is divided. A bin states its busy time and its
- * longest activity.
+ * Number of equal bins into which a track's time is divided. A bin states its busy time (the sum of the parts
+ * of rows that lie in it), and name and category of the row with the longest part in it.
  */
 enum { KWHY_TIMELINE_BINS = 20000 };
 
@@ -77,7 +81,10 @@ struct kwhy_timeline_bins {
 KWHY_MUST_USE enum kwhy_status kwhy_timeline_bins_init(
 	struct kwhy_timeline_bins *bins, int64_t span_ns, struct kwhy_error *error);
 void kwhy_timeline_bins_add(struct kwhy_timeline_bins *bins, const struct kwhy_timeline_row *row);
-/* Returns the JSON description of the bins and frees them. */
+/*
+ * Appends the bins that have busy time to `columns`, frees all bins, and returns their JSON description;
+ * NULL: out of memory.
+ */
 json_t *kwhy_timeline_bins_finish(
 	struct kwhy_timeline_bins *bins, int64_t span_ns, struct kwhy_text *columns);
 

@@ -7,8 +7,8 @@
 #include <math.h>
 
 /*
- * Mean power in mW between readings k and k + 1 of an energy counter. If the counter was reset between
- * them, the power is unknown and `before_mw` is repeated.
+ * Mean power in mW between readings k and k + 1 of an energy counter. If the counter was reset between these
+ * readings, the power is unknown, and before_mw is returned.
  */
 static int64_t tick_power_mw(const struct kwhy_power_series *series, size_t k, int64_t before_mw)
 {
@@ -56,8 +56,8 @@ static json_t *power_series(const struct kwhy_recording *recording, const struct
 
 	for (size_t k = 0; k < series->count; k++) {
 		/*
-		 * the last reading ends the last interval and begins none, so it gets the power of the last
-		 * interval
+		 * Reading k of a counter gets the mean power until reading k + 1; the last reading gets that
+		 * of the interval before it.
 		 */
 		size_t tick = k + 1 < series->count ? k : k - 1;
 
@@ -84,8 +84,8 @@ json_t *kwhy_timeline_power(const struct kwhy_report *report, const bool *is_sho
 }
 
 /*
- * A column of memory sizes in bytes; null if all are unknown. For an unknown size, the one before it is
- * repeated.
+ * A column of a device's allocated or reserved memory in bytes, one value for each recorded point; JSON null
+ * if all are unknown. In place of an unknown value stands the one before it, at first 0.
  */
 static json_t *memory_column(
 	const struct kwhy_report *report, uint32_t device, bool reserved, struct kwhy_text *columns)

@@ -7,14 +7,16 @@
 #include <jansson.h>
 
 /*
- * The time that the timeline shows: that of activities and calls or, where none was recorded, of the power
- * readings. Both ends are those of the recording if it has neither.
+ * The interval that the timeline shows: from start to end of the recording or, if these are equal because no
+ * activity or call was recorded, from the first to the last power reading. Without readings it is that of the
+ * recording.
  */
 void kwhy_timeline_window(const struct kwhy_recording *recording, int64_t *out_start_ns, int64_t *out_end_ns);
 
 /*
- * These functions return JSON descriptions of curves in the timeline container (docs/formats/page.md) and
- * append their columns to `columns`. Times are relative to the timeline's start.
+ * Return the JSON descriptions of curves in the timeline container (docs/formats/page.md) and append their
+ * columns to `columns`: metered powers, the powers that the model computes, and allocated memory of the
+ * devices that are shown. Times are relative to the timeline's start.
  */
 json_t *kwhy_timeline_power(
 	const struct kwhy_report *report, const bool *is_shown, struct kwhy_text *columns);

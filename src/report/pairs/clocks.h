@@ -6,8 +6,8 @@
 #include "report/report.h"
 
 /*
- * Writes by how much the clocks of a run drift against each other, with a grade for each clock. Writes
- * nothing if no clocks were compared.
+ * Writes the drift in ppm of each compared clock (of a host against that of rank 0, of a GPU against that of
+ * its host), with its grade: excellent, good, worse, or unknown. Writes nothing if no clocks were compared.
  */
 void kwhy_pairs_write_clocks(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out);

@@ -8,7 +8,7 @@
 
 enum { TEXT = KWHY_IN_TEXT, JSON = KWHY_IN_JSON, BOTH = TEXT | JSON };
 
-/* Shows a pair of GPUs: "0 > 1". */
+/* Shows a pair of GPUs, source before target: "0 > 1". */
 static const char *show_pair(char out[KWHY_SHOWN_BYTES], uint32_t source, uint32_t target)
 {
 	snprintf(out, KWHY_SHOWN_BYTES, "%u > %u", source, target);
@@ -44,7 +44,10 @@ static const char *show_slope(char out[KWHY_SHOWN_BYTES], const struct kwhy_valu
 	return show_interval(out, value, "s/B");
 }
 
-/* Shows joules. If the lower end of the interval is not above 0, only its upper end is shown, after "<". */
+/*
+ * Shows joules per byte. If the lower end of the interval is not above 0, only its upper end is shown, after
+ * "<".
+ */
 static const char *show_joules(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -153,7 +156,10 @@ static const char *show_time(char out[KWHY_SHOWN_BYTES], const struct kwhy_value
 	return kwhy_quantity_si(out, value->interval.value, "s", 3);
 }
 
-/* Shows a relative change with its interval: "+3.1 % (+1.2 to +5)". */
+/*
+ * Shows the relative change that a ratio of two times means: a ratio of 1.031 with the interval 1.012 to 1.05
+ * is shown as "+3.1 % (+1.2 to +5)".
+ */
 static const char *show_change(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	const struct kwhy_pair_figure *ratio = &value->interval;

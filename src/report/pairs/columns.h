@@ -6,8 +6,9 @@
 #include "report/columns.h"
 
 /*
- * Columns of measured pairs of GPUs, for text and JSON. Rows are the structs of model/pairs.h with the same
- * names. Rows of energies and of host thread placements are the structs below.
+ * Columns of measured pairs of GPUs, for text and JSON. The rows of kwhy_pair_NAME_columns are the structs
+ * kwhy_pair_NAME of model/pairs.h, but those of energies and pinnings (placements of the host's thread) are
+ * the structs below.
  */
 extern const struct kwhy_columns kwhy_pair_loggp_columns, kwhy_pair_energy_columns, kwhy_pair_pinning_columns,
 	kwhy_pair_held_out_columns, kwhy_pair_relation_columns, kwhy_pair_flag_columns,
@@ -16,8 +17,8 @@ extern const struct kwhy_columns kwhy_pair_loggp_columns, kwhy_pair_energy_colum
 struct kwhy_pair_energy_row {
 	struct kwhy_pair_energy energy;
 	/*
-	 * Joules per byte. gross: all energy of both GPUs. net, source, target: energy above idle of both
-	 * GPUs, of the source, and of the target.
+	 * Joules per transferred byte. gross: all energy of both GPUs together. net: the energy of both above
+	 * their idle level. source, target: that of one GPU above its idle level.
 	 */
 	struct kwhy_pair_figure gross, net, source, target;
 };

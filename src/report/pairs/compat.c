@@ -34,7 +34,8 @@ static bool is_back_to_back(const struct kwhy_pair_config *config, enum kwhy_pai
 }
 
 /*
- * The largest size in bytes, up to `most`, that was measured for an engine back to back; 0: there is none.
+ * The largest size in bytes, at most `most`, of which an engine's transfers were timed back to back without
+ * other load; 0: there is none.
  */
 static uint64_t largest(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, uint64_t most)
 {
@@ -62,8 +63,9 @@ static double cut_rate(const struct kwhy_pair_config *config, size_t sample)
 }
 
 /*
- * Rate in one direction, GB/s, as nvbandwidth computes it: the median of three samples of 16 copies each; the
- * times of the samples are rounded down to whole microseconds.
+ * Rate in one direction, GB/s, as nvbandwidth computes it: the median of three samples, each with the time of
+ * 16 copies rounded down to whole microseconds. The samples are the first three of `config`, scaled to 16
+ * copies. NAN: there are fewer.
  */
 static double nvbandwidth_gb_per_s(const struct kwhy_pair_config *config)
 {
@@ -73,8 +75,8 @@ static double nvbandwidth_gb_per_s(const struct kwhy_pair_config *config)
 }
 
 /*
- * Time in s of a copy of a size, interpolated linearly between the two nearest measured sizes; NAN:
- * unknown.
+ * Median time in s of a copy of `bytes` bytes from source to target, copies back to back; interpolated
+ * linearly between the next smaller and the next larger measured size. NAN: one of them was not measured.
  */
 static double seconds_at(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, uint32_t source,
 	uint32_t target, uint64_t bytes)
@@ -100,7 +102,7 @@ static double seconds_at(const struct kwhy_pairs *pairs, enum kwhy_pair_engine e
 		(double)(above->bytes - below->bytes);
 }
 
-/* What the numbers in a matrix of GPUs are. */
+/* Of which transfers the numbers in a matrix of GPUs are. */
 struct cell {
 	enum kwhy_pair_engine engine;
 	enum kwhy_pair_clock clock;
@@ -172,8 +174,8 @@ static enum kwhy_status nothing(
 }
 
 /*
- * Writes by how much the other benchmark's number differs from ours: the largest relative difference over
- * all pairs.
+ * Writes by how much nvbandwidth's number (a median of three samples with truncated times) differs from
+ * kwhy's (the median of all samples): the largest relative difference over all pairs.
  */
 static void write_distance(const struct kwhy_pairs *pairs, const struct cell *cell, struct kwhy_text *out)
 {
@@ -300,7 +302,7 @@ static enum kwhy_status write_p2p(
 	return KWHY_OK;
 }
 
-/* Which tests of nccl-tests are printed, with their engines. */
+/* Tests of nccl-tests whose output is written, with the engine of kwhy that transfers in the same way. */
 static const struct {
 	const char *name;
 	enum kwhy_pair_engine engine;
@@ -324,9 +326,10 @@ static void write_nccl_row(
 }
 
 /*
- * Writes the table of one pair or, for collectives, the table of all GPUs. Sends and receives run in both
- * directions concurrently, as in nccl-tests's ring of two GPUs. Both directions have the same figure, so
- * only that of the first is written.
+ * Writes the table of test number `test` for GPUs `one` and `other`; a collective's results have the first
+ * and the last GPU of all. In sendrecv_perf both GPUs send and receive concurrently and both directions have
+ * the same time, so the table is written for one < other only. *worst becomes the largest relative difference
+ * between mean and median so far. Returns the number of rows.
  */
 static size_t write_nccl_table(const struct kwhy_pairs *pairs, size_t test, uint32_t one, uint32_t other,
 	struct kwhy_text *out, double *worst)

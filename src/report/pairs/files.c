@@ -93,7 +93,7 @@ static void write_reached_gpus(struct kwhy_json *json, const struct kwhy_pairs *
 	kwhy_json_object_end(json);
 }
 
-/* Writes the throttle reasons that were set at any time while the rank sent data. */
+/* Writes the throttle reasons that were set at any time during transfers with the rank as source. */
 static void write_throttling(struct kwhy_json *json, const struct kwhy_pairs *pairs, uint32_t rank)
 {
 	unsigned bits = 0;
@@ -126,9 +126,7 @@ static void write_properties(struct kwhy_json *json, const struct kwhy_pair_gpu 
 	write_known(json, "memory_bytes", gpu->memory_bytes);
 }
 
-/*
- * Writes JSON, which is also YAML 1.2 (yaml.org/spec/1.2.2, chapter 1.3), so no other quoting is needed.
- */
+/* The YAML is written as JSON, which is also YAML 1.2 (yaml.org/spec/1.2.2, chapter 1.3). */
 enum kwhy_status kwhy_report_pairs_metadata(
 	const struct kwhy_pairs *pairs, uint32_t rank, struct kwhy_text *out, struct kwhy_error *error)
 {

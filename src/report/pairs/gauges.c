@@ -18,7 +18,10 @@ static const struct gauge {
 
 enum { GAUGES = sizeof(gauges) / sizeof(gauges[0]) };
 
-/* Summary of the readings of one GPU that contain the gauge. */
+/*
+ * Count, mean, sum of squared deviations from the mean, and extremes of one gauge of one GPU, over the
+ * readings in which the gauge is known.
+ */
 struct summary {
 	size_t count;
 	double mean, squares, least, most;

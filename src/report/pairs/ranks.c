@@ -11,8 +11,8 @@
 enum { CELL_BYTES = 64, SIZE_STEP = 16 };
 
 /*
- * Whether the table shows a size. Without --verbose it shows the smallest size, this size times 16, times
- * 256 and so on, and the largest size.
+ * Whether the table shows the size of a configuration. Without --verbose it shows the smallest measured size,
+ * 16 and 256 times that size and so on, and the largest.
  */
 static bool is_shown(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config, bool verbose)
 {

@@ -71,8 +71,8 @@ static uint64_t least_bytes(const struct kwhy_pairs *pairs, enum kwhy_pair_engin
 }
 
 /*
- * The first clock, in the order of enum kwhy_pair_clock, by which the engine has results. All of the engine's
- * rows are compared by this clock.
+ * The first way of timing, in the order of enum kwhy_pair_clock, by which the engine's transfers without
+ * other load were measured. The matrices use it for all pairs.
  */
 static enum kwhy_pair_clock clock_of(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
 {
@@ -159,7 +159,10 @@ static void write_limit_sources(const struct kwhy_pairs *pairs, const struct kwh
 	}
 }
 
-/* Writes which share of the link's limit the fastest engine reaches. */
+/*
+ * Writes for each ordered pair of GPUs the link, its limit, and the rate of the fastest engine in one
+ * direction and in both, as shares of that limit.
+ */
 static void write_routes(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -203,8 +206,8 @@ static void write_loggp(
 }
 
 /*
- * Writes the regimes (ranges of sizes, each with a fit of its own): with --verbose all, otherwise only
- * those of copies that the source queues.
+ * Writes the regimes, ranges of sizes with a fit time = alpha + bytes / rate of their own: with --verbose of
+ * all curves, otherwise only of KWHY_PAIR_WRITE without other load, timed back to back.
  */
 static void write_regimes(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
@@ -246,7 +249,10 @@ static void write_regimes(
 	kwhy_table_write(&table, style, out);
 }
 
-/* Writes by how much transfers are slower while other transfers load the links. */
+/*
+ * Writes the rate of transfers while other transfers load the links, and that rate as a share of the one
+ * without them.
+ */
 static void write_loads(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -317,7 +323,7 @@ static void write_held_outs(
 	kwhy_table_write(&table.table, style, out);
 }
 
-/* Writes how the times depend on the NUMA node of the host's thread. */
+/* Writes how the times of transfers depend on the NUMA node to which the host's thread is bound. */
 static void write_pinnings(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -358,7 +364,10 @@ static void write_relation(const struct kwhy_pair_relation *relation, const stru
 		relation->count);
 }
 
-/* Writes whether the times of transfers correlate with the gauges of the source GPU. */
+/*
+ * Writes the correlation of transfers' times with the temperature and the clock of the source GPU, and the
+ * relative change of the time per degree and per 100 MHz.
+ */
 static void write_relations(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {

@@ -10,8 +10,8 @@
 /* --- ASTRA-sim, analytical network --- */
 
 /*
- * In ASTRA-sim "GB/s" means 2^30 bytes per second: its NetworkFunction.cpp computes bw * (1 << 30) / 1e9. A
- * transfer through a Switch takes two hops.
+ * ASTRA_GB: in ASTRA-sim "GB/s" means 2^30 bytes per second, since its NetworkFunction.cpp computes bw * (1
+ * << 30) / 1e9. HOPS: a transfer through its Switch takes two hops, each with the latency of the file.
  */
 #define ASTRA_GB 1073741824.0
 #define HOPS 2
@@ -97,11 +97,11 @@ const struct kwhy_simulator kwhy_simulator_simai = {"SimAI", "simai_topology.txt
 
 /* --- LogGOPSim, and ATLAHS with the same parameters --- */
 
-#define TICKS_MAX 2e9 /* In ticks. Parameters of LogGOPSim are of type int. */
+#define TICKS_MAX 2e9 /* largest parameter, in ticks; LogGOPSim's parameters are of type int */
 
 /*
- * LogGOPSim adds the overhead o at both ends, but a copy takes no time of the target's processor. Therefore
- * o is 0, and the latency L contains all of the constant time.
+ * LogGOPSim adds the overhead o at both ends of a transfer, but a copy takes no time of a processor at the
+ * target. Therefore o is 0, and the latency L is the whole constant part of the time (alpha).
  */
 static void write_loggopsim(const struct kwhy_pair_series *series, struct kwhy_text *out)
 {

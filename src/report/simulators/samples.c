@@ -55,8 +55,9 @@ static void write_attributes(struct kwhy_json *json, const struct kwhy_pair_conf
 }
 
 /*
- * Writes nodes of Chakra in the JSON form of its schema. The time is in the attribute duration_ns, since
- * duration_micros is an integer, which is too coarse here.
+ * Writes nodes of a Chakra execution trace in the JSON form of its schema, one for each measured transfer.
+ * The time is in the attribute duration_ns, since Chakra's duration_micros has whole microseconds, which is
+ * too coarse here.
  */
 static void write_chakra(const struct kwhy_pair_series *series, struct kwhy_text *out)
 {
@@ -151,7 +152,7 @@ static void write_npkit(const struct kwhy_pair_series *series, struct kwhy_text 
 	kwhy_text_add(out, "\n");
 }
 
-/* Predicts the time as the mean of the samples of a size. */
+/* Predicts the time of a transfer, s, as the mean of the samples in the file for its size. */
 static double predict_npkit(const char *text, const struct kwhy_pair_config *config)
 {
 	char name[KEY_BYTES], key[KEY_BYTES + 2];

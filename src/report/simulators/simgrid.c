@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Input file of SimGrid: a platform whose links have the rate of the largest transfers, with factors of SMPI
- * (SimGrid's MPI layer) for smaller ones. A factor applies to sizes above its boundary (FactorSet in
- * SimGrid), so each range of sizes begins at a boundary.
+ * Input file of SimGrid: a platform whose links have the latency and the rate of large transfers, with
+ * factors of SMPI (SimGrid's MPI layer) for other sizes. SMPI applies a factor to sizes above the boundary
+ * beside it (FactorSet in SimGrid), so each regime of the measured curve gives one boundary, its smallest
+ * size, with its factors.
  */
 #include "report/simulators/simulators.h"
 
@@ -32,8 +33,8 @@ static const struct kwhy_pair_curve *first_curve(const struct kwhy_pair_series *
 }
 
 /*
- * A segment of a curve with a latency of at least 0. A negative fitted latency becomes 0, and the rate is
- * changed so that the time at the geometric middle of the segment stays the same.
+ * The segment with a latency of at least 0, as SimGrid needs. A negative fitted latency becomes 0, and the
+ * time per byte is lowered so that the time at the geometric middle of the segment's sizes stays the same.
  */
 static struct kwhy_transfer_segment positive(struct kwhy_transfer_segment segment)
 {
@@ -105,7 +106,7 @@ static void write_simgrid(const struct kwhy_pair_series *series, struct kwhy_tex
 	kwhy_text_add(out, "  </zone>\n</platform>\n");
 }
 
-/* The factor of the largest boundary below the size; 1 if there is no such boundary. */
+/* The factor of the largest boundary below `bytes` in the list that follows `key`; 1 if there is none. */
 static double factor_of(const char *text, const char *key, double bytes)
 {
 	const char *place = strstr(text, key);

@@ -6,14 +6,15 @@
 #include "model/pairs.h"
 
 /*
- * Writes measured transfers of one engine as input files of network simulators. To check a file, a model of
- * the simulator reads it back and computes times, which are compared with the measured ones. The functions do
- * no input or output.
+ * Writes measured transfers of one engine as input files of network simulators. To check a file, predict_s()
+ * reads it and computes times as the simulator would; they are compared with the measured times. The
+ * functions do no input or output.
  */
 struct kwhy_simulator {
 	const char *name, *file;
-	const char *rule;	/* how the simulator computes a time from the file, in words */
-	bool takes_collectives; /* whether its input can state times of collectives, which have no link */
+	const char *rule; /* how the simulator computes a time from the file, in words */
+	/* whether its input can state times of collectives, which are of no single link */
+	bool takes_collectives;
 	void (*write)(const struct kwhy_pair_series *series, struct kwhy_text *out);
 	/*
 	 * Computes the time in s of one transfer from `text` as the simulator does; NAN: the text does not
@@ -28,12 +29,18 @@ extern const struct kwhy_simulator kwhy_simulator_astra_sim, kwhy_simulator_sima
 /* The simulator with an index; NULL: the index is past the last one. */
 const struct kwhy_simulator *kwhy_simulator_at(size_t index);
 
-/* Relative errors of the times that a simulator computes; NAN: no transfer could be compared. */
+/*
+ * Absolute relative errors |computed / measured median - 1| of the times that a simulator computes, over
+ * `count` transfers; NAN: none could be compared.
+ */
 struct kwhy_simulator_error {
 	size_t count;
-	double mean_ratio, worst_ratio; /* mean and largest error over all sizes */
+	/*
+	 * mean and largest error over all transfers; worst_bytes is the size of the transfer with the largest
+	 */
+	double mean_ratio, worst_ratio;
 	uint64_t worst_bytes;
-	double large_mean_ratio, large_worst_ratio; /* mean and largest error over sizes from 64 KiB */
+	double large_mean_ratio, large_worst_ratio; /* the same over transfers of 64 KiB and more */
 };
 void kwhy_simulator_compare(const struct kwhy_simulator *simulator, const char *text,
 	const struct kwhy_pair_series *series, struct kwhy_simulator_error *out);
@@ -41,10 +48,15 @@ void kwhy_simulator_compare(const struct kwhy_simulator *simulator, const char *
 /* Whether the link of at least one pair is known, so that inputs can be written. */
 bool kwhy_simulators_can_write(const struct kwhy_pair_series *series);
 
-/* The link with the median rate of all pairs, for simulators that have a single link; NAN: unknown. */
+/*
+ * The link with the median rate of those whose latency and rate are known, for simulators that have a single
+ * link; a negative latency becomes 0. NAN: there is none.
+ */
 struct kwhy_pair_link kwhy_simulator_middle_link(const struct kwhy_pair_series *series);
 
-/* Whether the configuration was measured and belongs to the series. */
+/*
+ * Whether the configuration has samples and is of the series' engine and way of timing, without other load.
+ */
 bool kwhy_simulator_takes(const struct kwhy_pair_series *series, const struct kwhy_pair_config *config);
 
 /*

@@ -145,7 +145,10 @@ static const char *show_elapsed(char out[KWHY_SHOWN_BYTES], const struct kwhy_va
 	return out;
 }
 
-/* Shows a CPU time. The system counts it in ticks, so 0 s is shown as less than 1 ms. */
+/*
+ * Shows a CPU time. Times below 1 ms, which the system's clock ticks do not resolve, are shown as "under 1
+ * ms".
+ */
 static const char *show_cpu_time(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	double seconds = value->figure.estimate.mean;
@@ -154,7 +157,10 @@ static const char *show_cpu_time(char out[KWHY_SHOWN_BYTES], const struct kwhy_v
 	return seconds < 1e-3 ? "under 1 ms" : kwhy_quantity_si(out, seconds, "s", 3);
 }
 
-/* Columns that the text shows in a sentence, in which each value is followed by its title. */
+/*
+ * Columns of times and memory. The text shows them in one sentence, each value followed by the column's
+ * title.
+ */
 static const struct kwhy_column time_items[] = {
 	{"elapsed_s", "", KWHY_UNIT_S, ALL, MEAN(elapsed), .show = show_elapsed, .change = "time"},
 	{"user_s", " of CPU time in user mode", KWHY_UNIT_S, ALL, MEAN(user), .show = show_cpu_time,
