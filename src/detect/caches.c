@@ -12,24 +12,30 @@
 
 /*
  * Detector of caches that grow by concatenation, such as those of keys and values in a loop that generates
- * tokens: each aten::cat copies the whole cache to append a little. The shapes of the inputs show this. They
- * differ in one size alone, and from one call to the next this size of the first input grows by what a call
- * appends.
+ * tokens: each aten::cat copies the whole cache to append a little. The recorded shapes of its first two
+ * inputs show this: they differ in one size only, and from one call to the next this size of the first input,
+ * the cache, grows by that of the second.
  */
 
 enum { DIMS_MAX = 8, INPUTS = 2 };
 
-/* The two inputs of a concatenation. */
+/* Shapes of the first two inputs of a concatenation: the cache, and what is appended. */
 struct joined {
 	int64_t sizes[INPUTS][DIMS_MAX];
-	int dims, along; /* number of sizes; index of the size along which the inputs are joined */
+	int dims, along; /* number of sizes of each input; index of the size in which they differ */
 };
 
-/* All concatenations of one thread whose inputs have the same sizes, apart from the size that grows. */
+/*
+ * All concatenations with the same key (write_key()): on one thread, with equal shapes apart from the size of
+ * the cache that grows.
+ */
 struct cache {
 	int64_t last,
-		grown; /* last: size of the growing input at the last call; grown: number of calls at which
-			  that size exceeded the one at the call before by exactly what each call appends */
+		/*
+		 * last: growing size of the cache at the latest call; 0: no call yet. grown: number of calls
+		 * at which it exceeded that of the call before by exactly the size of what is appended
+		 */
+		grown;
 };
 
 struct finder {
@@ -41,8 +47,8 @@ struct finder {
 };
 
 /*
- * Reads the sizes of the next input, "[1, 8, 100, 64]", before `end`. Returns the number of its sizes; 0: no
- * further input has sizes, or this one has too many.
+ * Reads the sizes of the next input, such as "[1, 8, 100, 64]", and moves *at behind them. Returns their
+ * number; 0: before `end` there is no further input with sizes, or it has more than DIMS_MAX or is damaged.
  */
 static int read_sizes(const char **at, const char *end, int64_t sizes[DIMS_MAX])
 {
@@ -64,7 +70,10 @@ static int read_sizes(const char **at, const char *end, int64_t sizes[DIMS_MAX])
 	return count;
 }
 
-/* Reads the first two inputs of a concatenation. Their shapes must differ in one size alone. */
+/*
+ * Reads the shapes of the first two inputs of a concatenation. False: they do not differ in exactly one size,
+ * or that of the second input is not smaller.
+ */
 static bool read_joined(const char *shape, struct joined *out)
 {
 	const char *at = shape, *end = shape + strcspn(shape, ";");
@@ -83,7 +92,10 @@ static bool read_joined(const char *shape, struct joined *out)
 		out->sizes[1][out->along] < out->sizes[0][out->along];
 }
 
-/* Key of a cache: thread, constant sizes, how much is appended and along which dimension. */
+/*
+ * Writes the key of a cache: the thread, the dimension along which it grows, and the shape of what is
+ * appended.
+ */
 static void write_key(const struct joined *joined, uint32_t thread, int64_t key[DIMS_MAX + 3])
 {
 	memset(key, 0, (DIMS_MAX + 3) * sizeof(*key));
@@ -94,8 +106,8 @@ static void write_key(const struct joined *joined, uint32_t thread, int64_t key[
 }
 
 /*
- * Reads the sizes of the concatenation that a host range stands for. false: the range is no concatenation,
- * or one that cannot extend a cache.
+ * Reads the shapes of the concatenation that a host range records. False: the range is no concatenation, or
+ * read_joined() refuses its shapes.
  */
 static bool joined_of(const struct finder *finder, uint32_t range, struct joined *out)
 {
@@ -145,7 +157,8 @@ static enum kwhy_status note_all(struct finder *finder)
 }
 
 /*
- * The concatenation that launched a kernel, if its cache grew often; false: there is no such concatenation.
+ * Whether the kernel in `row` was launched inside a concatenation whose cache grew at min_count calls or
+ * more. Sets *out to the shapes of that concatenation.
  */
 static bool grows(const struct finder *finder, size_t row, double min_count, struct joined *out)
 {
@@ -164,8 +177,8 @@ static bool grows(const struct finder *finder, size_t row, double min_count, str
 }
 
 /*
- * Marks the kernels that copy caches. With the cure, each takes only that share of its time in which it
- * writes the appended part.
+ * Marks the kernels of concatenations that grow a cache. With the cure, a kernel takes only the share of its
+ * time in which it writes the appended part: appended size over the size of the result.
  */
 static void mark_all(struct finder *finder, struct kwhy_tally *tally)
 {

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Detectors of waste in work that several devices do together. */
+/* Detectors of collectives that no kernel hides, and of devices that let others wait in collectives. */
 
 /*
- * If a device's time is above the mean of the other devices' times by at least this many of their standard
- * deviations, it is a straggler. Among eight equal devices, this happens by chance about once in seventy
- * runs.
+ * The device with the longest time is a straggler if its time exceeds the mean of the other devices' times by
+ * at least this many of their standard deviations (and by the threshold straggler_share). Among eight equal
+ * devices, the former happens by chance in about one of seventy runs.
  */
 #define STRAGGLER_SDS 5
 
@@ -46,18 +46,23 @@ enum kwhy_status kwhy_detect_exposed_collectives(const struct kwhy_detect_contex
 
 /* A time that is compared between the devices that take part in collectives. */
 struct measure {
-	const char *does; /* verb that the titles show, such as "computes" */
+	const char *does; /* verb that titles and evidence have before the time: "computes" */
 	int64_t (*of)(const struct kwhy_detect_context *context, uint32_t device);
 };
 
 struct balance {
 	const struct measure *measure;
-	int64_t *work_ns; /* [devices] the compared time; -1: the device runs no collectives */
+	/* [devices] the compared time of each; -1: the device runs no collectives and is not compared */
+	int64_t *work_ns;
 	size_t parties;
 	uint32_t slowest;
 	int64_t mean_ns, window_ns;
 	double others_mean_ns,
-		others_sd_ns; /* mean and standard deviation over the devices except the slowest */
+		/*
+		 * mean and standard deviation over the compared devices except the slowest; others_sd_ns is
+		 * infinite if that is one device
+		 */
+		others_sd_ns;
 };
 
 static int64_t computes(const struct kwhy_detect_context *context, uint32_t device)
@@ -66,9 +71,9 @@ static int64_t computes(const struct kwhy_detect_context *context, uint32_t devi
 }
 
 /*
- * A device's time outside of collectives. The device that arrives last at collectives waits least in them, so
- * it has the longest time outside of them. The cause may be that its host is late, and not that it computes
- * longer.
+ * A device's span less the time in which a collective runs on it. The device that arrives last at collectives
+ * waits least in them, so this time is longest on it, also if it is late because of its host and not because
+ * it computes longer.
  */
 static int64_t keeps_waiting(const struct kwhy_detect_context *context, uint32_t device)
 {
@@ -119,8 +124,9 @@ static void weigh(const struct kwhy_detect_context *context, struct balance *bal
 }
 
 /*
- * Whether the slowest device is slower than all others by much more than the other devices differ from each
- * other.
+ * Whether the slowest device is a straggler: its excess over the mean of the other devices is at least the
+ * threshold straggler_share of its own time, and STRAGGLER_SDS standard deviations of theirs. False for fewer
+ * than three devices.
  */
 static bool has_straggler(const struct kwhy_detect_context *context, const struct balance *balance)
 {
@@ -133,8 +139,9 @@ static bool has_straggler(const struct kwhy_detect_context *context, const struc
 }
 
 /*
- * Energy drawn by devices while they wait for the slowest one: for each device, its idle power times the time
- * by which it is faster than the slowest one. Waiting devices draw at least idle power.
+ * Energy drawn by devices while they wait for the slowest one: the sum, over the compared devices, of their
+ * mean idle power times the time by which they are faster. Waiting devices draw at least idle power. Adds the
+ * energies of their runs to *out_recorded_nj.
  */
 static struct kwhy_energy_ci90 waiting_energy(
 	const struct kwhy_detect_context *context, const struct balance *balance, double *out_recorded_nj)
@@ -159,8 +166,8 @@ static struct kwhy_energy_ci90 waiting_energy(
 enum { PARTY_BYTES = 40 };
 
 /*
- * The device's number in the trace, with its rank if it is known, since the ranks often number their devices
- * from 0.
+ * Names a device by its number in the trace, and by its rank if that is known, since several ranks may number
+ * their devices from 0.
  */
 static const char *party_name(char out[PARTY_BYTES], const struct kwhy_recording *recording, size_t d)
 {
@@ -191,7 +198,10 @@ static enum kwhy_status write_party(const struct kwhy_detect_context *context, c
 	return KWHY_OK;
 }
 
-/* Writes the evidence of all devices, the slowest first. */
+/*
+ * Writes one evidence for each compared device, the slowest first, as many as the option evidence_limit
+ * allows.
+ */
 static enum kwhy_status write_parties(const struct kwhy_detect_context *context,
 	const struct balance *balance, struct kwhy_finding *finding)
 {
@@ -263,7 +273,7 @@ static enum kwhy_status report_imbalance(
 	struct kwhy_energy_ci90 energy;
 	enum kwhy_status status;
 
-	/* the other devices wait inside collectives */
+	/* the waste is time of collectives, inside of which the other devices wait */
 	finding.category_ns[KWHY_CATEGORY_COLLECTIVE] = finding.time_ns;
 	energy = waiting_energy(context, balance, &recorded_nj);
 	set_energies(energy, recorded_nj, &finding);
@@ -294,7 +304,10 @@ static bool is_uneven(const struct kwhy_detect_context *context, const struct ba
 		kwhy_detect_threshold(context, "min_share") * (double)longest_ns;
 }
 
-/* Compares the devices' compute times and, if these are balanced, their times outside of collectives. */
+/*
+ * Compares the devices' compute times, and reports a straggler or an imbalance. If there is neither, compares
+ * their times outside of collectives, and reports only a straggler.
+ */
 static enum kwhy_status compare_parties(const struct kwhy_detect_context *context, struct balance *balance)
 {
 	bool straggles;
@@ -308,7 +321,10 @@ static enum kwhy_status compare_parties(const struct kwhy_detect_context *contex
 	return has_straggler(context, balance) ? report_imbalance(context, balance, true) : KWHY_OK;
 }
 
-/* Compares all devices in one call, so only the call for the first device does anything. */
+/*
+ * Compares all devices at once. Detectors are called for each device, so this one does nothing unless it is
+ * called for device 0.
+ */
 enum kwhy_status kwhy_detect_rank_imbalance(const struct kwhy_detect_context *context)
 {
 	struct balance balance = {.measure = &compute_time};

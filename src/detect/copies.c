@@ -19,8 +19,8 @@ static bool is_host_copy(const struct kwhy_activities *rows, size_t row)
 }
 
 /*
- * Counts the cost of a copy: its own time, and the time in which the device idles while the host is inside
- * the call that issues the copy.
+ * Adds a copy to the waste: the part of its duration beyond kept_ns (in ns, what it would still take with the
+ * cure), and the device's idle time while the host is inside the outermost call that issues it.
  */
 static void add_copy(struct kwhy_tally *tally, size_t row, double kept_ns)
 {
@@ -40,8 +40,10 @@ static void add_copy(struct kwhy_tally *tally, size_t row, double kept_ns)
 }
 
 struct small_run {
-	uint64_t runs; /* number of series of small copies in one direction, in which no kernel runs between
-			  the copies */
+	/*
+	 * number of series of small copies in one direction; a series ends where a kernel or a graph starts
+	 */
+	uint64_t runs;
 	uint64_t bytes;
 	bool open[KWHY_COPY_KIND_COUNT];
 };
@@ -81,7 +83,8 @@ enum kwhy_status kwhy_detect_small_copies(const struct kwhy_detect_context *cont
 	}
 	if (tally.count == 0 || (double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
-	verdict.kept_share = (double)run.runs / (double)tally.count; /* each series becomes one packed copy */
+	/* share of the copies that remains with the cure: one packed copy for each series */
+	verdict.kept_share = (double)run.runs / (double)tally.count;
 	verdict.title = kwhy_tally_words(&tally,
 		"Small copies: %s under %s between host and device, %s in all",
 		kwhy_quantity_count(count, tally.count), kwhy_quantity_bytes(limit, (uint64_t)max_bytes),
@@ -99,11 +102,14 @@ static bool is_pageable(const struct kwhy_activities *rows, size_t row)
 			rows->dst_memory[row] == KWHY_MEMORY_PAGEABLE);
 }
 
-/* Rates of copies with pinned host memory by direction; NAN: unknown. */
+/* Rates of copies with pinned host memory, indexed by enum kwhy_copy_kind; NAN: unknown. */
 struct pinned_rates {
 	double bytes_per_ns[KWHY_COPY_KIND_COUNT];
-	const struct kwhy_gpu_generation *link; /* link between host and device; copies whose rate is unknown
-						   are assumed to run at its full speed */
+	/*
+	 * link between host and device; where a rate is unknown, copies are assumed to run at this link's
+	 * nominal rate
+	 */
+	const struct kwhy_gpu_generation *link;
 };
 
 /*
@@ -123,7 +129,10 @@ static void see_pinned(struct pinned_rates *rates, const struct kwhy_activities 
 	*rate = fmax(*rate, (double)rows->bytes[row] / (double)length_ns);
 }
 
-/* Rates of the machine profile; if it has none, the best rates in this recording. */
+/*
+ * Rates of the machine profile or, where it has none, the highest rate of a pinned copy of at least
+ * RATE_COPY_BYTES in this recording.
+ */
 static struct pinned_rates find_pinned_rates(const struct kwhy_detect_context *context)
 {
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
@@ -142,7 +151,10 @@ static struct pinned_rates find_pinned_rates(const struct kwhy_detect_context *c
 	return rates;
 }
 
-/* Time in ns that a pageable copy would take with pinned memory; 0 if its size is unknown. */
+/*
+ * Time in ns that a pageable copy would take with pinned memory, at most the time that it took; 0 if its size
+ * is unknown.
+ */
 static double pinned_ns(const struct pinned_rates *rates, const struct kwhy_activities *rows, size_t row)
 {
 	double rate = rates->bytes_per_ns[rows->copy_kind[row]];
@@ -157,8 +169,9 @@ static double pinned_ns(const struct pinned_rates *rates, const struct kwhy_acti
 enum { RATE_WORDS = 128 };
 
 /*
- * If a thread waits for its copy to the device from pageable memory right after issuing it, the idle time
- * after the copy is waste, because such a copy gives the host nothing to wait for.
+ * Called for each call that issued an activity: if that is a counted copy to the device from pageable memory,
+ * and the thread's next wait (`wait`) is for it, the idle time after the copy is waste, because the host need
+ * not wait for data that it sends.
  */
 static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {
@@ -171,7 +184,10 @@ static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, u
 	kwhy_tally_idle_after(tally, row, call, wait);
 }
 
-/* Writes "5.1 GB/s up" or, if the rate is unknown, says that the link limits the copies. */
+/*
+ * Writes the rate of pinned copies, "5.1 GB/s up"; if it is unknown, that the copies take no more time than
+ * the link's nominal rate allows.
+ */
 static const char *rate_words(char out[RATE_WORDS], const struct pinned_rates *rates,
 	enum kwhy_copy_kind kind, const char *direction)
 {

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The table of detectors (docs/findings.md), and the loop that runs them. */
+/*
+ * The table of detectors (docs/findings.md): id, title, default cure, function, thresholds with default
+ * values.
+ */
 const struct kwhy_detector kwhy_detectors[] = {
 	{"small-copies", "Small copies",
 		"pack them into one buffer and copy that once, or let kernels read mapped memory",
@@ -234,8 +237,8 @@ static enum kwhy_status run_on_device(struct kwhy_detect_context *context, const
 }
 
 /*
- * Runs all detectors for each device with work, and for the first device even without work, because detectors
- * that compare devices do so only in the call for the first one.
+ * Runs all detectors for each device with activities, and for the first device even without: detectors that
+ * compare all devices do so only in their call for the first one.
  */
 static enum kwhy_status run_all(struct kwhy_detect_context *context, const struct settings *settings)
 {
@@ -292,7 +295,7 @@ static int by_time(const void *a, const void *b)
 	return by_occurrence(left, right);
 }
 
-/* All findings are sorted by the same measure, energy or time. */
+/* Sorts by energy if all findings have a known energy, else all by time. */
 void kwhy_findings_sort(struct kwhy_findings *findings)
 {
 	if (findings->count > 1)

@@ -9,9 +9,10 @@
 
 /* A threshold that users can set: --threshold ID.NAME=VALUE. */
 struct kwhy_threshold {
-	const char *name;	 /* id of the threshold, such as "max_bytes" */
-	double value;		 /* default value */
-	const char *description; /* unit of the value, followed by what the threshold limits */
+	const char *name; /* id of the threshold, such as "max_bytes" */
+	double value;	  /* default value */
+	/* unit of the value, and what the threshold limits: "bytes; copies below are small" */
+	const char *description;
 };
 
 enum { KWHY_DETECTOR_THRESHOLDS = 4 };
@@ -20,7 +21,9 @@ struct kwhy_detector;
 struct kwhy_detect_options;
 struct kwhy_detect_view;
 
-/* The input of every detector. Detectors write only to `findings` and to the scratch arrays of the view. */
+/*
+ * What every detector gets. Detectors write only to `findings`, `error` and the scratch arrays of the view.
+ */
 struct kwhy_detect_context {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
@@ -36,7 +39,7 @@ struct kwhy_detect_context {
 };
 
 struct kwhy_detector {
-	const char *id;	   /* such as "small-copies" */
+	const char *id;	   /* identifies the detector in options and reports, such as "small-copies" */
 	const char *title; /* such as "Small copies" */
 	const char *cure;
 	enum kwhy_status (*run)(const struct kwhy_detect_context *context);
@@ -54,8 +57,11 @@ extern const struct kwhy_detector kwhy_detectors[];
 extern const size_t kwhy_detector_count;
 
 struct kwhy_detect_options {
-	double min_gain_ratio; /* findings are left out if they save less than this share of the window's time
-				  and of the run's energy; default 0.01 */
+	/*
+	 * a finding is left out if it saves less than this share of the time of its device's window and less
+	 * than this share of the energy of the run; default 0.01
+	 */
+	double min_gain_ratio;
 	size_t evidence_limit; /* largest number of occurrences that are kept as evidence for a finding; the
 				  longest ones are kept; default 5 */
 	const char *const *thresholds; /* each of the form "ID.NAME=VALUE" */
@@ -74,7 +80,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_detect_run(const struct kwhy_recording *reco
 	const struct kwhy_detect_options *options, struct kwhy_findings **out, struct kwhy_error *error);
 void kwhy_findings_free(struct kwhy_findings *findings);
 
-/* Sorts findings by saving, largest first: by energy if that is known for all findings, else by time. */
+/*
+ * Sorts findings by saving, largest first: by energy if that is known for all findings, else by time.
+ * Findings of a device for which others wait (`leads`) come before all others.
+ */
 void kwhy_findings_sort(struct kwhy_findings *findings);
 
 #endif

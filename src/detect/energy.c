@@ -6,8 +6,8 @@
 #include <math.h>
 
 /*
- * Computes the ends of the interval of the idle energy, as ratios to the energy, from sums over the idle
- * accounts.
+ * Sets idle_low_ratio and idle_high_ratio: the sums of the lower and of the upper ends of the idle accounts'
+ * intervals, divided by the sum of their energies; NAN: none has a known interval.
  */
 static void idle_interval(struct kwhy_energy_source *source, const struct kwhy_device_ledger *ledger)
 {
@@ -80,8 +80,9 @@ static double bound_ratio(int64_t bound_nj, int64_t gross_nj)
 }
 
 /*
- * Ends of the interval of the energy of an account's work, as ratios to the energy. If none of the
- * account's work was metered, they are the ends for the power of the account's power class.
+ * Ends of the 90 % interval of an account's energy, divided by that energy. If none of the account's work was
+ * metered, the ends of the interval of its power class's power, divided by that power. Unchanged if neither
+ * is known.
  */
 static void work_interval(const struct kwhy_device_ledger *ledger, const struct kwhy_account *account,
 	double *out_low_ratio, double *out_high_ratio)

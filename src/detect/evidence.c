@@ -47,8 +47,9 @@ static void add_bytes(struct kwhy_text *text, uint64_t bytes)
 }
 
 /*
- * Appends an activity to the text. Returns the full name of a kernel, since only the writer of a report
- * knows how much of the name fits; NULL for copies and memsets.
+ * Appends the name of an activity to the text, and the size of a copy or memset. Returns the name if the
+ * activity is a kernel, so that the writer of a report can shorten it in the text; NULL for copies and
+ * memsets.
  */
 static const char *add_activity(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t row)
 {
@@ -84,8 +85,8 @@ static void add_call(
 }
 
 /*
- * Appends a range whose thread is unknown: of the ranges around the middle of the occurrence, the one that
- * starts last.
+ * Appends, of the ranges without a thread that contain the middle of the occurrence, the one that starts
+ * last, or that there is none.
  */
 static void add_loose_range(struct kwhy_text *text, const struct kwhy_recording *recording,
 	const struct kwhy_occurrence *occurrence)
@@ -106,7 +107,10 @@ static void add_loose_range(struct kwhy_text *text, const struct kwhy_recording 
 		add_name(text, kwhy_names_get(&recording->names, found->name));
 }
 
-/* Appends the innermost range of the thread that covers at least half of the occurrence. */
+/*
+ * Appends the innermost host range, on the thread of the occurrence's call, that covers at least half of the
+ * occurrence. If there is none, appends a range without a thread (add_loose_range()).
+ */
 static void add_range(struct kwhy_text *text, const struct kwhy_recording *recording,
 	const struct kwhy_occurrence *occurrence)
 {
@@ -124,7 +128,7 @@ static void add_range(struct kwhy_text *text, const struct kwhy_recording *recor
 	kwhy_held_add_range(text, recording, row);
 }
 
-/* Appends the innermost range around the call. */
+/* Appends the innermost host range around the call, unless there is none or it is a step. */
 static void add_caller(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t call)
 {
 	uint32_t row = kwhy_host_range_of_call(recording, call);

@@ -61,7 +61,7 @@ void kwhy_exposure_done(struct kwhy_exposure *exposure)
 	*exposure = (struct kwhy_exposure){0};
 }
 
-/* Time without activities of the chosen kinds, from the start of the window to time_ns. */
+/* Total length in ns of the exposed intervals, or parts of them, before time_ns. */
 static int64_t bare_until(const struct kwhy_exposure *exposure, int64_t time_ns)
 {
 	size_t low = 0, high = exposure->count;

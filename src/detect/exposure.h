@@ -5,8 +5,9 @@
 #include "detect/view.h"
 
 /*
- * The intervals of a device's window in which no activity of certain kinds runs. Other work in these
- * intervals is exposed: activities of these kinds do not hide it.
+ * The intervals of a device's window (first start to last end) in which no activity of the kinds given to
+ * kwhy_exposure_init() runs, in ascending order. Other work in these intervals is exposed: activities of
+ * these kinds do not hide it.
  */
 struct kwhy_exposure {
 	struct kwhy_bare {
@@ -17,14 +18,14 @@ struct kwhy_exposure {
 };
 
 /*
- * Finds the intervals without activities of `kinds`, a sum of bits (1 << enum kwhy_activity_kind). Memory:
- * 24 bytes per interval. Time: O(activities).
+ * Finds the intervals without activities of `kinds`, an OR of bits 1 << enum kwhy_activity_kind. Memory: 24
+ * bytes per interval. Time: O(activities).
  */
 KWHY_MUST_USE enum kwhy_status kwhy_exposure_init(struct kwhy_exposure *exposure,
 	const struct kwhy_detect_view *view, uint32_t device, unsigned kinds, struct kwhy_error *error);
 void kwhy_exposure_done(struct kwhy_exposure *exposure);
 
-/* Time in [start_ns, end_ns) without activities of these kinds; O(log intervals). */
+/* Length in ns of the exposed parts of [start_ns, end_ns); takes O(log intervals). */
 int64_t kwhy_exposure_ns(const struct kwhy_exposure *exposure, int64_t start_ns, int64_t end_ns);
 
 #endif

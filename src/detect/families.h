@@ -4,7 +4,10 @@
 
 #include "detect/detect.h"
 
-/* The detectors by family. Each family is one file, which the comments name. */
+/*
+ * The functions of the detectors, called for each device through the table kwhy_detectors. The comments name
+ * the file that contains them.
+ */
 
 /* in copies.c: */
 enum kwhy_status kwhy_detect_small_copies(const struct kwhy_detect_context *context);
@@ -27,8 +30,8 @@ enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context
 enum kwhy_status kwhy_detect_under_filled_kernels(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_batch_could_grow(const struct kwhy_detect_context *context);
 /*
- * Share of the device's multiprocessors that get at least one block of the kernel; 1 if the grid or the
- * number of multiprocessors is unknown.
+ * Share of the device's multiprocessors that get a block of the kernel if each gets at most one; 1 if the row
+ * is no kernel, or its grid or the number of multiprocessors is unknown.
  */
 double kwhy_detect_fill_ratio(const struct kwhy_recording *recording, size_t row);
 /* in slow_kernels.c: */
@@ -36,7 +39,10 @@ enum kwhy_status kwhy_detect_slow_kernels(const struct kwhy_detect_context *cont
 /* in kernel_names.c: */
 /* Whether the kernel's name is that of a matrix product on tensor cores. */
 bool kwhy_detect_is_tensor_kernel(const struct kwhy_detect_view *view, size_t row);
-/* Whether the kernel's name is that of any matrix product. */
+/*
+ * Whether the kernel's name is that of a matrix product: one on FP32 units or tensor cores, or any other that
+ * contains "gemm".
+ */
 bool kwhy_detect_is_product(const struct kwhy_detect_view *view, size_t row);
 enum kwhy_status kwhy_detect_fp32_matmul(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_dense_on_sparse(const struct kwhy_detect_context *context);

@@ -16,8 +16,8 @@ static void add_host(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t end
 }
 
 /*
- * Adds an interval between two calls. The length of the whole interval decides whether it counts as launching
- * or as host time, but only its part inside the gap is added.
+ * Adds the part of an interval between two calls that lies in the gap: to launch_ns if the whole interval is
+ * shorter than spacing_ns, else to host_ns.
  */
 static void add_stretch(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t end_ns, double spacing_ns)
 {
@@ -31,7 +31,10 @@ static void add_stretch(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t 
 		add_host(cause, inside_ns, end_ns);
 }
 
-/* Adds the part of a call that lies in the gap and before end_ns to the times of the gap's cause. */
+/*
+ * Adds the part of a call that lies in the gap and before end_ns: to wait_ns, launch_ns or host_ns; a call
+ * that allocates or frees memory without a wait adds nothing.
+ */
 static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_detect_view *view, uint32_t call,
 	int64_t end_ns, double spacing_ns)
 {
@@ -51,8 +54,8 @@ static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_detect_view
 }
 
 /*
- * Walks backwards from the issuing call to the beginning of the gap, and adds the thread's outermost calls
- * and the intervals between them to the gap's cause.
+ * Walks backwards from the start of the issuing call to the beginning of the gap, and adds the thread's
+ * outermost calls and the intervals between them. Sets cause->wait to the last wait among them.
  */
 static void walk_back(const struct kwhy_detect_view *view, struct kwhy_gap_cause *cause, double spacing_ns)
 {
@@ -106,8 +109,8 @@ void kwhy_gap_explain(const struct kwhy_detect_view *view, const struct kwhy_gap
 	if (!out->late)
 		return;
 	/*
-	 * The latency from the issuing call to the start of the work counts as launching, unless it is so
-	 * long that delayed_ns includes it.
+	 * The issuing call is taken to last until the work starts, unless the work starts so late that
+	 * delayed_ns has that time. Whatever the call's length, it does not count as host_ns.
 	 */
 	add_call(out, view, out->call, out->end_ns - out->delayed_ns, (double)INT64_MAX);
 	walk_back(view, out, spacing_ns);

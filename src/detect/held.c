@@ -86,8 +86,9 @@ void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int6
 }
 
 /*
- * The innermost range around `row` that is a function of the program or of the framework, and not a small
- * operator; KWHY_NONE: there is none.
+ * The innermost range around `row`, within its step, that has another name and is an operator, Python
+ * function or range of the program, but not one of PyTorch's small operators (aten::, autograd::engine::);
+ * KWHY_NONE: there is none.
  */
 static uint32_t scope_of(const struct kwhy_recording *recording, uint32_t row)
 {
@@ -109,7 +110,7 @@ static uint32_t step_of(const struct kwhy_recording *recording, uint32_t row)
 	return row;
 }
 
-/* Appends the last part of the source path and the line, which suffice to find the source. */
+/* Appends the source position of a range, " (train.py:42)", without folders; nothing if it is unknown. */
 static void add_source(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t row)
 {
 	const struct kwhy_host_ranges *rows = &recording->host_ranges;
@@ -208,8 +209,8 @@ const char *kwhy_held_words(
 }
 
 /*
- * The cause with the most time, among the causes whose bit is not in `reported`; KWHY_HELD_CAUSE_COUNT: each
- * of these causes has at most a tenth of all time.
+ * The cause with the most time, of those whose bit is not set in `reported`; KWHY_HELD_CAUSE_COUNT: none of
+ * these has more than a tenth of the time of all causes.
  */
 static enum kwhy_held_cause most(const struct kwhy_held *held, unsigned reported)
 {

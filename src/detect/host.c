@@ -22,8 +22,8 @@ static struct kwhy_occurrence occurrence_of(const struct kwhy_gap *gap, const st
 }
 
 /*
- * Appends the range in which the host was to the title, and sets the cure that follows from the cause of that
- * range.
+ * Appends the range name in which the host was for the longest time to the title, sets the headline to the
+ * title without it, and sets the cure for the causes of the ranges.
  */
 static void name_held(
 	struct kwhy_tally *tally, const struct kwhy_held *held, struct kwhy_finding_terms *verdict)
@@ -38,8 +38,8 @@ static void name_held(
 }
 
 /*
- * Counts gaps in which the host launched work. Gaps in which it also waited are left out, because the
- * detector sync-after-every-op counts them.
+ * Counts the gaps during which the issuing thread was late and spent time launching. Gaps during which it
+ * also waited are left out, because the detector sync-after-every-op counts them.
  */
 static void tally_launches(struct kwhy_tally *tally, struct kwhy_held *held)
 {
@@ -129,8 +129,8 @@ enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context
 }
 
 /*
- * Finds work that the device starts late although its launch has returned. In most cases the host already
- * waits for that work, so faster launches, graphs or more threads would not help.
+ * Finds work that the device starts more than KWHY_DELAYED_START_NS after its launch has returned. The host
+ * is mostly waiting for that work already, so faster launches, graphs or more threads would not help.
  */
 enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *context)
 {
@@ -167,7 +167,10 @@ enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *conte
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* Share of a device's idle energy that it would save without a context; 1 if its idle powers are unknown. */
+/*
+ * Share of a device's idle energy that it would not draw without a context: 1 - clean idle power / context
+ * idle power; 1 if one of these is unknown.
+ */
 static double released_share(const struct kwhy_tally *tally)
 {
 	const struct kwhy_device_energy *energy;

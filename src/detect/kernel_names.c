@@ -10,7 +10,7 @@
 /* Detectors of waste for which only kernel names are evidence; their findings say "may". */
 
 enum sort_of_kernel {
-	SORT_UNSEEN, /* not classified yet; this is 0, the value of the view's cleared memory */
+	SORT_UNSEEN, /* not classified yet; 0, because the view's array name_sorts begins as zeros */
 	SORT_OTHER,
 	SORT_FP32,    /* matrix product on the FP32 units */
 	SORT_TENSOR,  /* matrix product on tensor cores */
@@ -55,7 +55,7 @@ static enum sort_of_kernel sort_by_name(const char *name)
 	return products[kwhy_product_of(name)];
 }
 
-/* Class of a kernel by its name; each name is classified once and then looked up. */
+/* Sort of a kernel by its name. Each name is classified once, and the result is kept in view->name_sorts. */
 static enum sort_of_kernel sort_of(const struct kwhy_detect_view *view, size_t row)
 {
 	uint32_t name = view->recording->activities.name[row];
@@ -84,8 +84,9 @@ static void add_kernel(struct kwhy_tally *tally, size_t row, double kept_ns)
 }
 
 /*
- * Marks the matrix products on FP32 units. Returns the share of tensor-core products in the time of all
- * products; 0 if there are no FP32 products.
+ * Marks the matrix products on FP32 units, as kernels that would take 1 / KWHY_TENSOR_SPEEDUP of their time
+ * with the cure. Returns the share that products on tensor cores have in the time of both sorts of products;
+ * 0 if there are none on FP32 units.
  */
 static double mark_fp32(struct kwhy_tally *tally)
 {
@@ -108,7 +109,10 @@ static double mark_fp32(struct kwhy_tally *tally)
 	return fp32_ns > 0 ? tensor_ns / (fp32_ns + tensor_ns) : 0;
 }
 
-/* Words for the finding, by the number formats that the device's tensor cores support. */
+/*
+ * Assumption and cure of the finding (NULL: the default cure), by the number formats of the device's tensor
+ * cores.
+ */
 static const struct {
 	const char *assumption, *cure;
 } fp32_words[] = {
@@ -158,8 +162,9 @@ bool kwhy_detect_is_product(const struct kwhy_detect_view *view, size_t row)
 }
 
 /*
- * Marks conversions from sparse to dense matrices, and the matrix products that run next in the streams of
- * the conversions. The state of a stream holds its last kernel if that is a conversion.
+ * Marks conversions from sparse to dense matrices, and each matrix product that is the next kernel of a
+ * conversion's stream; with the cure these take no time. In the state of a stream, `row` is its last kernel
+ * if that is a conversion, else KWHY_NONE.
  */
 static void mark_dense(struct kwhy_tally *tally)
 {

@@ -9,15 +9,19 @@
 /* Detectors of kernels that are too short or too small for the device. */
 
 /*
- * Finds chains of short kernels, in which each kernel starts right after the one before it in its stream. The
- * state of a stream holds the last kernel of its current chain (KWHY_NONE: no chain) and the number of
- * kernels in that chain.
+ * Finds chains of kernels shorter than max_kernel_ns, each of which starts at most max_gap_ns after the end
+ * of the one before it in its stream, without a wait of the host between their launches. In the state of a
+ * stream, `row` is the last kernel of its current chain (KWHY_NONE: no chain), `length` the number of kernels
+ * in it.
  */
 struct chain_finder {
 	struct kwhy_tally *tally;
-	uint32_t *previous; /* [activities of the device] for each kernel, the kernel before it in its chain;
-			       kept until the chain is long enough to count */
-	uint32_t *waits;    /* [calls + 1] number of waiting calls before each call */
+	/*
+	 * [activities of the device] for each short kernel, the row of the kernel before it in its chain;
+	 * needed when the chain reaches min_length and all its kernels are counted
+	 */
+	uint32_t *previous;
+	uint32_t *waits; /* [calls + 1] number of waiting calls at lower indices than each call */
 	double max_kernel_ns, max_gap_ns, min_length;
 };
 
@@ -30,8 +34,8 @@ static bool is_tiny(const struct chain_finder *finder, size_t row)
 }
 
 /*
- * Whether the thread that launched both kernels waited between the two launches. Kernels with a wait between
- * them can neither be fused nor be in one graph.
+ * Whether both kernels were launched by one thread, which waited between the two launches. Such kernels can
+ * neither be fused nor be in one graph. False if a launch is unknown.
  */
 static bool is_waited_between(const struct chain_finder *finder, uint32_t before, size_t row)
 {
@@ -64,8 +68,8 @@ static double length_ns(const struct kwhy_activities *rows, size_t row)
 }
 
 /*
- * Adds a kernel of a chain: short kernels in succession on a stream, without a wait of the host between them.
- * Only the idle time before the kernel can be saved; the kernel still runs.
+ * Adds a kernel of a long enough chain; `before` is the kernel before it, KWHY_NONE for the first. The kernel
+ * keeps its time with the cure; only the idle time between the two kernels is waste.
  */
 static void add_link(struct chain_finder *finder, uint32_t row, uint32_t before)
 {
@@ -167,8 +171,8 @@ double kwhy_detect_fill_ratio(const struct kwhy_recording *recording, size_t row
 }
 
 /*
- * Marks kernels that fill less than max_fill of the device and take at least min_ns. With the cure their time
- * is multiplied by the share of the device that they fill, or by `floor` if that is larger.
+ * Marks kernels with a fill ratio (kwhy_detect_fill_ratio()) below max_fill and a duration of at least
+ * min_ns. With the cure their time is multiplied by the fill ratio, or by `floor` if that is larger.
  */
 static void mark_under_filled(struct kwhy_tally *tally, double max_fill, double min_ns, double floor)
 {

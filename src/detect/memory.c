@@ -9,9 +9,12 @@
 /* Detectors of memory that is allocated, freed and cleared in the middle of the work. */
 
 struct churn {
-	uint64_t free_run, emptied; /* free_run: number of consecutive frees so far; emptied: number of series
-				       of frees long enough to be the emptying of a cache */
-	int64_t host_ns;	    /* total time of the counted calls inside the window */
+	/*
+	 * free_run: number of frees of a thread since its last allocation or call that issued work; emptied:
+	 * number of such series that reached the threshold empty_run, as when a cache is emptied
+	 */
+	uint64_t free_run, emptied;
+	int64_t host_ns; /* total time of the counted calls within the device's window */
 };
 
 static bool is_memory_call(const struct kwhy_calls *calls, uint32_t call)
@@ -29,8 +32,8 @@ static void follow_frees(struct churn *churn, bool is_free, bool issues, double 
 }
 
 /*
- * Counts a call if it overlaps the device's window, which lasts from the device's first activity to its last
- * activity.
+ * Counts a call that allocates or frees memory if a part of it lies in the device's window, from first start
+ * to last end. The device's idle time during the call is waste.
  */
 static void add_memory_call(struct kwhy_tally *tally, struct churn *churn, uint32_t call)
 {

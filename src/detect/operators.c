@@ -14,17 +14,20 @@ enum part {
 	PART_OTHER,
 	PART_PRODUCT, /* batched matrix product */
 	PART_SOFTMAX, /* softmax or its backward pass */
-	PART_EACH     /* elementwise operator: scales, masks, drops out, converts, copies */
+	PART_EACH     /* elementwise operator, such as scaling, masking, dropout, conversion or copy */
 };
 
 enum {
-	EACH_MAX = 8, /* Largest number of consecutive elementwise kernels in attention; a longer series is
-			 something else. Chosen, not measured. */
+	/*
+	 * Largest number of elementwise kernels between a product and the softmax, and between the softmax
+	 * and the next product; with more, it is not taken for attention. Chosen, not measured.
+	 */
+	EACH_MAX = 8,
 	SOFTMAX_SEEN = 1
 		<< 16 /* bit in `length` of a stream's state: a softmax has run since the last product */
 };
 
-/* Names without "aten::" and without a "_" at the end. */
+/* Names of operators, without "aten::" before and without the "_" of in-place variants after them. */
 static const struct {
 	const char *name;
 	enum part part;
@@ -58,7 +61,10 @@ static const struct {
 	{"zero", PART_EACH},
 };
 
-/* The innermost operator around the launch of a kernel; KWHY_NONE: none is recorded. */
+/*
+ * The innermost recorded operator around the launch of a kernel; KWHY_NONE: there is none, or the row is no
+ * kernel.
+ */
 static uint32_t operator_of(const struct kwhy_detect_view *view, size_t row)
 {
 	const struct kwhy_host_ranges *ranges = &view->recording->host_ranges;
@@ -94,8 +100,8 @@ static enum part part_of(const struct kwhy_recording *recording, uint32_t range)
 }
 
 /*
- * Marks the kernels of a stream from one product to the next. With the cure, the two products take as long as
- * before, and the kernels between them take no time.
+ * Marks the kernels of a stream from the product in row `first` to the next product, in row `last`. With the
+ * cure, the two products take as long as before, and the kernels between them no time.
  */
 static void mark_attention(struct kwhy_tally *tally, size_t first, size_t last)
 {
@@ -113,8 +119,9 @@ static void mark_attention(struct kwhy_tally *tally, size_t first, size_t last)
 }
 
 /*
- * Processes one kernel. The state of its stream holds the last product (KWHY_NONE: none) and the number of
- * elementwise kernels after that product, plus SOFTMAX_SEEN once a softmax has run.
+ * Processes one kernel. In the state of its stream, `row` is the last product (KWHY_NONE: none, or what
+ * followed cannot be attention), and `length` is the number of elementwise kernels since that product or
+ * since the softmax after it, plus SOFTMAX_SEEN once a softmax has run.
  */
 static void follow(struct kwhy_tally *tally, struct kwhy_stream_state *state, size_t row, enum part part)
 {
@@ -138,7 +145,10 @@ static void follow(struct kwhy_tally *tally, struct kwhy_stream_state *state, si
 	}
 }
 
-/* Whether scaled_dot_product_attention was called, but ran as separate operators. */
+/*
+ * Whether an operator ran inside the mathematical form of scaled_dot_product_attention, to which PyTorch
+ * falls back if no fused kernel takes the inputs.
+ */
 static bool is_math_backend(const struct kwhy_recording *recording, uint32_t range)
 {
 	for (; range != KWHY_NONE; range = recording->host_ranges.parent[range])
@@ -148,8 +158,8 @@ static bool is_math_backend(const struct kwhy_recording *recording, uint32_t ran
 }
 
 /*
- * Processes the kernels of all streams. Returns whether all attention came from calls of
- * scaled_dot_product_attention.
+ * Processes the kernels of the device in all streams. Returns whether all attention that was found (or none)
+ * ran in the mathematical form of scaled_dot_product_attention.
  */
 static bool find_attention(struct kwhy_tally *tally)
 {

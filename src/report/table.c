@@ -87,7 +87,7 @@ const char *kwhy_table_interval_text(char *out, int64_t low_nj, int64_t high_nj)
 
 	if (low_nj == KWHY_UNKNOWN_NJ || high_nj == KWHY_UNKNOWN_NJ)
 		return NULL;
-	if (low_nj == high_nj) /* a metered value without an interval */
+	if (low_nj == high_nj) /* a metered energy whose interval has no width */
 		return "";
 	kwhy_quantity_si(number, ((double)high_nj - (double)low_nj) / 2 * 1e-9, "J", 2);
 	snprintf(out, KWHY_QUANTITY_BYTES + 4, "\xC2\xB1%s", number);
@@ -124,7 +124,7 @@ void kwhy_table_rule(struct kwhy_table *table)
 	table->rule_row = table->cell_count / table->column_count;
 }
 
-/* The cells as strings, and the width of each column. */
+/* State of kwhy_table_write(): the table's cells as strings, row after row, and the width of each column. */
 struct layout {
 	const struct kwhy_table *table;
 	const struct kwhy_text_style *style;
@@ -150,7 +150,10 @@ static void measure(struct layout *layout)
 	}
 }
 
-/* Width that the other columns leave to the column of names. */
+/*
+ * Width that the other columns leave to the column with index `name`; at least NAME_MIN, with which lines may
+ * be longer than the style's columns.
+ */
 static size_t space_for(const struct layout *layout, size_t name)
 {
 	size_t used = INDENT + GAP * (layout->table->column_count - 1);

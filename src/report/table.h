@@ -12,10 +12,10 @@
 enum kwhy_column_kind {
 	KWHY_COLUMN_LEFT,
 	KWHY_COLUMN_RIGHT,
-	KWHY_COLUMN_BAR, /* bar, aligned left and coloured */
+	KWHY_COLUMN_BAR, /* bar of block characters, aligned left and, if the style has colours, coloured */
 	/*
-	 * name, aligned left; it is shortened to the width that the other columns leave, so a table has at
-	 * most one such column
+	 * name, aligned left; names are shortened to the width that the other columns leave (at least 12), so
+	 * a table has at most one such column
 	 */
 	KWHY_COLUMN_NAME,
 };
@@ -32,10 +32,10 @@ struct kwhy_table_column {
 struct kwhy_table {
 	const struct kwhy_table_column *columns;
 	size_t column_count, cell_count;
-	struct kwhy_text cells;	  /* text of all cells, each of which ends in NUL */
-	struct kwhy_text kernels; /* [rows] 1: the name in the row is that of a kernel; 0: it is another
-				     name */
-	size_t rule_row;	  /* index of the row above which a line is drawn; 0: no line */
+	struct kwhy_text cells; /* text of all cells, each of which ends in NUL */
+	/* [rows] for a table with a column of names: 1 if the name in the row is that of a kernel, else 0 */
+	struct kwhy_text kernels;
+	size_t rule_row; /* index of the row above which a line is drawn; 0: no line */
 	bool failed;
 };
 
@@ -56,19 +56,19 @@ void kwhy_table_percent(struct kwhy_table *table, double ratio);
 void kwhy_table_bytes(struct kwhy_table *table, uint64_t bytes);
 void kwhy_table_interval(struct kwhy_table *table, int64_t low_nj, int64_t high_nj);
 /*
- * Formats the half-width of an interval: "±4.2 J". The text is empty if the interval has no width; NULL:
- * the interval is unknown. `out` has KWHY_QUANTITY_BYTES + 4 bytes.
+ * Formats half the width of the interval [low_nj, high_nj]: "±4.2 J"; "" if it has no width. NULL: one of the
+ * ends is KWHY_UNKNOWN_NJ. `out` has KWHY_QUANTITY_BYTES + 4 bytes.
  */
 const char *kwhy_table_interval_text(char *out, int64_t low_nj, int64_t high_nj);
 void kwhy_table_bar(struct kwhy_table *table, double ratio, size_t columns);
 
-/* Draws a line above the next row, which contains sums. */
+/* Has a line drawn above the row that is filled next, such as one with sums. */
 void kwhy_table_rule(struct kwhy_table *table);
 
 /* Writes text with its special characters escaped, so that Markdown shows it as it is. */
 void kwhy_table_markdown(struct kwhy_text *out, const char *text);
 
-/* Lays out the table, as Markdown where the style asks for it. */
+/* Writes the table, as Markdown if the style asks for it, and frees its memory. */
 void kwhy_table_write(struct kwhy_table *table, const struct kwhy_text_style *style, struct kwhy_text *out);
 
 #endif

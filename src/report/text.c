@@ -73,7 +73,10 @@ void kwhy_report_section_list(struct kwhy_text *out)
 		kwhy_text_addf(out, "%-12s %s\n", sections[i].name, sections[i].shows);
 }
 
-/* Writes the sections that the user named. If the recording has no data for a section, a sentence says so. */
+/*
+ * Writes the sections that the user named in --section. For a section that has nothing to write, a sentence
+ * says that the recording has no data for it.
+ */
 static void write_chosen(const struct kwhy_text_context *context)
 {
 	for (size_t i = 0; i < context->style->section_count; i++) {

@@ -28,8 +28,8 @@ static bool may_end(const char *text, size_t at)
 }
 
 /*
- * Number of bytes of the next line, which is at most `columns` wide. It ends at the last place that fits and
- * where a line may end; a word that is longer than a line is cut.
+ * Number of bytes of `text` for the next line, at most `columns` columns wide: up to the last place at which
+ * a line may end, or as much as fits if there is none.
  */
 static size_t line_bytes(const char *text, size_t columns)
 {
@@ -42,7 +42,10 @@ static size_t line_bytes(const char *text, size_t columns)
 	return at ? at : fit;
 }
 
-/* Writes text after `before` columns of its first line; its other lines begin with `indent` spaces. */
+/*
+ * Writes `text`, wrapped, where its first line already has `before` columns of other text. Further lines
+ * begin with `indent` spaces.
+ */
 static void wrap(const struct kwhy_text_context *context, size_t before, size_t indent, const char *text)
 {
 	do {
@@ -57,7 +60,10 @@ static void wrap(const struct kwhy_text_context *context, size_t before, size_t 
 	} while (*text);
 }
 
-/* Writes a paragraph in Markdown, or an item of a list if `lead` contains a dash. */
+/*
+ * Writes `text` as a paragraph in Markdown, after `lead` in bold if it has words; as an item of a list if
+ * `lead` contains a dash.
+ */
 static void add_markdown(const struct kwhy_text_context *context, const char *lead, const char *text)
 {
 	bool item = strchr(lead, '-') != NULL;
@@ -89,7 +95,10 @@ void kwhy_text_context_paragraph(const struct kwhy_text_context *context, const 
 	kwhy_arena_done(&arena);
 }
 
-/* As kwhy_text_context_heading(). `flows`: a longer remark begins in the line of the heading, too. */
+/*
+ * Writes a heading with a remark, as kwhy_text_context_heading() does. `flows`: a remark that is too long for
+ * the line of the heading begins in that line nevertheless, and not below it.
+ */
 static void write_heading(
 	const struct kwhy_text_context *context, const char *title, const char *remark, bool flows)
 {

@@ -22,20 +22,21 @@ struct kwhy_text_context {
 };
 
 /*
- * Writes a blank line (not before the first heading) and the heading, followed by `remark` unless that is
- * NULL. A remark that does not fit into the line of the heading is wrapped below it.
+ * Writes a blank line (unless it is the first text), the heading, and after it `remark` unless that is NULL.
+ * A remark that does not fit into the line of the heading is wrapped below it.
  */
 void kwhy_text_context_heading(
 	const struct kwhy_text_context *context, const char *title, const char *remark);
 /*
- * Does the same with a short title. A text that does not fit into the line of the title begins in that line
- * nevertheless.
+ * Writes a short title as kwhy_text_context_heading() does, but a text that does not fit into its line begins
+ * there nevertheless.
  */
 void kwhy_text_context_entry(const struct kwhy_text_context *context, const char *title, const char *text);
 
 /*
- * Writes text from a file as a paragraph, made safe for a terminal and wrapped at words, but not between
- * a number and its unit. `lead` is written before the first line.
+ * Writes `text`, which may come from a trace, as a paragraph: made safe for a terminal and wrapped at spaces,
+ * but not between a number and its unit. `lead` is written before the first line, and later lines are
+ * indented by its width.
  */
 void kwhy_text_context_paragraph(const struct kwhy_text_context *context, const char *lead, const char *text);
 
@@ -56,13 +57,13 @@ void kwhy_text_context_more(const struct kwhy_text_context *context, size_t coun
 
 /*
  * Writes the means over steps: "12 steps of 1.3 ms and 0.4 J each, idle included; on the host 1.1 ms ...".
- * The time is that from the first work of the first step to the last work of the last step.
+ * The first time is the length of the steps' loops (struct kwhy_loop_sum) divided by the number of steps.
  */
 void kwhy_text_context_step_mean(const struct kwhy_text_context *context);
 
 /*
- * Appends the unmetered energy of the run and its time, "26.6 J in 190 ms". If there are several devices,
- * the time is left out, as it differs between them.
+ * Appends the estimated energy of the run's unmetered time and that time, "26.6 J in 190 ms"; for several
+ * devices only the energy, as the times differ.
  */
 void kwhy_text_context_add_unmetered(struct kwhy_text *out, const struct kwhy_text_context *context);
 

@@ -11,7 +11,10 @@
 
 #define WINDOWS_APART_RATIO 0.01
 
-/* Adds the energy of a device's run. If one device's energy is unknown, the sum is unknown. */
+/*
+ * Adds the energy of a device's run. run_nj becomes NAN if one device's is unknown; recorded_nj and
+ * unmetered_nj are sums over the active devices where they are known.
+ */
 static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger *device_ledger)
 {
 	const struct kwhy_run_energy run = kwhy_run_energy_of(device_ledger);
@@ -25,7 +28,10 @@ static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger 
 	totals->unmetered_nj += isnan(run.run_nj) ? run.recorded_unmetered_nj : run.unmetered_nj;
 }
 
-/* Adds the energies of a device with known energy, by category of its accounts. */
+/*
+ * Adds the energies of the accounts of a device whose energy is known to the sums idle_nj, unrecorded_nj,
+ * run_metered_nj and run_idle_nj.
+ */
 static void add_accounts(struct kwhy_totals *totals, const struct kwhy_device_ledger *device_ledger)
 {
 	for (size_t i = 0; i < device_ledger->account_count; i++) {
@@ -44,7 +50,7 @@ static void add_accounts(struct kwhy_totals *totals, const struct kwhy_device_le
 	}
 }
 
-/* Energy of the launches that kwhy probe repeated, nJ. No other sum includes it. */
+/* Energy drawn on a device while kwhy probe was at work, nJ. Only totals->probing_nj includes it. */
 static int64_t probing_nj(const struct kwhy_device_ledger *device_ledger)
 {
 	int64_t sum_nj = 0;
@@ -115,7 +121,7 @@ static struct kwhy_total total_of(const struct kwhy_account *account)
 		.above_limit = account->above_limit};
 }
 
-/* Row of an account with its estimated time and energy in the whole run. */
+/* Row of an account with its time and energy as estimated for the whole run. */
 static struct kwhy_total whole_of(const struct kwhy_account *account)
 {
 	struct kwhy_total row = total_of(account);
@@ -149,8 +155,9 @@ static int compare_sizes(const void *a, const void *b)
 }
 
 /*
- * Combines the half-widths of two devices' intervals. Their powers were fitted separately, so the errors
- * are independent and half-widths add in quadrature.
+ * Combines the distances a_nj and b_nj of the ends of two devices' intervals from their energies. The
+ * devices' powers were fitted separately, so their errors are independent and the distances add in
+ * quadrature. KWHY_UNKNOWN_NJ: a value is unknown.
  */
 static int64_t away_nj(int64_t gross_nj, int64_t a_nj, int64_t b_nj)
 {
@@ -203,8 +210,8 @@ static size_t merge_equal(struct kwhy_total *rows, size_t count, bool is_several
 }
 
 /*
- * Adds the rows of estimates for the whole run, which exist for devices that were recorded in random
- * windows.
+ * Fills whole_rows with the accounts that have estimates for the whole run, which exist for devices recorded
+ * in random windows.
  */
 static void add_wholes(struct kwhy_totals *totals, const struct kwhy_ledger *ledger)
 {
@@ -218,8 +225,9 @@ static void add_wholes(struct kwhy_totals *totals, const struct kwhy_ledger *led
 }
 
 /*
- * Writes the part of an account that belongs to the run. False: there is none, because the account is of time
- * before the first start or after the last end.
+ * Sets *out to the part of an account that belongs to the run. False: there is none. All accounts but two
+ * kinds belong to the run entirely: of time outside of the run nothing does, of unrecorded time the part
+ * between first start and last end.
  */
 static bool run_row_of(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account,
 	struct kwhy_total *out)
@@ -259,7 +267,7 @@ static void add_run_rows(struct kwhy_totals *totals, const struct kwhy_ledger *l
 	qsort(totals->run_rows, totals->run_row_count, sizeof(*totals->run_rows), compare_sizes);
 }
 
-/* Takes the metered window as the run, if there are no activities to define the run. */
+/* Takes all that was metered as the run. Called if no device has activities, which would define the run. */
 static void take_whole_window(struct kwhy_totals *totals, size_t devices)
 {
 	totals->run_nj = totals->energy_nj != KWHY_UNKNOWN_NJ && totals->known_count == devices
@@ -341,7 +349,10 @@ bool kwhy_totals_look_equal(double a_nj, double b_nj)
 		0;
 }
 
-/* Half-width of an account's 90 % interval, nJ. Without an interval it is the whole energy. */
+/*
+ * Half-width of an account's 90 % interval, nJ. Without a known interval it is the account's energy, which
+ * counts as unknown within 100 %.
+ */
 static double half_width_nj(const struct kwhy_total *row)
 {
 	return row->low_nj == KWHY_UNKNOWN_NJ || row->high_nj == KWHY_UNKNOWN_NJ

@@ -8,23 +8,24 @@
 
 #include <stdbool.h>
 
-/* An account summed over the devices that have an account of the same category and name. */
+/* An account, or the sum of the accounts with the same category and name on several devices. */
 struct kwhy_total {
 	uint32_t category;
-	const char *name; /* name, borrowed from the ledger */
+	const char *name; /* borrowed from the ledger */
 	uint64_t count;
 	int64_t time_ns;
 	/* KWHY_UNKNOWN_NJ unless the energy is known on every device that has the account */
 	int64_t gross_nj, idle_nj, net_nj;
 	/*
-	 * ends of the 90 % interval of gross_nj; the devices' powers are fitted separately, so half-widths
-	 * add in quadrature
+	 * ends of the 90 % interval of gross_nj; the distances of the devices' ends from their energies add
+	 * in quadrature, since the devices' powers are fitted separately
 	 */
 	int64_t low_nj, high_nj;
 	/* metered part of time_ns, computed as gross energy divided by mean power; NAN: unknown */
 	double metered_ns;
-	uint32_t basis;			 /* the weakest basis that the account has on any device */
-	bool above_samples, above_limit; /* whether any device's account has the flag of this name */
+	uint32_t basis; /* the weakest basis that the account has on any device */
+	/* whether the account of any device has this flag (struct kwhy_account) */
+	bool above_samples, above_limit;
 };
 
 /* Sums over all devices of a recording. */
@@ -33,40 +34,47 @@ struct kwhy_totals {
 	size_t active_count; /* number of devices with activities */
 	bool modelled;	     /* whether energies come from assumed powers and not from a meter */
 	/*
-	 * energy attributed on the devices whose energy is known; KWHY_UNKNOWN_NJ: the energy of no device is
-	 * known
+	 * energy put on accounts, of the devices whose energy is known, without probing_nj; KWHY_UNKNOWN_NJ:
+	 * the energy of no device is known
 	 */
 	int64_t energy_nj;
-	int64_t idle_nj;		    /* part of energy_nj that was drawn while the devices idled */
-	int64_t window_ns, least_window_ns; /* longest and shortest metered window of any device */
+	int64_t idle_nj; /* part of energy_nj on accounts of idle time */
+	/* longest and shortest metered time of the devices whose energy is known, without probing_ns */
+	int64_t window_ns, least_window_ns;
 	/*
-	 * Sums of the devices' energies of the run (model/run_energy.h). If there are no activities, they
-	 * are sums of all that was metered.
+	 * The three energies below are sums of the devices' energies of the run (model/run_energy.h). If no
+	 * device has activities, run_nj and recorded_nj are all metered energy.
 	 */
 	double run_nj; /* energy of the run with its unmetered part; NAN: unknown on some device */
 	/*
-	 * energy that is 100 % in the findings' shares, summed over the devices where it is known; NAN: it
-	 * is known on no device
+	 * energy of the run in recorded time, its unmetered part included, which is 100 % in the findings'
+	 * shares; a sum over the active devices where it is known; NAN: it is known on none
 	 */
 	double recorded_nj;
-	double unmetered_nj; /* unmetered part of the run on the devices with a known recorded_nj */
+	/* estimated energy of the unmetered part of the run, of the devices with a known recorded_nj */
+	double unmetered_nj;
 	/*
 	 * Distances from run_nj to the lower and upper end of its 90 % interval (model/run_energy.h). The
 	 * interval does not include the uncertainty of the meter's own gain.
 	 */
 	double run_below_nj, run_above_nj;
 	/*
-	 * longest run of any device, from first start to last end; if no run is known, the longest metered
-	 * window; NAN: neither is known
+	 * longest run of any device in s, from first start to last end; if no device has activities, the
+	 * longest metered time; NAN: neither is known
 	 */
 	double run_s;
-	double power_w;		  /* sum of the mean powers of the devices; NAN: unknown */
-	int64_t span_ns, busy_ns; /* sums over devices; span_ns counts recorded time only */
+	/* sum over devices of their mean power in metered time, W; NAN: unknown */
+	double power_w;
+	/*
+	 * sums over devices of the time from first start to last end, less unrecorded time, and of the part
+	 * of it in which something ran
+	 */
+	int64_t span_ns, busy_ns;
 	/* part of energy_nj that was drawn in unrecorded time; KWHY_UNKNOWN_NJ: unknown */
 	int64_t unrecorded_nj;
 	/*
-	 * run_metered_nj: part of energy_nj that was drawn in recorded time of the run. run_idle_nj: part
-	 * of run_metered_nj that was drawn while nothing ran. KWHY_UNKNOWN_NJ: unknown
+	 * run_metered_nj: part of energy_nj drawn in recorded time between first start and last end.
+	 * run_idle_nj: part of run_metered_nj on accounts of idle time. KWHY_UNKNOWN_NJ: unknown
 	 */
 	int64_t run_metered_nj, run_idle_nj;
 	int64_t run_unrecorded_ns; /* unrecorded time between first start and last end, summed over devices */
@@ -80,18 +88,19 @@ struct kwhy_totals {
 	struct kwhy_total *rows;
 	size_t row_count;
 	/*
-	 * Totals of the accounts in the run alone, from first start to last end: without accounts of time
-	 * before and after the activities, and with unrecorded time only inside the run.
+	 * The same accounts as far as they belong to the run, from first start to last end: without the
+	 * account of time outside of the run, and with only that unrecorded time that lies inside.
 	 */
 	struct kwhy_total *run_rows;
 	size_t run_row_count;
 	/*
-	 * Accounts as estimated for the whole run from random windows. whole_count is 0 if there are no such
-	 * windows.
+	 * The same accounts with times and energies estimated for the whole run from random windows; none if
+	 * no device was recorded in random windows.
 	 */
 	struct kwhy_total *whole_rows;
 	size_t whole_count;
-	int64_t whole_ns; /* time of the whole run, summed over devices */
+	/* time from which random windows were chosen, summed over devices; 0: there are none */
+	int64_t whole_ns;
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_totals_init(
@@ -99,20 +108,20 @@ KWHY_MUST_USE enum kwhy_status kwhy_totals_init(
 void kwhy_totals_done(struct kwhy_totals *totals);
 
 /*
- * kwhy_total_power_w(): mean power of an account, W. kwhy_total_each_j(): energy of one of its activities, J,
- * which is mean power times mean duration. The total energy divided by the number of activities would be too
- * low, since some of them may lie outside of the metered window. NAN: unknown.
+ * kwhy_total_power_w(): mean power of an account in metered time, W. kwhy_total_each_j(): energy of one of
+ * its activities, J: mean power times mean duration. Gross energy over the number of activities would be too
+ * low, since only metered time has gross energy. NAN: unknown.
  */
 double kwhy_total_power_w(const struct kwhy_total *row);
 double kwhy_total_each_j(const struct kwhy_total *row);
 
 /* Sums over the accounts of one category, or over all accounts. */
 struct kwhy_category_sum {
-	struct kwhy_total sum; /* the account's interval and basis are not set */
+	struct kwhy_total sum; /* only count, time, the three energies and the category are set */
 	size_t account_count;
 };
 
-/* Sums the accounts of each category; the last entry, of category KWHY_CATEGORY_COUNT, has those of all. */
+/* Sums totals->rows by category; the last element, of category KWHY_CATEGORY_COUNT, is the sum of all. */
 void kwhy_totals_categories(
 	const struct kwhy_totals *totals, struct kwhy_category_sum out_sums[KWHY_CATEGORY_COUNT + 1]);
 
@@ -128,15 +137,15 @@ bool kwhy_totals_shows_run(const struct kwhy_totals *totals);
 double kwhy_totals_shown_nj(const struct kwhy_totals *totals);
 
 /*
- * Whether two energies look equal with the digits that reports show. To the reader, a share of one is then
- * also a share of the other.
+ * Whether reports, which show energies with three significant digits, show two energies equally. A share of
+ * one is then also a share of the other for the reader.
  */
 bool kwhy_totals_look_equal(double a_nj, double b_nj);
 
 /*
- * busy_nj: metered energy of kernels, collectives, copies and memsets. known_nj: the part of busy_nj that is
- * known well. The energy of an account is known well if the half-width of its 90 % interval is at most
- * `within_ratio` of the energy.
+ * busy_nj: gross energy of kernels, collectives, copies and memsets. known_nj: the part of busy_nj on
+ * accounts that are known well: half the width of their 90 % interval is at most `within_ratio` of their
+ * energy. An account without a known interval is not known well if within_ratio is below 1.
  */
 struct kwhy_totals_known {
 	int64_t busy_nj, known_nj;
@@ -145,19 +154,19 @@ struct kwhy_totals_known {
 struct kwhy_totals_known kwhy_totals_known_within(const struct kwhy_totals *totals, double within_ratio);
 
 /*
- * Energy in nJ from which costs and emissions are computed. It is the energy of the run, its unmetered part
- * included, or, if that is unknown, all metered energy. NAN: neither is known, as with assumed powers for a
- * run of which only windows were recorded.
+ * Energy in nJ from which costs and emissions are computed: the energy of the run, its unmetered part
+ * included, or, if that is unknown, all metered or modelled energy. NAN: neither is known, as with assumed
+ * powers for a run of which only windows were recorded.
  */
 double kwhy_totals_paid_nj(const struct kwhy_totals *totals);
 
 /* The lower end of the interval of the run's energy, nJ; 0 if the interval reaches below 0. */
 double kwhy_totals_run_low_nj(const struct kwhy_totals *totals);
 
-/* Text that says why the energy of some device is unknown, with a remedy if there is one. */
+/* Sentence on why the energy of the devices is unknown, with a remedy if there is one. */
 const char *kwhy_totals_no_energy(const struct kwhy_recording *recording);
 
-/* A row's share of all energy or, if that is unknown, of the devices' time; NAN: unknown. */
+/* A row's share of energy_nj or, if that is unknown, of span_ns; NAN: unknown. */
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row);
 
 #endif

@@ -18,7 +18,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_header(
 KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_part(
 	const struct kwhy_transfers *transfers, struct kwhy_text *out, struct kwhy_error *error);
 
-/* Writes a size: "64 KiB" if it is a whole number of a binary unit, else "100 B". Returns `out`. */
+/*
+ * Writes a size: as a whole number of the largest binary unit that divides it, "64 KiB", else in bytes, "100
+ * B". Returns `out`.
+ */
 enum { KWHY_TRANSFER_SIZE_BYTES = 32 };
 const char *kwhy_transfer_size_text(char out[KWHY_TRANSFER_SIZE_BYTES], uint64_t bytes);
 

@@ -95,8 +95,8 @@ static struct kwhy_stat_sample amount(const struct kwhy_stat_row *row, const str
 }
 
 /*
- * A figure over all runs that count: the mean of `above`, or the sum of `above` divided by the sum of `below`
- * if `below` is not NULL.
+ * A figure over the runs whose `counted` is set: the mean of `above` or, if `below` is not NULL, the sum of
+ * `above` divided by the sum of `below`. Both are functions that give a value of one run.
  */
 struct over_runs {
 	kwhy_stat_sample_of *above, *below;
@@ -230,8 +230,8 @@ static const struct kwhy_column idle_items[] = {
 const struct kwhy_columns kwhy_stat_idle_columns = {KWHY_COLUMNS(idle_items)};
 
 /*
- * Shows an amount of work without milli prefixes: 12 tokens, never 12000 millitokens. Amounts above a
- * million get SI prefixes.
+ * Shows an amount of work, or of work per second or joule, in plain digits with up to four significant ones:
+ * "0.012 tokens", never "12 m tokens". From a million on, and for FLOP, it gets an SI prefix.
  */
 static const char *show_amount(char out[KWHY_SHOWN_BYTES], double amount, const char *unit)
 {

@@ -6,10 +6,13 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* What a row of the CSV describes: a figure, its domain or metric, and its run or all runs. */
+/*
+ * What a row of the CSV describes: the figure's name, the domain or metric that it is of ("": none), the run,
+ * and the interval in s that it covers (NAN: none).
+ */
 struct place {
 	const char *figure, *of;
-	int64_t run; /* number of the run; -1: the figure is over all runs */
+	int64_t run; /* index of the run; -1: the figure is over all counted runs */
 	double start_s, end_s;
 };
 
@@ -45,8 +48,8 @@ static void add_value(struct kwhy_text *out, const struct place *place, double v
 }
 
 /*
- * Adds a row for each column. `unit` is the work that the columns are about; the names of their figures begin
- * with it.
+ * Adds a row for each column that has the output CSV. If `row` is about some work, the names of the figures
+ * begin with its unit and '_'.
  */
 static void add_columns(struct kwhy_text *out, const struct kwhy_columns *columns, struct place *place,
 	const struct kwhy_stat_row *row)
@@ -134,7 +137,7 @@ static void add_curves(struct kwhy_text *out, const struct kwhy_stat *stat)
 		}
 }
 
-/* Adds time and energy of the kernels of the run that --powers recorded. */
+/* Adds time and energy of the kernels of the run that kwhy stat recorded because of the option --powers. */
 static void add_kernels(struct kwhy_text *out, const struct kwhy_stat_recorded *recorded)
 {
 	for (size_t i = 0; i < recorded->kernel_count; i++) {

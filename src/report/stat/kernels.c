@@ -9,7 +9,10 @@
 
 enum { KERNELS_SHOWN = 10 };
 
-/* Half of a 90 % interval in percent of the value; NULL: unknown. */
+/*
+ * Half the width of a value's 90 % interval in percent of the value: "±1.2 %"; NULL: unknown, or the value is
+ * not above 0.
+ */
 static const char *half_of(char out[KWHY_QUANTITY_BYTES], double value, double low, double high)
 {
 	if (!isfinite(high) || !(value > 0))

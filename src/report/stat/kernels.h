@@ -6,8 +6,10 @@
 #include "report/json/writer.h"
 #include "report/text_context.h"
 
-/* Kernels of the run that --powers recorded, in the outputs of kwhy stat. Without such a run nothing is
- * written. */
+/*
+ * Write the kernels of the run that `kwhy stat --powers` recorded, in text and JSON. Without such a run
+ * nothing is written.
+ */
 void kwhy_stat_kernels_text(const struct kwhy_stat *stat, const struct kwhy_text_context *context);
 void kwhy_stat_kernels_json(const struct kwhy_stat *stat, struct kwhy_json *json);
 

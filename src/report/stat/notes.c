@@ -7,17 +7,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* share of a processor core that the measurement may take without a note; more may disturb the command */
+/*
+ * a note says so if measuring took more than this share of the time of a processor core, as that may disturb
+ * the command
+ */
 #define COST_CORE_RATIO 0.005
 #define STEP_REPORTED_S 0.05
-#define UNSETTLED_W 8 /* watts above clean idle; idle levels of boards of one model differ by less */
+#define UNSETTLED_W                                                                                         \
+	8 /* W; a note is written if a device idled by more than this above its clean idle power, as boards \
+	     of one model differ by less */
 
 static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Adds a note. If there is no space for the note, it is only counted, so that kwhy_stat_notes_add() knows how
- * much space is needed.
+ * Adds a note, formatted as by printf(). If the array of notes is full, the note is only counted, so that
+ * kwhy_stat_notes_add() knows how many elements the array needs.
  */
 static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 {
@@ -71,7 +76,10 @@ static void note_width(const struct kwhy_stat *stat, struct kwhy_stat_summary *s
 			stat->domains[d].name, percent, figures->runs_needed);
 }
 
-/* Notes that others may have run on instances of the device (MIG). */
+/*
+ * Notes that the device's energy is of a whole GPU that was divided into instances (MIG) at the beginning or
+ * meanwhile, so that other users' work on these instances is in it.
+ */
 static void note_division(const struct kwhy_stat_domain *domain, struct kwhy_stat_summary *summary)
 {
 	if (domain->instances)
@@ -134,7 +142,10 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 			domain->idle.processes == 1 ? "process" : "processes");
 }
 
-/* Notes that a run reported no count of a kind of work. A reported count of 0 is a known count. */
+/*
+ * Notes in how many counted runs an amount of some work is unknown, because the command's output or its file
+ * of work did not state it. An amount of 0 is known.
+ */
 static void note_unreported_work(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, size_t w)
 {
 	const struct kwhy_stat_work *work = &stat->work[w];

@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-/* Half-width of the energy's interval, as a share of the energy, above which more runs are recommended. */
+/*
+ * More runs are recommended if the half-width of the interval of the mean energy is more than this share of
+ * it.
+ */
 #define ENOUGH_RATIO 0.1
 #define RUNS_MAX 1e6
 
@@ -15,8 +18,8 @@ double kwhy_stat_half_ratio(const struct kwhy_stat_figure *figure)
 }
 
 /*
- * Makes a figure. `low` and `high` are the ends of the meter's interval, which the figure gets if there is
- * a single run.
+ * Makes a figure from an estimate over runs. If it has no interval because it is of a single run, it gets the
+ * interval of the run's meter, [low, high].
  */
 static struct kwhy_stat_figure figure_of(const struct kwhy_estimate *estimate, double low, double high)
 {
@@ -66,7 +69,10 @@ static double end_of(double end, double value)
 	return isnan(end) ? value : end;
 }
 
-/* Quotient of two values of one run, with its interval; it is unknown if either value is unknown. */
+/*
+ * Quotient of two values of one run. If one has an interval, that of the quotient reaches from its least to
+ * its largest value within the intervals of both.
+ */
 static struct kwhy_stat_sample quotient(struct kwhy_stat_sample above, struct kwhy_stat_sample below)
 {
 	double least = end_of(below.low, below.value);
@@ -102,8 +108,8 @@ struct kwhy_stat_figure kwhy_stat_ratio(
 }
 
 /*
- * Half-width that the 95 % interval of the mean would have after `runs` runs, as a share of the mean, if
- * further runs scatter like those that were made.
+ * Half-width of the 95 % interval of the mean over `runs` runs, as a share of the mean, if these runs scatter
+ * as much as those that were made.
  */
 static double half_ratio_of(const struct kwhy_estimate *estimate, double runs)
 {
@@ -112,9 +118,10 @@ static double half_ratio_of(const struct kwhy_estimate *estimate, double runs)
 }
 
 /*
- * Number of runs that would bring the relative half-width to ENOUGH_RATIO. If the interval is that of the
- * meter, because there is a single run, the half-width is assumed to fall with the square root of the number
- * of runs. 0: ENOUGH_RATIO is reached, or too many runs would be needed.
+ * Number of runs, those made included, with which the half-width of the mean energy would be at most
+ * ENOUGH_RATIO of the mean, up to 5 % more than needed. For a single run with the meter's interval, the
+ * half-width is assumed to fall with the square root of the number of runs. 0: it already is, or RUNS_MAX
+ * runs would not suffice.
  */
 static uint64_t runs_needed(const struct kwhy_stat_figure *energy)
 {

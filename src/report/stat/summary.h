@@ -9,8 +9,11 @@
 
 struct kwhy_stat_domain_figures {
 	struct kwhy_stat_figure energy_j;
-	double peak_w; /* highest power in any run, W */
-	/* part of a run's net energy that a context alone would have drawn, J */
+	double peak_w; /* highest power in any counted run, W; NAN: unknown */
+	/*
+	 * mean energy of a counted run that a context alone would have drawn above the measured idle power,
+	 * J; NAN: unknown
+	 */
 	double context_j;
 	/*
 	 * half-width of the meters' interval of a run's energy, as a share of that energy; mean over the
@@ -18,24 +21,29 @@ struct kwhy_stat_domain_figures {
 	 */
 	double meter_half_ratio;
 	/*
-	 * number of runs that would bring the relative half-width to 10 %; 0: it is reached already, or the
-	 * number is unknown
+	 * number of runs with which the half-width of the mean energy would be at most 10 % of it; 0: it
+	 * already is, or the number is unknown or too large
 	 */
 	uint64_t runs_needed;
-	size_t unmeasured; /* number of runs that count in means although their energy is unknown */
+	/* number of counted runs whose energy is unknown; means over energies leave them out */
+	size_t unmeasured;
 	/*
-	 * basis of the energy, and reason why the energy is missing; each is taken from the last run that
-	 * states it
+	 * basis: how the energy was measured; missing: reason why the energy of a run is unknown, NULL if
+	 * there is none. Each is that of the last counted run that has one
 	 */
 	const char *basis, *missing;
 };
 
-/* Intermediate results from which figures are computed when needed. All pointers lie in its arena. */
+/*
+ * What is computed once from all runs for the outputs of kwhy stat: the number of counted runs, figures of
+ * domains, and notes. All pointers lie in its arena.
+ */
 struct kwhy_stat_summary {
 	struct kwhy_arena arena;
 	size_t counted;
 	double max_rss_bytes;
-	double *values;				  /* scratch memory for two values of each run */
+	/* [2 * run_count] scratch memory of kwhy_stat_mean() and kwhy_stat_ratio() */
+	double *values;
 	struct kwhy_stat_domain_figures *domains; /* [domain_count] figures of each domain */
 	/* [note_count] sentences about what is missing or doubtful */
 	char **notes;
@@ -48,8 +56,8 @@ void kwhy_stat_summary_done(struct kwhy_stat_summary *summary);
 
 #define KWHY_STAT_NO_WORK SIZE_MAX
 /*
- * A row of the tables in stat/columns.h. It describes a domain, some work in a domain, a run, or a run's
- * energy in a domain. Fields that do not apply to the row are 0.
+ * A row for the columns in stat/columns.h: a domain, some work in a domain or in all, a run, or a run's
+ * energy in a domain. Members that the row does not have are 0.
  */
 struct kwhy_stat_row {
 	const struct kwhy_stat *stat;
@@ -68,7 +76,7 @@ struct kwhy_stat_row {
 	double net_j;
 };
 
-/* A value of one run, with the interval that the meter's uncertainty gives. */
+/* A value of one run with its meter's interval. */
 struct kwhy_stat_sample {
 	double value, low, high; /* low and high: ends of the interval; NAN: unknown */
 };
@@ -77,16 +85,16 @@ typedef struct kwhy_stat_sample kwhy_stat_sample_of(
 
 kwhy_stat_sample_of kwhy_stat_gross; /* gross energy of the row's domain, J */
 
-/* Mean of a value over the runs that count. */
+/* Mean of a value over the counted runs in which it is known. */
 struct kwhy_stat_figure kwhy_stat_mean(const struct kwhy_stat_row *row, kwhy_stat_sample_of *sample);
 /*
- * Ratio of two values: the sum of `above` divided by the sum of `below`, both over the runs that count and
- * have both values. Used for joules per unit, units per second and units per joule.
+ * Ratio of two values: the sum of `above` divided by the sum of `below`, over the counted runs in which both
+ * are known. Used for joules per unit, units per second and units per joule.
  */
 struct kwhy_stat_figure kwhy_stat_ratio(
 	const struct kwhy_stat_row *row, kwhy_stat_sample_of *above, kwhy_stat_sample_of *below);
 
-/* Half of the interval's width, divided by the mean; NAN: unknown. */
+/* Half of the interval's width, divided by the absolute mean; NAN: unknown. */
 double kwhy_stat_half_ratio(const struct kwhy_stat_figure *figure);
 
 /* Adds the notes to the summary. kwhy_stat_summary_make() calls it. */

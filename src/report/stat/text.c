@@ -160,7 +160,10 @@ static void write_metrics(const struct page *page)
 	kwhy_table_write(&table, page->text_context.style, page->text_context.out);
 }
 
-/* Writes the intervals of the main domain's power curve. JSON and CSV also have those of other domains. */
+/*
+ * Writes energy and mean power of the main domain in each interval of the power curve. JSON and CSV also have
+ * the other domains.
+ */
 static void write_intervals(const struct page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"run", KWHY_COLUMN_RIGHT},
@@ -190,9 +193,9 @@ static void write_intervals(const struct page *page)
 }
 
 /*
- * Whether the text mentions that a meter is missing. Missing GPUs of one vendor are not mentioned if GPUs
- * of another are metered. A meter for which only a permission is missing is always mentioned, even if a
- * less exact one replaces it.
+ * Whether the text mentions a meter that is missing. With --verbose it mentions all, and always those that
+ * only lack a permission. Otherwise it leaves out the meters of GPUs (nvml, rocm) if some GPU is metered, and
+ * those of the host (rapl, hwmon) if the host is metered or rapl has been mentioned.
  */
 static bool is_reported(const struct page *page, const struct kwhy_stat_absence *absence)
 {

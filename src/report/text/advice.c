@@ -7,11 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Advice: one row for each kind of finding, with its source position and its whole cure. */
+/*
+ * Advice: two paragraphs for each kind of finding with a saving: what and where it is, and its saving and
+ * cure.
+ */
 
 enum { PARAGRAPH_COLUMNS = 260 };
 
-/* Appends what a cure saves: "To save about 148 J (52.5 %) and 1.24 s". */
+/*
+ * Appends what a cure saves: "To save about 148 J (52.5 %) and 1.24 s", where the percentage is of the energy
+ * of recorded time (recorded_nj).
+ */
 static void add_saving(
 	const struct kwhy_text_context *context, const struct kwhy_finding_kind *kind, struct kwhy_text *out)
 {
@@ -46,8 +52,8 @@ static size_t first_clause(const char *cure)
 }
 
 /*
- * Number of bytes of the first clause, without a parenthesis at its end. Such a parenthesis states the share
- * of a cause.
+ * Number of bytes of a cure up to the last " (" in its first clause or, without one, of that clause. Text in
+ * parentheses there states the share of a cause, which differs between findings with the same advice.
  */
 static size_t advice_bytes(const char *cure)
 {
@@ -60,8 +66,8 @@ static size_t advice_bytes(const char *cure)
 }
 
 /*
- * Number, counted from 1, of the first kind before `kind` whose cure begins with the same advice; 0: there is
- * none.
+ * Number, from 1, of the first kind of finding before `kind` whose cure has the same text up to
+ * advice_bytes(); 0: there is none.
  */
 static size_t same_as(const struct kwhy_finding_kinds *kinds, size_t kind)
 {
@@ -92,8 +98,8 @@ static void add_cure(
 }
 
 /*
- * Writes a paragraph. On the first screen, if space is short, a paragraph that is long because of a name is
- * cut.
+ * Writes `text` as a paragraph and empties it. Unless `is_whole`, it is cut to PARAGRAPH_COLUMNS, which only
+ * long names exceed.
  */
 static void write_paragraph(
 	const struct kwhy_text_context *context, const char *lead, struct kwhy_text *text, bool is_whole)
@@ -129,8 +135,8 @@ static void write_kind(const struct kwhy_text_context *context, size_t number, b
 }
 
 /*
- * Whether the energy that the findings' shares refer to (100 %) differs by 1 % or more from the energy of the
- * run.
+ * Whether the energy that is 100 % in the findings' shares differs by 1 % or more from the energy that the
+ * report shows at its top, so that the heading must state it.
  */
 static bool is_base_apart(const struct kwhy_totals *totals)
 {
@@ -138,7 +144,10 @@ static bool is_base_apart(const struct kwhy_totals *totals)
 		fabs(totals->recorded_nj - kwhy_totals_shown_nj(totals)) >= 0.01 * totals->recorded_nj;
 }
 
-/* Writes the heading, with the number of findings and the energy that their shares refer to (100 %). */
+/*
+ * Writes the heading: how many kinds of findings are shown of how many, and the energy that is 100 % in their
+ * shares, if that is not the one at the top of the report.
+ */
 static void write_heading(const struct kwhy_text_context *context, size_t count)
 {
 	const struct kwhy_totals *totals = context->totals;
@@ -165,7 +174,7 @@ void kwhy_first_screen_advice(const struct kwhy_text_context *context, size_t li
 	const size_t count = kinds->worth_count < limit ? kinds->worth_count : limit;
 
 	if (!context->report->findings || (!context->totals->active_count && !count))
-		return; /* findings were not searched for */
+		return; /* nothing was searched for findings, or no device was active */
 	write_heading(context, count);
 	if (!count)
 		kwhy_text_add(context->out, "  nothing found that would save enough to be worth it\n");

@@ -8,14 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Section at the start of the first screen: time and energy of the run. */
+/*
+ * Section at the start of the first screen: time and energy of the run, of idling and of a unit of work,
+ * price and emissions.
+ */
 
 #define NJ_PER_KWH 3.6e15
-/* Columns of text in two lines; longer names of files and devices are cut. */
+/* columns of the subject, which fill two lines; longer names of files and devices are cut */
 enum { SUBJECT_COLUMNS = 140 };
 /*
- * If the two half-widths of an interval differ by at most this share of their sum, one number is shown for
- * both.
+ * An interval is shown as ± one number if the distances of its ends from the value differ by at most this
+ * share of their sum.
  */
 #define EVEN_RATIO 0.05
 
@@ -68,8 +71,8 @@ static void add_money(struct kwhy_text *out, double amount, const char *currency
 }
 
 /*
- * Appends the price and the carbon intensity that were used, " (0.3 EUR and 481 g per kWh, the mean of
- * Thailand in 2023)".
+ * Appends the price and the carbon intensity of electricity that were used: " (0.3 EUR and 481 g per kWh, the
+ * mean of Thailand in 2023)".
  */
 static void add_rates(struct kwhy_text *out, const struct kwhy_report *report, const char *currency)
 {
@@ -113,8 +116,8 @@ static void write_price(const struct kwhy_text_context *context)
 }
 
 /*
- * Explains why there is no price: the powers are assumed and only windows of the run were recorded, so the
- * energy outside the windows is unknown.
+ * Says that there is no price, if one was asked for: the energy of the part of the run that was not recorded
+ * is unknown.
  */
 static void write_no_price(const struct kwhy_text_context *context)
 {
@@ -139,8 +142,8 @@ static const char *without_unit_of(char *low, const char *high)
 }
 
 /*
- * Writes the run's energy divided by `parts`, with its interval: "281 J ±780 mJ" or "3.13 kJ (3.11 to 3.46
- * kJ)".
+ * Writes the energy of the run divided by `parts` (1, or units of work), with its 90 % interval if known:
+ * "281 J ±780 mJ", or "3.13 kJ (3.11 to 3.46 kJ)" if the ends are not equally far away. Returns `out`.
  */
 static const char *interval_of(const struct kwhy_totals *totals, double parts, char out[INTERVAL_BYTES])
 {
@@ -183,7 +186,10 @@ static void write_work(const struct kwhy_text_context *context)
 	}
 }
 
-/* Names the meter of the first device with known energy. The section on the method names all meters. */
+/*
+ * Names the meter of the first device whose energy is known; the section on the method names the meters of
+ * all devices.
+ */
 static const char *meter_of(const struct kwhy_ledger *ledger)
 {
 	for (size_t d = 0; d < ledger->device_count; d++)
@@ -193,8 +199,8 @@ static const char *meter_of(const struct kwhy_ledger *ledger)
 }
 
 /*
- * Describes the lengths of the metered windows: "10.0 s", "windows of 4.00 s to 10.0 s". The result may lie
- * in `out`.
+ * Describes how long devices were metered, without time of kwhy probe: the longest window, "10.0 s", or
+ * "windows of 4.00 s to 10.0 s" if they differ. Returns `out`.
  */
 static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWHY_QUANTITY_BYTES + 16])
 {
@@ -210,8 +216,8 @@ static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWH
 }
 
 /*
- * Describes the recorded time. Used if there is no activity, so that the run's duration is unknown, and only
- * part of the recorded time was metered.
+ * Returns " of 10.0 s recorded", the longest recorded time of a device, if no activity was recorded and less
+ * than 99 % of that time was metered; otherwise "".
  */
 static const char *recorded_of(const struct kwhy_text_context *context, char out[KWHY_QUANTITY_BYTES + 16])
 {
@@ -232,7 +238,10 @@ static const char *recorded_of(const struct kwhy_text_context *context, char out
 	return out;
 }
 
-/* Words for the number of devices, unless it is 1. */
+/*
+ * Returns " on 2 of 8 devices" if the energy of some active device is unknown, " on 8 devices" if several
+ * were active, otherwise "".
+ */
 static const char *devices_of(const struct kwhy_totals *totals, char out[64])
 {
 	*out = '\0';
@@ -244,8 +253,8 @@ static const char *devices_of(const struct kwhy_totals *totals, char out[64])
 }
 
 /*
- * Writes the energy of the run. It differs from the ledger's energy in two ways: the ledger includes what
- * was metered before and after the run, and lacks the unmetered part of the run.
+ * Writes energy, time and mean power of the run. The ledger's energy is another one: it includes what was
+ * metered before and after the run, but no estimate for its unmetered part.
  */
 static void write_run(const struct kwhy_text_context *context)
 {
@@ -275,10 +284,7 @@ static void write_metered(const struct kwhy_text_context *context)
 		totals->modelled ? "modelled, not metered" : meter_of(context->report->ledger));
 }
 
-/*
- * Writes the total energy of the run or, if that is unknown, all metered energy. Except for the accounts,
- * all figures of the first screen refer to this total.
- */
+/* Writes the energy of the run or, if that is unknown or modelled, all metered or modelled energy. */
 static void write_energy(const struct kwhy_text_context *context)
 {
 	if (kwhy_totals_shows_run(context->totals))
@@ -288,9 +294,9 @@ static void write_energy(const struct kwhy_text_context *context)
 }
 
 /*
- * Writes the energy that was drawn between the first and the last work while nothing ran. It is a share of
- * the metered energy of the run; the advice refers to that metered energy, too. If the metered energy is not
- * the total stated above, the sentence states it.
+ * Writes the share of time in which devices were busy, and the energy that they drew while idle within the
+ * run, with its share of the metered energy of the run. That metered energy is stated, too, unless it looks
+ * like the total at the top.
  */
 static void write_busy_energy(const struct kwhy_text_context *context, const char *subject, const char *busy)
 {
@@ -312,8 +318,8 @@ static void write_busy_energy(const struct kwhy_text_context *context, const cha
 }
 
 /*
- * Describes the time of the devices' runs: "300 ms", "2 x 300 ms", or the sum of the times if they differ by
- * more than 1 %.
+ * Describes the time of which the busy share is one: "300 ms" for one device, "2 x 300 ms" if the mean over
+ * devices is within 1 % of the longest run, else "580 ms, the sum of their runs". Returns `out`.
  */
 static const char *spans_of(const struct kwhy_totals *totals, char out[KWHY_QUANTITY_BYTES + 40])
 {
@@ -358,7 +364,7 @@ static void write_counting(const struct kwhy_text_context *context)
 			kwhy_quantity_energy(energy, context->totals->counting_nj));
 }
 
-/* Whether a note says that and why activities were not recorded; it is shown under "Not known". */
+/* Whether the recording has a note on why it has no activities, which the part "Not known" shows. */
 static bool has_absence_note(const struct kwhy_recording *recording)
 {
 	for (size_t i = 0; i < recording->note_count; i++)

@@ -29,7 +29,10 @@ static void add_ratio(struct kwhy_table *table, double ratio)
 	kwhy_table_cell(table, kwhy_quantity_number(text, ratio));
 }
 
-/* Adds a share of the peak rate. A share that would be rounded to 0.0 % is shown as "<0.1 %". */
+/*
+ * Adds an entry's rate as a share of its peak rate. A share that would be rounded to 0.0 % is shown as "<0.1
+ * %".
+ */
 static void add_share_of_peak(struct kwhy_table *table, const struct kwhy_ranked_cost *cost)
 {
 	double share = cost->rate_bytes_per_s / cost->peak_bytes_per_s;

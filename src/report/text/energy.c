@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * Sections on accounts: all rows of the ledger, groups of accounts with only a known sum, and sums by
- * category.
+ * Sections on accounts: all rows of the ledger, kernels, groups of accounts of which only the sum of energies
+ * is known, and sums by category.
  */
 
 enum { ACCOUNT_ROWS = 20, GROUP_ROWS = 8 };
@@ -186,7 +186,10 @@ static void add_category(struct kwhy_table *table, const struct kwhy_text_contex
 				  (enum kwhy_category)sum->category, totals->recorded_nj, totals->span_ns)));
 }
 
-/* Writes the part of the measured energy that went to activities, and the mean power. */
+/*
+ * Writes the measured energy without that of unrecorded time, the share of it that went to activities and not
+ * to idling, and the mean power.
+ */
 static void write_explained(const struct kwhy_text_context *context)
 {
 	const struct kwhy_totals *totals = context->totals;
@@ -207,8 +210,8 @@ static void write_explained(const struct kwhy_text_context *context)
 }
 
 /*
- * Explains rows without joules: times are those of the whole run, but joules exist only where the run was
- * metered.
+ * Explains rows without joules, if part of the run is unmetered: times are those of the whole run, while
+ * joules exist only where the run was metered.
  */
 static void write_unseen(const struct kwhy_text_context *context)
 {

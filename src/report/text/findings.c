@@ -26,7 +26,7 @@ static void add_energy(struct kwhy_text *out, int64_t energy_nj, int64_t low_nj,
 			kwhy_quantity_energy(high, high_nj));
 }
 
-/* Writes the collected text as one paragraph and empties it for the next one. */
+/* Writes `text` as one paragraph after `lead`, and empties it. */
 static void write_part(const struct kwhy_text_context *context, const char *lead, struct kwhy_text *text)
 {
 	kwhy_text_context_paragraph(context, lead, text->failed || !text->data ? "" : text->data);
@@ -34,7 +34,10 @@ static void write_part(const struct kwhy_text_context *context, const char *lead
 	kwhy_text_clear(text);
 }
 
-/* Adds evidence, with shortened names of kernels. The JSON has full names. */
+/*
+ * Adds the text of an evidence with the names of up to two kernels in it shortened; report.json has the full
+ * names.
+ */
 static void add_evidence(struct kwhy_text *out, const struct kwhy_evidence *evidence)
 {
 	static const bool kernels[2] = {true, true};
@@ -119,7 +122,7 @@ static void write_finding(
 }
 
 /*
- * Writes one finding of each kind, the one that takes the most time; with `verbose`, the findings of all
+ * Writes the worst finding of each kind, that with the longest time; with --verbose, the findings of all
  * devices.
  */
 void kwhy_section_findings(const struct kwhy_text_context *context)
@@ -168,8 +171,8 @@ static void write_sources(const struct kwhy_text_context *context)
 }
 
 /*
- * Adds figures on how well the powers fit the readings after the energy of a device. Unknown figures are
- * left out.
+ * Adds figures on how well the fitted powers explain a device's readings: their number, the meter's time
+ * constant and others. Unknown figures are left out.
  */
 static void add_fit(struct kwhy_text *out, const struct kwhy_device_energy *energy)
 {

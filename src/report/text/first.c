@@ -9,12 +9,14 @@
 #include <stdio.h>
 
 /*
- * The first screen: what the run cost, where energy and time went, the three most useful pieces of advice,
- * what is not known, and how to see more. Rows of the largest accounts fill the lines that the other parts
- * leave.
+ * The first screen: what the run cost, where energy and time went, up to three pieces of advice, what is not
+ * known, and how to see more. Rows of the largest accounts fill the lines that the other parts leave.
  */
 
-/* If the sum of times is at most this many times the devices' time, nothing is taken to overlap. */
+/*
+ * Times of accounts are taken not to overlap if their sum is at most this many times the devices' time, which
+ * allows for rounding.
+ */
 #define OVERLAP_RATIO 1.001
 
 /* A terminal has 24 lines, one of them for the prompt that follows. */
@@ -27,7 +29,10 @@ enum {
 	REMARK_BYTES = 160
 };
 
-/* The heading states what the columns are, so that no line is needed for their titles. */
+/*
+ * Columns of bar, name, energy, 90 % interval and share, or bar, name, time, count and share. They have no
+ * titles, since the heading names them.
+ */
 static const struct kwhy_table_column columns[] = {
 	{"", KWHY_COLUMN_BAR},
 	{"", KWHY_COLUMN_NAME},
@@ -74,7 +79,7 @@ struct kwhy_where kwhy_where_of(const struct kwhy_totals *totals)
 	where.is_overlapping = (double)where.shared_ns > OVERLAP_RATIO * (double)where.totals.span_ns;
 	if (where.shared_ns < where.totals.span_ns)
 		where.shared_ns = where.totals.span_ns;
-	if (!(where.sum_nj > 0)) { /* the energy of every row is unknown */
+	if (!(where.sum_nj > 0)) { /* no row has a known energy above 0 */
 		where.sum_nj = NAN;
 		where.totals.energy_nj = KWHY_UNKNOWN_NJ;
 	}
@@ -108,7 +113,7 @@ static void add_row(struct kwhy_table *table, const struct kwhy_where *where, co
 
 /*
  * Adds a row with the sum of several accounts. The cell for the 90 % interval of its energy stays empty,
- * because the interval of a sum is not known.
+ * because it depends on how the accounts' errors correlate.
  */
 static void add_sum(struct kwhy_table *table, const struct kwhy_where *where, const struct kwhy_total *sum,
 	const char *name)
@@ -155,7 +160,10 @@ static void write_rows(const struct kwhy_text_context *context, const struct kwh
 	kwhy_table_write(&table, context->style, context->out);
 }
 
-/* Groups of accounts, shown if the screen has space for few rows only. */
+/*
+ * Groups of accounts, which are shown instead of the largest accounts if there is space for few rows and
+ * these accounts have less than half of the whole.
+ */
 enum group { GROUP_KERNELS, GROUP_COLLECTIVES, GROUP_COPIES, GROUP_IDLE, GROUP_OTHER, GROUP_COUNT };
 
 static enum group group_of(uint32_t category)
@@ -169,7 +177,10 @@ static enum group group_of(uint32_t category)
 	return kwhy_category_is_idle((enum kwhy_category)category) ? GROUP_IDLE : GROUP_OTHER;
 }
 
-/* Whether the first rows have less than half of all energy, or of the time if no energy is known. */
+/*
+ * Whether the first `shown` rows together have less than half of the energy or, if no energy is known, of the
+ * time.
+ */
 static bool tell_little(const struct kwhy_where *where, size_t shown)
 {
 	double share = 0;
@@ -179,7 +190,10 @@ static bool tell_little(const struct kwhy_where *where, size_t shown)
 	return share < 0.5;
 }
 
-/* The group that has the largest share of those with members; GROUP_COUNT: there is none. */
+/*
+ * The group with the largest share of energy or time among those with members[] above 0; GROUP_COUNT: there
+ * is none.
+ */
 static size_t largest_group(const struct kwhy_where *where, const struct kwhy_total groups[GROUP_COUNT],
 	const size_t members[GROUP_COUNT])
 {
@@ -234,8 +248,9 @@ static void write_groups(const struct kwhy_text_context *context, const struct k
 }
 
 /*
- * Writes the names of the columns and the total of the rows. This total is less than the energy of the run if
- * readings cover only part of the run.
+ * Writes the remark of the heading: the names of the columns and the energy that is 100 % in the shares, the
+ * sum of all rows. It is called metered or modelled if it differs from the energy at the top of the report,
+ * as when readings cover only part of the run.
  */
 static void write_remark(const struct kwhy_where *where, char out[REMARK_BYTES])
 {
@@ -290,8 +305,9 @@ void kwhy_section_where(const struct kwhy_text_context *context)
 }
 
 /*
- * Layouts of the screen, from the longest to the shortest: numbers of rows and sentences, whether cures are
- * written in full, and whether blank lines are kept.
+ * Layouts of the screen, which are tried from the first to the last until one fits: least number of rows of
+ * accounts, numbers of pieces of advice and of sentences on what is unknown, whether cures are written in
+ * full, and whether blank lines are kept.
  */
 struct fit {
 	size_t min_rows, advice, unknown;
@@ -348,9 +364,9 @@ static void write_all(const struct kwhy_text_context *context, const struct fit 
 }
 
 /*
- * Writes the screen in the layout `fit` to `out`, with as many rows of accounts as the screen has lines
- * for. False: it is too long even with the fewest rows. Headings may be wrapped, so the lines of the table
- * are known only once it is written.
+ * Writes the screen in the layout `fit` to `out`, with the largest number of rows of accounts (at most 8)
+ * with which it has at most SCREEN_LINES lines. It is written for each number, since how headings wrap is
+ * known only then. False: it is too long even with min_rows.
  */
 static bool try_fit(const struct kwhy_text_context *context, const struct fit *fit, struct kwhy_text *out)
 {

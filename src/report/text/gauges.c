@@ -19,10 +19,11 @@ static const struct kwhy_table_column columns[] = {
 };
 
 /*
- * Unit of a gauge by the end of its name. Longer ends come first, since the first one that matches is used.
+ * Units of gauges by the end of their names, and the factor that converts a reading to the unit. The first
+ * match counts, so longer ends come first.
  */
 static const struct unit {
-	const char *end, *si; /* end of the name; symbol of the unit (NULL: °C, see add_value()) */
+	const char *end, *si; /* end of the gauge's name; symbol of the unit, "" for none, NULL for °C */
 	double scale;
 } units[] = {
 	{"_bytes_per_s", "B/s", 1},
@@ -73,7 +74,9 @@ static void add_value(struct kwhy_table *table, const struct unit *unit, double 
 	}
 }
 
-/* Adds the row of a gauge. If there is a single reading, the lowest and highest value are left empty. */
+/*
+ * Adds the row of a gauge: mean, lowest and highest reading. With a single reading, only the mean is written.
+ */
 static void add_gauge(struct kwhy_table *table, const struct kwhy_text_context *context,
 	const struct kwhy_gauge_series *series)
 {
@@ -96,7 +99,10 @@ static void add_gauge(struct kwhy_table *table, const struct kwhy_text_context *
 	add_value(table, unit_of(name), (double)summary.most);
 }
 
-/* Writes the throttle reasons. Idle is left out, since a device without work always lowers its clocks. */
+/*
+ * Writes each throttle reason of a device with the share of readings in which it was set. Bit 0, idle, is
+ * left out, since a device without work always lowers its clocks.
+ */
 static void tell_throttling(const struct kwhy_text_context *context, const struct kwhy_gauge_series *series)
 {
 	const struct kwhy_recording *recording = context->report->recording;

@@ -11,15 +11,21 @@
  * first.
  */
 
-/* the unmetered part of the run is mentioned if it has at least this share of the run's energy */
+/*
+ * The estimated energy of the run's unmetered part is mentioned if it is at least this share of the run's
+ * energy.
+ */
 #define NOTED_RATIO 0.01
 
-/* less than this share of the energy is called little of it */
+/* A probe is recommended if less than this share of the energy of kernels and copies is known well. */
 #define MOSTLY_RATIO 0.5
-/* less than this share is shown as 0.0 % and called none of the energy */
+/* A share below this would be shown as 0.0 %; the text says "none" instead. */
 #define NONE_RATIO 0.0005
 
-/* SENTENCE_BYTES: longest sentence on the first screen; names are cut to keep to it */
+/*
+ * SECTION_ROWS: sentences of the section "unknown" without --verbose. SENTENCE_BYTES: length at which a
+ * sentence on the first screen is cut, which only long names exceed.
+ */
 enum { SECTION_ROWS = 16, SENTENCE_BYTES = 400 };
 
 struct sentences {
@@ -56,7 +62,7 @@ static void add_lost(struct sentences *sentences)
 		"events were damaged and are left out (--partial)");
 }
 
-/* Says how many accounts have no known power, so that no sum includes their energy. */
+/* Says how many accounts have an unknown energy, which no sum includes, if energies are known at all. */
 static void add_missing(struct sentences *sentences)
 {
 	const struct kwhy_totals *totals = sentences->context->totals;
@@ -80,9 +86,16 @@ static double recorded_ratio(const struct kwhy_coverage_sum *sum)
 	return (double)sum->known_ns / (double)(sum->end_ns - sum->start_ns);
 }
 
-/* What is common to the windows of all devices. */
+/*
+ * The recorded windows of all devices together: least and largest recorded share of a device's time, number
+ * of windows, and whether they were chosen at random.
+ */
 struct windows {
-	double least_ratio, most_ratio, error_ratio; /* error_ratio: the largest error; NAN: unknown */
+	/*
+	 * error_ratio: largest half-width of the 90 % interval of a share, over the devices; NAN: unknown on
+	 * one
+	 */
+	double least_ratio, most_ratio, error_ratio;
 	size_t count;
 	bool are_random;
 };
@@ -118,8 +131,8 @@ static struct windows windows_of(const struct kwhy_text_context *context)
 }
 
 /*
- * Says whether the figures include time outside of the windows, and how well random windows represent the
- * whole run.
+ * Says whether figures are estimated for the whole run or are those of the recorded windows alone and, for
+ * windows chosen at random, how well shares in them represent the whole run.
  */
 static void add_windows_use(
 	const struct kwhy_text_context *context, const struct windows *windows, struct kwhy_text *text)
@@ -141,7 +154,8 @@ static void add_windows_use(
 }
 
 /*
- * Says how much of the run the windows cover, and how well randomly chosen windows represent the whole run.
+ * Says which share of the time was recorded, in how many windows, and what the figures then are
+ * (add_windows_use()). Says nothing if recording was not limited to windows.
  */
 static void add_windows(struct sentences *sentences)
 {
@@ -184,7 +198,10 @@ static void add_unmetered(struct sentences *sentences)
 	kwhy_text_done(&text);
 }
 
-/* Counts the kernels and copies of which the readings determine only the sum. */
+/*
+ * Says how many accounts of activities have an energy of which the readings determine only the sum with other
+ * accounts.
+ */
 static void add_sums(struct sentences *sentences)
 {
 	const struct kwhy_totals *totals = sentences->context->totals;
@@ -202,8 +219,9 @@ static void add_sums(struct sentences *sentences)
 }
 
 /*
- * If most energy of kernels and copies is known so poorly that the order of the accounts may be wrong, says
- * what helps. Powers that are assumed, and kernels that were probed well, need no probe.
+ * Recommends kwhy probe, or more of it, if less than half of the metered energy of kernels and copies is in
+ * accounts whose half-width is at most KWHY_PROBING_WITHIN_RATIO of their energy. Modelled powers need no
+ * probe.
  */
 static void add_probe(struct sentences *sentences)
 {
@@ -233,7 +251,7 @@ static bool is_own_recording(const struct kwhy_recording *recording)
 	return false;
 }
 
-/* If no advice has a source line, says so and why. */
+/* Says that there are no source lines, and why, if there is advice and none of it has a source file. */
 static void add_lines(struct sentences *sentences)
 {
 	const struct kwhy_finding_kinds *kinds = sentences->context->kinds;
@@ -257,7 +275,7 @@ static void add_notes(struct sentences *sentences)
 		add(sentences, report->recording->notes[i].text);
 	for (size_t i = 0; i < report->ledger->note_count; i++)
 		if (strcmp(report->ledger->notes[i].id, "known-in-windows") !=
-			0) /* add_windows() writes a line about this */
+			0) /* add_windows() says the same */
 			add(sentences, report->ledger->notes[i].text);
 }
 
@@ -289,14 +307,20 @@ void kwhy_unknown_each(const struct kwhy_text_context *context,
 	add_incomplete(&sentences);
 }
 
-/* The sentences of a text report. There may be more than it shows. */
+/*
+ * State while sentences are written to a text report: the first `limit` of them are shown, `count` is the
+ * number of all so far.
+ */
 struct shown {
 	const struct kwhy_text_context *context;
 	struct kwhy_text text; /* the sentences of the first screen, one after another */
 	size_t limit, count;
 };
 
-/* Whether the sentence begins with a word that may be written with a capital letter, and not with a name. */
+/*
+ * Whether the sentence begins with a common word, whose first letter can be made a capital: small letters
+ * before a space, comma or colon, but not the name "kwhy".
+ */
 static bool begins_with_a_word(const char *sentence)
 {
 	const size_t letters = strspn(sentence, "abcdefghijklmnopqrstuvwxyz");

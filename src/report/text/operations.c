@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /*
- * Sections on memory traffic: copies, the cost of each kind of operation, and what transfers cost beyond
- * the copies.
+ * Sections on memory traffic: copies by kind, the cost of each kind of memory operation, and the idle time
+ * after copies.
  */
 
 static const struct kwhy_table_column copy_columns[] = {
@@ -22,10 +22,13 @@ static const struct kwhy_table_column copy_columns[] = {
 
 enum { COPY_ROWS = 16 };
 
-/* A mean that exceeds the median by more than this factor says little about most values. */
+/* A mean of more than this many medians says little about most of the values. */
 #define UNEVEN_RATIO 2
 
-/* Adds the row of one kind of copy. `device` is NULL if there is only one device. */
+/*
+ * Adds the row of one kind of copy between two kinds of memory. `device` is written before it; NULL: there is
+ * only one device.
+ */
 static void add_copy(
 	struct kwhy_table *table, const struct kwhy_device *device, const struct kwhy_copy_sum *copy)
 {
@@ -102,7 +105,7 @@ static void add_operation(struct kwhy_table *table, const char *name, const stru
 	kwhy_table_percent(table, share_nj(operation->gross_nj, whole_nj));
 }
 
-/* Whether 0.5 % or more of the operations' time is unmetered. */
+/* Whether more than 0.5 % of the time of the operations whose power is known is unmetered. */
 static bool is_partly_metered(const struct kwhy_operation *operation)
 {
 	return operation->metered_ns < 0.995 * (double)operation->known_ns;
@@ -119,8 +122,9 @@ static void add_known(struct kwhy_text *out, const char *name, const struct kwhy
 }
 
 /*
- * Explains the table: the counts, times and energies of one operation cover all operations, but the sums of
- * energy cover metered time only.
+ * Explains the table, if part of the operations' time is unmetered: counts, times and energies of a single
+ * operation are means over all operations, but sums of energy are of metered time only. Also says of how many
+ * operations the power is known, if not of all.
  */
 static void explain_operations(
 	const struct kwhy_text_context *context, const struct kwhy_operations *operations)
@@ -191,7 +195,10 @@ static const struct kwhy_table_column split_columns[] = {
 	{"sum", KWHY_COLUMN_RIGHT},
 };
 
-/* Adds the three parts of a transfer (copy, wait, rest) in ns or nJ, and their sum. */
+/*
+ * Adds the three parts of a transfer (copy, wait, rest; see struct kwhy_transfer_split), given in ns or nJ,
+ * as s or J (`unit`), and their sum.
+ */
 static void add_parts(struct kwhy_table *table, const double parts[3], const char *unit)
 {
 	for (int i = 0; i < 3; i++)
@@ -247,7 +254,10 @@ static bool is_any_unpriced(const struct kwhy_transfer_split *splits)
 	return false;
 }
 
-/* Whether a few long rests dominate their mean, so that it says little about most transfers. */
+/*
+ * Whether a few long rests (struct kwhy_transfer_split) dominate the mean, so that it is no measure of most
+ * transfers: the mean is more than UNEVEN_RATIO medians.
+ */
 static bool is_rest_uneven(const struct kwhy_transfer_split *split)
 {
 	return (double)split->rest_ns > UNEVEN_RATIO * (double)split->count * (double)split->rest_median_ns;

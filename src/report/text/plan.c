@@ -12,7 +12,8 @@
 
 static void add_row(struct kwhy_table *table, const struct kwhy_plan *whole, size_t changes)
 {
-	struct kwhy_plan plan = *whole; /* the plan without the changes after this row */
+	/* a copy that is cut to the first `changes` changes, for the bound of their common saving */
+	struct kwhy_plan plan = *whole;
 	const struct kwhy_projected_change *change = &whole->changes[changes - 1];
 	const struct kwhy_projection *before = &whole->before, *after = &change->after;
 	bool has_energy = before->energy_nj != KWHY_UNKNOWN_NJ;

@@ -6,8 +6,8 @@
 #include <math.h>
 
 /*
- * Section on `kwhy probe`: the launches that it repeated, the share of the kernels' energy that became known
- * by the repeats, and the launches that it did not repeat.
+ * Section on `kwhy probe`: the kernels that it repeated in bursts, the share of the kernels' energy whose
+ * power became known by that, and why other kernels were not repeated.
  */
 
 enum { REASONS_MAX = 8 };
@@ -19,7 +19,10 @@ static const char *share_of(char out[KWHY_QUANTITY_BYTES], const struct kwhy_pro
 		out, probing->busy_ns ? (double)part->busy_ns / (double)probing->busy_ns : 0);
 }
 
-/* Time in ns in which the devices waited for kwhy probe, as the first screen states it. */
+/*
+ * Time in ns that kwhy probe took on the devices, summed over them, which is the time that the first screen
+ * states.
+ */
 static int64_t held_ns(const struct kwhy_text_context *context)
 {
 	const struct kwhy_ledger *ledger = context->report->ledger;
@@ -69,9 +72,9 @@ static void write_waiting(const struct kwhy_text_context *context, const struct 
 }
 
 /*
- * Writes which powers are known well in bursts, and which accounts are known well. The interval of an account
- * is wider, because it also covers the difference between a kernel's power in bursts and its power in the
- * program.
+ * Writes the share of the kernels' time whose power in bursts is known within KWHY_PROBING_WITHIN_RATIO, and
+ * the share of the energy that is in accounts known within it. The latter is smaller, as the interval of an
+ * account also covers the difference between a kernel's power in bursts and in the program.
  */
 static void write_known(const struct kwhy_text_context *context, const struct kwhy_probing *probing,
 	const struct kwhy_probing_parts *parts)

@@ -52,7 +52,10 @@ static const struct kwhy_table_column range_columns[] = {
 	{"window", KWHY_COLUMN_RIGHT},
 };
 
-/* Each step occurs once, so the table of steps shows when a step starts instead of a count. */
+/*
+ * Columns of the table of steps. Each step occurs once, so instead of a count it has the time at which the
+ * step starts.
+ */
 static const struct kwhy_table_column step_columns[] = {
 	{"step", KWHY_COLUMN_NAME},
 	{"at", KWHY_COLUMN_RIGHT},
@@ -110,7 +113,10 @@ void kwhy_section_ranges(const struct kwhy_text_context *context)
 	kwhy_text_context_more(context, ledger->range_count, shown);
 }
 
-/* Adds the mean time and energy of a step: "3.21 ms and 1.78 J each". */
+/*
+ * Adds the time and, if known, the energy of the loop of all steps, divided by their number: "3.21 ms and
+ * 1.78 J each".
+ */
 static void add_loop(struct kwhy_text *out, const struct kwhy_ledger *ledger)
 {
 	const struct kwhy_loop_sum *loop = &ledger->loop;
@@ -162,8 +168,8 @@ void kwhy_section_steps(const struct kwhy_text_context *context)
 	kwhy_text_context_heading(
 		context, "Steps", "energy: of what was launched inside; window: all meanwhile");
 	if (context->style->section_count || context->report->recording->work_count)
-		kwhy_text_context_step_mean(
-			context); /* if neither holds, the section on the cost already shows the mean */
+		kwhy_text_context_step_mean(context); /* otherwise the first screen has the mean: without
+							 work, the section on the cost shows it */
 	write_ranges(context, step_columns, ledger->steps, shown);
 	kwhy_text_context_more(context, ledger->step_count, shown);
 }
@@ -177,7 +183,7 @@ static const struct kwhy_table_column memory_columns[] = {
 	{"points", KWHY_COLUMN_RIGHT},
 };
 
-/* Whether a row is shown: allocations must have been recorded, not only the size of the device's memory. */
+/* Whether a device's row is shown: its peak of allocated or of reserved memory must be known. */
 static bool is_memory_known(const struct kwhy_memory_sum *memory)
 {
 	return memory->peak_allocated_bytes != KWHY_UNKNOWN_BYTES ||
@@ -287,7 +293,7 @@ static const char *overhead_title(const struct kwhy_overhead_sum *row)
 	return titles[row->kind];
 }
 
-/* Whether joules in the rows of the host are modelled. */
+/* Whether some row of the host (of processor time) has joules, which are always modelled. */
 static bool is_modelled(const struct kwhy_ledger *ledger)
 {
 	for (size_t i = 0; i < ledger->overhead_count; i++)

@@ -97,7 +97,7 @@ static const struct kwhy_table_column utilisation_columns[] = {
 	{"", KWHY_COLUMN_NAME}, {"busy", KWHY_COLUMN_RIGHT}, {"SM-weighted", KWHY_COLUMN_RIGHT},
 	{"grid known", KWHY_COLUMN_RIGHT}, {"streams", KWHY_COLUMN_RIGHT},
 	{"max. concurrency", KWHY_COLUMN_RIGHT},
-	{"roofline", KWHY_COLUMN_RIGHT}, /* the column exists only if some roofline ratio is known */
+	{"roofline", KWHY_COLUMN_RIGHT}, /* left out unless has_roofline() */
 };
 
 static bool has_roofline(const struct kwhy_text_context *context)
@@ -105,7 +105,10 @@ static bool has_roofline(const struct kwhy_text_context *context)
 	return context->report->ledger->roofline.ratio > 0;
 }
 
-/* Whether work in FLOP or bytes was stated. If a roofline cannot be computed from it, a note says why. */
+/*
+ * Whether work in FLOP or bytes was stated, which asks for a roofline ratio. If it is unknown nevertheless, a
+ * note says why.
+ */
 static bool is_asked_for(const struct kwhy_recording *recording)
 {
 	bool asked = false;
@@ -141,7 +144,10 @@ static void explain_utilisation(const struct kwhy_text_context *context)
 	kwhy_text_context_paragraph(context, "  ", text);
 }
 
-/* Adds a roofline ratio, with enough digits for small ones: a serial program may reach 0.015 %. */
+/*
+ * Adds a roofline ratio in percent, with two significant digits below 1 %, since a serial program may reach
+ * only 0.015 %.
+ */
 static void add_roofline(struct kwhy_table *table, double ratio)
 {
 	char share[KWHY_QUANTITY_BYTES];
@@ -197,8 +203,8 @@ static const struct kwhy_table_column rank_columns[] = {
 };
 
 /*
- * Writes the imbalance of the ranks: (longest compute time / mean compute time) - 1. Ranks that compute
- * less wait for the one that computes longest.
+ * Writes the imbalance of the ranks: longest compute time divided by mean compute time, less 1, in percent.
+ * Ranks that compute less wait for the one that computes longest.
  */
 static void write_imbalance(const struct kwhy_text_context *context)
 {
@@ -262,7 +268,10 @@ static const struct kwhy_table_column process_columns[] = {
 	{"busy", KWHY_COLUMN_RIGHT},
 };
 
-/* Sums over all streams of one process. */
+/*
+ * Activities and busy time summed over all streams of a process, the device of the last stream, and whether
+ * its streams are on several devices.
+ */
 struct process_sum {
 	uint64_t count;
 	int64_t busy_ns;
@@ -270,7 +279,7 @@ struct process_sum {
 	bool has_several;
 };
 
-/* Sums up the activities of each process and returns the number of processes that have any. */
+/* Fills sums[], one element for each process, and returns the number of processes that have activities. */
 static size_t sum_processes(const struct kwhy_report *report, struct process_sum *sums)
 {
 	const struct kwhy_recording *recording = report->recording;

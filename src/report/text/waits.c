@@ -17,7 +17,7 @@ static const struct kwhy_table_column columns[] = {
 	{"longest", KWHY_COLUMN_RIGHT},
 };
 
-/* Columns that are used if some row has a source position. There is then no space for the other columns. */
+/* Columns of a table in which some row has a source position, which takes the place of the longest gap. */
 static const struct kwhy_table_column place_columns[] = {
 	{"host in", KWHY_COLUMN_NAME},
 	{"time", KWHY_COLUMN_RIGHT},
@@ -39,7 +39,10 @@ static const char *words_of(const struct kwhy_recording *recording, const struct
 	return sum->name ? kwhy_names_get(&recording->names, sum->name) : "a step, in none of its ranges";
 }
 
-/* Adds a source position, "train.py:42". A long path is cut at its start. */
+/*
+ * Adds a source position, "train.py:42". Of a path longer than PLACE_COLUMNS bytes, only the end is written,
+ * from the start of a directory or file name if possible.
+ */
 static void add_place(
 	struct kwhy_table *table, const struct kwhy_recording *recording, const struct kwhy_host_sum *sum)
 {
@@ -93,8 +96,8 @@ static void write_waits(
 }
 
 /*
- * Whether any range contains idle time of a device. If no range contains idle time, the section would only
- * repeat the categories of time.
+ * Whether some of the device's idle time lies in host ranges. Otherwise the section would only repeat the
+ * categories of idle time.
  */
 static bool has_ranges(const struct kwhy_device_ledger *device_ledger)
 {

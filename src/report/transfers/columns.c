@@ -76,9 +76,9 @@ static const char *show_strategy(char out[KWHY_SHOWN_BYTES], const struct kwhy_v
 }
 
 /*
- * Shows joules per byte with the half-width of the interval in percent: "2.56 nJ ±1.0 %". If the interval
- * contains 0, shows its upper end instead, "< 200 pJ"; if all of the interval is below 0, shows "none seen".
- * Returns NULL if the value is unknown.
+ * Shows a value in joules per byte with the half-width of its interval [low, high] in percent: "2.56 nJ ±1.0
+ * %". If the interval contains 0, shows its upper end instead, "< 200 pJ"; if all of it is below 0, "none
+ * seen". Returns NULL if the value is unknown.
  */
 static const char *show_spread(char out[KWHY_SHOWN_BYTES], double value, double low, double high)
 {
@@ -171,7 +171,7 @@ static const char *show_curve(char out[KWHY_SHOWN_BYTES], const struct kwhy_valu
 	return out;
 }
 
-/* Shows the constant term (latency or joules) of a curve's first segment. */
+/* Shows the constant term of the fit in a curve's first segment (smallest sizes): a latency, or joules. */
 static const char *show_begin(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	const struct kwhy_transfer_curve *curve = row;
@@ -180,7 +180,9 @@ static const char *show_begin(char out[KWHY_SHOWN_BYTES], const struct kwhy_valu
 	return kwhy_quantity_si(out, curve->segments[0].alpha_s, curve->is_energy ? "J" : "s", 3);
 }
 
-/* Shows the rate of a curve's last segment or, for energies, its joules per byte. */
+/*
+ * Shows the rate of a curve's last segment (largest sizes) or, for a curve of energies, the joules per byte.
+ */
 static const char *show_end(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	const struct kwhy_transfer_curve *curve = row;
@@ -233,7 +235,10 @@ static const struct kwhy_column choices[] = {
 };
 const struct kwhy_columns kwhy_transfer_choice_columns = {KWHY_COLUMNS(choices)};
 
-/* Writes the first `shown` ranges of sizes in which a baseline is faster: "64 KiB-1 GiB", or "nowhere". */
+/*
+ * Writes the first `shown` ranges of sizes in which the method baseline->better is faster than
+ * baseline->than: "64 KiB-1 GiB"; "nowhere" for none; ", more" if there are further ranges.
+ */
 static void write_stretches(
 	const struct kwhy_transfer_baseline *baseline, size_t shown, char out[KWHY_SHOWN_BYTES])
 {
@@ -256,7 +261,7 @@ static void write_stretches(
 		snprintf(out + length, KWHY_SHOWN_BYTES - length, ", more");
 }
 
-/* Shows two ranges of sizes if they fit the column, else one. */
+/* Shows the first two ranges of sizes if they fit into STRETCH_COLUMNS columns, else the first. */
 static const char *show_stretches(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	const struct kwhy_transfer_baseline *baseline = row;

@@ -6,8 +6,8 @@
 #include "report/columns.h"
 
 /*
- * Columns of measured transfers, for text and JSON. Rows are the structs of model/transfers.h with the same
- * names. Rows of energies are struct kwhy_transfer_energy_row.
+ * Columns of measured transfers, for text and JSON. The rows of kwhy_transfer_NAME_columns are the structs
+ * kwhy_transfer_NAME of model/transfers.h, but those of energies are struct kwhy_transfer_energy_row.
  */
 extern const struct kwhy_columns kwhy_transfer_point_columns, kwhy_transfer_energy_columns,
 	kwhy_transfer_curve_columns, kwhy_transfer_choice_columns, kwhy_transfer_baseline_columns,
@@ -21,7 +21,7 @@ struct kwhy_transfer_energy_row {
 };
 struct kwhy_transfer_energy_row kwhy_transfer_energy_row_of(const struct kwhy_transfers *transfers, size_t i);
 
-/* short name of a clock for tables: "row" (back-to-back), "alone" (isolated), "host" */
+/* Short name of a way of timing, for tables: "row" (back-to-back), "alone" (isolated), "host". */
 const char *kwhy_transfer_clock_title(enum kwhy_transfer_clock clock);
 
 #endif

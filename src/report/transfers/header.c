@@ -3,7 +3,10 @@
 
 #include <inttypes.h>
 
-/* Adds text to a comment of the header, without characters that could end the comment. */
+/*
+ * Adds text to a comment in the generated C header, without '*', '/', '\' and line ends, which could end the
+ * comment or change its meaning.
+ */
 static void add_words(struct kwhy_text *out, const char *words)
 {
 	for (; words && *words; words++)
@@ -27,8 +30,8 @@ static void add_choices(const struct kwhy_transfers *transfers, struct kwhy_text
 }
 
 /*
- * Adds the limits as an initialiser of struct kwhy_transfer_limits in kwhy/transfer.h, where a limit of 0
- * means the default.
+ * Adds a macro with the measured limits as an initialiser of struct kwhy_transfer_limits in kwhy/transfer.h,
+ * where a limit of 0 means the default. The last limit is not measured.
  */
 static void add_limits(const struct kwhy_transfer_crossover *crossover, struct kwhy_text *out)
 {

@@ -62,7 +62,7 @@ static void add_curve(struct kwhy_json *json, const struct kwhy_transfer_curve *
 	kwhy_json_object_end(json);
 }
 
-/* Writes a limit in bytes. A limit of 0, which means "not measured", is written as null. */
+/* Writes a size in bytes from which one method is faster than another; 0, not measured, as null. */
 static void add_limit(struct kwhy_json *json, const char *key, uint64_t bytes)
 {
 	if (bytes)

@@ -47,8 +47,8 @@ static void heading(const struct page *page, const char *title, const char *rema
 }
 
 /*
- * Writes a table, below a heading, of those elements of `rows` (an array of structs of row_bytes each) that
- * is_shown() selects. Writes nothing if there are none.
+ * Writes a heading and a table of those elements of `rows`, an array of `count` structs of row_bytes bytes
+ * each, for which is_shown() is true. Writes nothing if there are none.
  */
 static void add_table(const struct page *page, const struct kwhy_columns *columns, const void *rows,
 	size_t count, size_t row_bytes, bool (*is_shown)(const struct page *page, const void *row),
@@ -117,7 +117,10 @@ static void add_conditions(const struct page *page)
 		kwhy_text_context_linef(&context, "", "Ended early: %s", transfers->ended_early);
 }
 
-/* Chooses the sizes for the columns of the table: a few measured sizes and the largest one. */
+/*
+ * Chooses the sizes for the columns of the table of single transfers: 1 B, 4 KiB, 64 KiB, 1 MiB and 16 MiB as
+ * far as they were measured, and the largest measured size. Returns their number.
+ */
 static size_t choose_sizes(const struct page *page, uint64_t out[SHOWN_SIZES])
 {
 	static const uint64_t wanted[] = {1, 4096, 65536, 1 << 20, 16 << 20};
@@ -154,8 +157,8 @@ static const struct kwhy_transfer_point *find(
 }
 
 /*
- * Adds the time of a small transfer or the rate of a large one. The cell is empty if the size was not
- * measured.
+ * Adds the median time of a transfer below TIME_BELOW_BYTES, or the rate of a larger one. The cell is empty
+ * if `point` is NULL, because the size was not measured.
  */
 static void add_cell(struct kwhy_table *table, const struct kwhy_transfer_point *point)
 {
@@ -256,7 +259,10 @@ static bool is_shown_choice(const struct page *page, const void *row)
 			choice->piece_bytes == 65536);
 }
 
-/* Whether the table shows a baseline. Without --verbose it shows only those for 1, 16 or 1024 pieces. */
+/*
+ * Whether the table shows a comparison of two methods (struct kwhy_transfer_baseline). Without --verbose it
+ * shows only those for 1, 16 or 1024 pieces.
+ */
 static bool is_shown_baseline(const struct page *page, const void *row)
 {
 	const struct kwhy_transfer_baseline *baseline = row;
@@ -265,7 +271,10 @@ static bool is_shown_baseline(const struct page *page, const void *row)
 		baseline->pieces == 1024;
 }
 
-/* Whether the table shows a size of page-locked memory. Without --verbose it shows powers of 16 only. */
+/*
+ * Whether the table of the cost of page-locking shows a size. Without --verbose it shows only sizes that are
+ * powers of 16.
+ */
 static bool is_shown_pinning(const struct page *page, const void *row)
 {
 	uint64_t bytes = ((const struct kwhy_transfer_pinning *)row)->bytes;
