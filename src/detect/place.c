@@ -5,14 +5,15 @@
 #include "model/host_time.h"
 
 /*
- * Finds the source lines from which the program issued the activities of a finding, as far as host ranges
- * state file and line.
+ * Finds the source line from which the program issued most of the marked activities of a finding, from host
+ * ranges that state file and line. At most PLACES_MAX lines are counted; launches from further lines are left
+ * out.
  */
 
 enum { PLACES_MAX = 32 };
 
 struct place {
-	uint32_t source; /* host range that states this file and line */
+	uint32_t source; /* a host range that states the line's file and number */
 	uint32_t range;	 /* innermost host range of the first launch from this line */
 	uint64_t count;
 };

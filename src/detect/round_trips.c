@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Detectors of data that is copied from a device to the host and then back to the device or on to another
- * device. Copies "down" go to the host, copies "up" come from it.
+ * Detectors of data that is copied from a device to the host and then back to that device (a round trip) or
+ * on to another one (a relay). A copy "down" goes to the host, a copy "up" comes from it.
  */
 
 static bool is_copy(const struct kwhy_activities *rows, size_t row, enum kwhy_copy_kind kind)
@@ -37,8 +37,8 @@ static void add_round_trip(struct kwhy_tally *tally, uint32_t down, uint32_t up)
 }
 
 /*
- * Finds round trips in one pass over the device's activities. A stream's state holds its last activity if
- * that is a large copy to the host, else KWHY_NONE.
+ * Finds round trips in one pass over the device's activities. In the state of a stream, `row` is its last
+ * activity if that is a copy to the host of at least min_bytes, else KWHY_NONE.
  */
 static void find_round_trips(struct kwhy_tally *tally)
 {
@@ -77,10 +77,7 @@ enum kwhy_status kwhy_detect_round_trips(const struct kwhy_detect_context *conte
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/*
- * A copy to or from the host that is compared with copies of other devices. Arrays of them are sorted by
- * size, then by time.
- */
+/* A copy to or from the host that may be part of a relay. Arrays of legs are sorted by size, then by time. */
 struct leg {
 	int64_t time_ns; /* end of a copy to the host, or start of a copy from it */
 	uint64_t bytes;
@@ -88,7 +85,10 @@ struct leg {
 	bool down;
 };
 
-/* A copy from the host to a device, and the copy that brought its data from another device to the host. */
+/*
+ * A relay: the activities of the copy from one device to the host (down), and of the copy of that data from
+ * the host to another device (up).
+ */
 struct relay {
 	uint32_t down, up;
 };
@@ -190,8 +190,8 @@ static void add_relay(struct kwhy_tally *tally, const struct relay *relay)
 }
 
 /*
- * Reports the relays from index `begin` on that end on the context's device. *out_end is the index of the
- * first relay after them.
+ * Adds a finding on the relays from index `begin` on whose copies up are on the context's device. *out_end
+ * receives the index of the first relay behind them.
  */
 static enum kwhy_status report_relays(
 	const struct kwhy_detect_context *context, const struct legs *legs, size_t begin, size_t *out_end)
@@ -229,7 +229,10 @@ static enum kwhy_status report_by_device(const struct kwhy_detect_context *conte
 	return status;
 }
 
-/* Compares all devices in one call, so only the call for the first device does anything. */
+/*
+ * Compares all devices at once. Detectors are called for each device, so this one does nothing unless it is
+ * called for device 0.
+ */
 enum kwhy_status kwhy_detect_staged_peer_copies(const struct kwhy_detect_context *context)
 {
 	struct legs legs = {0};

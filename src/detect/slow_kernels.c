@@ -24,10 +24,13 @@
 
 enum { IS_TENSOR = 1, IS_UNDER_FILLED = 2 };
 
-/* A kernel is under-filled if less than this share of the multiprocessors have a block of it. */
+/* A kernel is under-filled if its fill ratio (kwhy_detect_fill_ratio()) is below this share. */
 static const double FILLED_RATIO = 0.5;
 
-/* Sums over the slow kernels of one operator or of one kernel name. */
+/*
+ * Sums over the slow activities of one operator name or kernel name: time and least time in ns, and their
+ * work as far as it is known.
+ */
 struct slow_name {
 	double time_ns, least_ns, flop, bytes;
 };
@@ -41,13 +44,21 @@ struct finder {
 	double *time_ns;     /* [host ranges] total time of the kernels that each operator launched */
 	uint8_t *flags;	     /* [host ranges] bits IS_TENSOR and IS_UNDER_FILLED: the operator launched such a
 				kernel */
-	struct slow_name *names; /* [names] sums over the slow kernels with each operator or kernel name */
-	double *active; /* [names] share of time in which memory or arithmetic was active, by the device's
-			   counters; NAN: unknown */
+	/*
+	 * [names] sums over the slow activities by name of their operator or, without one, by their own name
+	 */
+	struct slow_name *names;
+	/*
+	 * [names] activity of memory and arithmetic while kernels of each name ran (kwhy_slow_by_counters());
+	 * NAN: unknown
+	 */
+	double *active;
 	struct kwhy_slow_arrays arrays;
-	bool by_array;	   /* some kernel was judged by the size of an array that the program copies */
-	bool by_datasheet; /* some least time was computed from the peaks of the device's data sheet */
-	uint32_t first;	   /* name with the most lost time; 0: no name has a slow kernel */
+	bool by_array; /* some kernel was judged by the size of an array that the program copies */
+	/* some least time was computed from peaks of the device's data sheet, because none were measured */
+	bool by_datasheet;
+	/* name whose slow activities exceed their least times by most; 0: none is slow */
+	uint32_t first;
 };
 
 static double length_ns(const struct kwhy_activities *rows, size_t row)
@@ -55,7 +66,10 @@ static double length_ns(const struct kwhy_activities *rows, size_t row)
 	return (double)(rows->end_ns[row] - rows->start_ns[row]);
 }
 
-/* The innermost operator around the kernel's launch that has the shapes of its inputs. */
+/*
+ * The innermost host range around the kernel's launch that has shapes of inputs; KWHY_NONE: there is none, or
+ * the row is no kernel.
+ */
 static uint32_t operator_of(const struct kwhy_detect_view *view, size_t row)
 {
 	const struct kwhy_host_ranges *ranges = &view->recording->host_ranges;
@@ -89,7 +103,8 @@ static void group_by_operator(struct finder *finder)
 }
 
 /*
- * Peak in FLOP/s of the units that the operator's kernels used. FP32 products on tensor cores run in TF32.
+ * Peak in FLOP/s at which the operator's kernels could compute in a precision. FP32 products of which a
+ * kernel used tensor cores run in TF32.
  */
 static double peak_of(const struct finder *finder, uint32_t range, enum kwhy_precision precision)
 {
@@ -98,7 +113,10 @@ static double peak_of(const struct finder *finder, uint32_t range, enum kwhy_pre
 	return finder->peaks.flop_per_s[precision];
 }
 
-/* Least time in ns that the operator's work can take; NAN: unknown. The work is written to `work`. */
+/*
+ * Least time in ns that the work of the operator of a host range can take at the device's peaks: the longer
+ * one of its arithmetic and its memory traffic. *work receives the work. NAN: the work or a peak is unknown.
+ */
 static double least_ns(const struct finder *finder, uint32_t range, struct kwhy_operator_work *work)
 {
 	const struct kwhy_recording *recording = finder->tally->context->recording;
@@ -162,8 +180,8 @@ static void judge_kernel(struct finder *finder, size_t row, uint32_t range)
 }
 
 /*
- * Judges an activity that reads and writes at least `bytes` bytes in all; 0: unknown. Returns whether it is
- * slow.
+ * Judges an activity that moves at least `bytes` bytes from or to device memory (reads plus writes; 0:
+ * unknown) by the peak memory rate. Marks it and returns true if it is slow.
  */
 static bool judge_traffic(struct finder *finder, size_t row, double bytes)
 {
@@ -189,8 +207,8 @@ static void judge_bytes(struct finder *finder, size_t row)
 }
 
 /*
- * Judges a kernel whose operator is unknown: by the device's counters or, without these, by the size of an
- * array that the program copies.
+ * Judges a kernel without a known operator: by the device's counters or, where these say nothing and it is no
+ * matrix product, by the size of an array that the program copies. Under-filled kernels are not judged.
  */
 static void judge_plain_kernel(struct finder *finder, size_t row)
 {
@@ -211,7 +229,10 @@ static void judge_plain_kernel(struct finder *finder, size_t row)
 	}
 }
 
-/* Judges all kernels together by the work that was stated for the run. */
+/*
+ * Judges all kernels of the device together by the work that the user stated for the run. If they are slow,
+ * all are marked.
+ */
 static void judge_by_stated_work(struct finder *finder)
 {
 	const struct kwhy_activities *rows = &finder->tally->context->recording->activities;
@@ -264,8 +285,8 @@ static const char *words_of_first(const struct finder *finder)
 }
 
 /*
- * Parts of the sentence that says what the saving assumes. ARRAYS is used only if a kernel was judged by the
- * size of an array.
+ * Parts of the sentence on what the saving assumes (assumption_of()). ARRAYS is used if a kernel was judged
+ * by the size of an array, DATASHEET or MEASURED by the source of the peaks.
  */
 #define WORK "the work that shapes, bytes, counters or you state is done "
 #define DATASHEET "at the peaks of the device's data sheet, which no kernel quite reaches"

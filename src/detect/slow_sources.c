@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Gauges of memory and of arithmetic units. An interval needs a reading of the first gauge (memory) and of
- * at least one other.
+ * Gauges of the share of time in which memory (the first one) and arithmetic units were active. An interval
+ * counts if the first and at least one other gauge was read at its end.
  */
 static const enum kwhy_gauge gauges[] = {KWHY_GAUGE_DRAM_ACTIVE, KWHY_GAUGE_TENSOR_ACTIVE,
 	KWHY_GAUGE_FP32_ACTIVE, KWHY_GAUGE_FP16_ACTIVE, KWHY_GAUGE_FP64_ACTIVE, KWHY_GAUGE_INTEGER_ACTIVE};
@@ -16,20 +16,24 @@ static const enum kwhy_gauge gauges[] = {KWHY_GAUGE_DRAM_ACTIVE, KWHY_GAUGE_TENS
 enum { GAUGES = sizeof(gauges) / sizeof(gauges[0]), INTERVALS_MIN = 2 };
 
 /*
- * Share of an interval that kernels of one name must fill at least. The gauges' readings are then divided by
- * the share that they really filled.
+ * An interval counts for kernels of one name if they fill at least this share of it; their activity is then
+ * the gauge's value divided by the share that they fill.
  */
 static const double FILLED = 0.9;
 
 struct counters {
 	const struct kwhy_detect_context *context;
 	const struct kwhy_gauge_series *series[GAUGES];
-	size_t at[GAUGES]; /* index of the reading of each series that was compared last */
+	/* index, in each series, of the first reading at or after the end of the current interval */
+	size_t at[GAUGES];
 	size_t row;	   /* first activity that may overlap the next interval */
 	double *inside_ns; /* [names] time that kernels of each name run inside the current interval; 0
 			      between intervals */
 	double *filled_ns; /* [names] total length of the intervals that kernels of each name filled */
-	double *active_ns; /* [names] sum over these intervals of length times activity of the unit */
+	/*
+	 * [names] sum over these intervals of their length times the activity (activity_at()) of the kernels
+	 */
+	double *active_ns;
 	uint32_t *intervals;
 };
 
@@ -43,8 +47,8 @@ static const struct kwhy_gauge_series *find_series(
 }
 
 /*
- * At a reading of the memory gauge: the share of time in which memory or an arithmetic unit was active,
- * whichever is highest. NAN: no arithmetic gauge was read at the same time.
+ * The highest of the gauges' values at a reading of the memory gauge, as a share of time from 0 to 1. NAN: no
+ * arithmetic gauge was read at the same time.
  */
 static double activity_at(struct counters *counters, size_t reading)
 {
@@ -72,8 +76,8 @@ static double overlap_ns(const struct kwhy_activities *rows, size_t row, int64_t
 }
 
 /*
- * Adds the times of the activities inside the interval, multiplied by `sign`, to the sums of their names.
- * Returns the name with the largest sum.
+ * Adds the parts of the activities' times that lie inside the interval, multiplied by `sign`, to inside_ns of
+ * their names. Returns the name with the largest sum. A call with 1 and one with -1 leave all sums at 0.
  */
 static uint32_t add_rows(struct counters *counters, int64_t start_ns, int64_t end_ns, double sign)
 {
@@ -152,8 +156,8 @@ enum kwhy_status kwhy_slow_by_counters(const struct kwhy_detect_context *context
 enum { SIZES_MAX = 64 };
 
 /*
- * Least size in bytes of an array of which caches hold only a small part; the L2 cache of an H200 has 50
- * MB.
+ * Least size in bytes of an array of which caches hold only a part; chosen above the L2 cache of an H200,
+ * which has 50 MB.
  */
 static const uint64_t ARRAY_BYTES_MIN = 64 << 20;
 
@@ -215,7 +219,10 @@ uint64_t kwhy_slow_array_bytes(
 	return found;
 }
 
-/* Whether all work of the run was done by the recorded activities of this device. */
+/*
+ * Whether the whole run was recorded and this device alone was active, so that the work stated for the run is
+ * that of its activities.
+ */
 static bool is_whole_run(const struct kwhy_detect_context *context)
 {
 	const struct kwhy_ledger *ledger = context->ledger;

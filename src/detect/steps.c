@@ -10,18 +10,14 @@
 #include <string.h>
 
 /*
- * Detector of steps whose time is spent by the host: the device idles for most of a step while the host
- * launches work or runs the operators of the model. Steps are ranges of the program. How long the host takes
- * for a step hardly depends on how much work each launch does, so fewer and larger steps cost less host time
- * for the same work.
+ * Detector of steps (ranges of the program) for most of which the device idles while the host launches work
+ * or runs operators of the model. The host takes about as long for a step with more work in each launch, so
+ * fewer and larger steps cost less host time for the same work.
  */
 
 enum { STEPS_MIN = 4 };
 
-/*
- * Host time in ranges of an optimizer, as PyTorch names them, divided by host time in steps; 0: there are no
- * such ranges.
- */
+/* Host time in PyTorch's ranges "Optimizer.step#...", divided by host time in steps; 0: there are none. */
 static double optimizer_share(const struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
 	double optimizer_ns = 0, steps_ns = 0;
@@ -35,7 +31,10 @@ static double optimizer_share(const struct kwhy_ledger *ledger, const struct kwh
 	return steps_ns > 0 ? optimizer_ns / steps_ns : 0;
 }
 
-/* Whether the host takes no longer if each launch does more work. Input, output and files take longer. */
+/*
+ * Whether the host time of a gap would stay the same if each launch did more work. It would not if the host
+ * range around it is one of input, output or files (kwhy_held_is_ahead()).
+ */
 static bool is_shared(const struct kwhy_recording *recording, const struct kwhy_gap_cause *cause)
 {
 	uint32_t range;
@@ -47,7 +46,7 @@ static bool is_shared(const struct kwhy_recording *recording, const struct kwhy_
 	return range == KWHY_NONE || !kwhy_held_is_ahead(kwhy_held_cause_of(recording, range));
 }
 
-/* Intervals in which a step runs in any process; they are disjoint and in order of time. */
+/* Intervals in which at least one process is in a step; they are disjoint and in order of time. */
 struct stepping {
 	struct interval {
 		int64_t start_ns, end_ns;
@@ -90,7 +89,7 @@ static enum kwhy_status find_stepping(
 	return KWHY_OK;
 }
 
-/* Whether a whole interval lies in steps. */
+/* Whether [start_ns, end_ns) lies entirely in one of the intervals with steps. */
 static bool is_in_steps(const struct stepping *stepping, int64_t start_ns, int64_t end_ns)
 {
 	size_t low = 0, high = stepping->count;
@@ -106,7 +105,10 @@ static bool is_in_steps(const struct stepping *stepping, int64_t start_ns, int64
 	return low && end_ns <= stepping->items[low - 1].end_ns;
 }
 
-/* Counts the gaps inside steps in which the host launched work or ran the model. */
+/*
+ * Counts the gaps inside steps before which the host did not wait: the time that it spent launching, and its
+ * other time if that is_shared().
+ */
 static void tally_gaps(struct kwhy_tally *tally, const struct stepping *stepping, struct kwhy_held *held)
 {
 	const struct kwhy_detect_context *context = tally->context;

@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest number of occurrences that are kept as evidence; more would not be read. */
+/*
+ * Largest number of occurrences that are kept as evidence, whatever evidence_limit is; more would not be
+ * read.
+ */
 enum { EVIDENCE_MAX = 100 };
 
 void kwhy_tally_init(struct kwhy_tally *tally, const struct kwhy_detect_context *context)
@@ -95,8 +98,8 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 }
 
 /*
- * Counts an activity if it is exposed (not hidden by other work) for more than 0 ns and for at least
- * `share` of its time.
+ * Counts an activity if more than 0 ns and at least `share` of its time are exposed, not hidden by activities
+ * of the kinds for which `exposure` was made.
  */
 static void count_if_exposed(
 	struct kwhy_tally *tally, const struct kwhy_exposure *exposure, size_t row, double share)
@@ -113,8 +116,8 @@ static void count_if_exposed(
 }
 
 /*
- * Counts all marked activities that are exposed (not hidden by other work) for any time. Called if none is
- * exposed for half of its time.
+ * Counts all marked activities of which any time is exposed. Called if none of them is exposed for half of
+ * its time.
  */
 static void count_partly_exposed(struct kwhy_tally *tally, const struct kwhy_exposure *exposure)
 {
@@ -159,7 +162,10 @@ static int64_t occurrence_length(const struct kwhy_occurrence *occurrence)
 	return occurrence->end_ns - occurrence->start_ns;
 }
 
-/* Restores the order of the heap after its root was replaced. */
+/*
+ * Restores the order of the min-heap by length after its root was replaced: swaps the new root with its
+ * shorter child until none is shorter.
+ */
 static void sink(struct kwhy_occurrence *occurrences, size_t count)
 {
 	size_t at = 0;
@@ -221,19 +227,24 @@ struct kwhy_finding_terms kwhy_finding_terms_default(void)
 
 /* Sums over the waste from which a finding is made. */
 struct sums {
-	int64_t busy_ns, alone_ns; /* length of the union of the marked activities, and of the part of that
-				      union that no other activity hides */
-	int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT]; /* busy_ns divided among the kinds of activity; where
-						      activities overlap, the time belongs to the one that
-						      starts first */
+	/*
+	 * busy_ns: length of the union of the marked activities; alone_ns: length of the part of it in which
+	 * no unmarked activity of the kinds `covers` runs
+	 */
+	int64_t busy_ns, alone_ns;
+	/*
+	 * busy_ns divided among the kinds of activity; where marked activities overlap, the time belongs to
+	 * the one that starts first
+	 */
+	int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT];
 	int64_t idle_ns;
 	struct kwhy_energy_ci90 busy, idle;
 };
 
 /*
- * Computes, in one pass over the device's activities, the union of the marked activities, the union of the
- * kinds that hide them, and the union of both. A marked activity adds its energy in proportion to the time
- * that it adds to the union of the marked ones.
+ * Computes, in one pass over the device's activities, the lengths of the union of the marked ones (busy_ns),
+ * of the unmarked ones of the kinds `covers`, and of both; alone_ns is the third less the second. A marked
+ * activity adds its energy in proportion to the time that it adds to the first.
  */
 static void sum_marked(const struct kwhy_tally *tally, unsigned covers, struct sums *sums)
 {
@@ -301,8 +312,8 @@ static void sum_piece(
 }
 
 /*
- * Adds the device's idle time inside the intervals of host time. The intervals are sorted, the gaps are in
- * the order of time, and each idle nanosecond counts once.
+ * Adds the device's idle time inside the intervals given to kwhy_tally_idle(). These are sorted, and so are
+ * the gaps; idle time in several intervals counts once.
  */
 static void sum_spans(struct kwhy_tally *tally, struct sums *sums)
 {
@@ -358,8 +369,9 @@ static int64_t known_nj(const struct kwhy_tally *tally, double nj, double limit_
 }
 
 /*
- * Largest time in ns that hiding can save: the time in which work of the hiding kinds runs, less the part of
- * it that already hides marked activities.
+ * Largest time in ns that hiding marked activities behind others can save: the time in which activities of
+ * hiding_kinds run, less the time in which others hide marked activities already. Infinite if hiding_kinds is
+ * 0.
  */
 static double space_ns(
 	const struct kwhy_tally *tally, const struct kwhy_finding_terms *verdict, const struct sums *sums)
@@ -476,8 +488,8 @@ void kwhy_saving_tell_lost(
 }
 
 /*
- * Adds to the assumption that the saving may be too large because the recording lost activities: time in
- * which they ran may look idle, and work that they hid may look exposed.
+ * Appends to the assumption that the saving may be too large, if the recording lost activities: time in which
+ * they ran may look idle, and work that they hid may look exposed.
  */
 static void tell_lost(const struct kwhy_detect_context *context, const struct kwhy_finding_terms *verdict,
 	const struct sums *sums, struct kwhy_saving *saving)

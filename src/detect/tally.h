@@ -8,8 +8,8 @@
 #include "model/host_wait.h"
 
 /*
- * An occurrence of a finding as a detector describes it. The sentence about it is written later. Indices that
- * do not apply are KWHY_NONE.
+ * An occurrence of a finding as a detector describes it; kwhy_occurrence_evidence() makes the sentence about
+ * it. Indices that do not apply are KWHY_NONE.
  */
 struct kwhy_occurrence {
 	int64_t start_ns, end_ns;
@@ -30,11 +30,11 @@ struct kwhy_idle_span {
 };
 
 /*
- * The sums of one detector on one device. The detector marks activities as waste, and adds gaps and
+ * The sums of one detector on one device. The detector marks activities as waste, and adds idle gaps and
  * intervals of host time. kwhy_tally_finish() makes one finding of them, whose cost is the length of the
  * union of the marked activities plus the device's idle time in the gaps and intervals. These two parts are
- * disjoint, so the cost never exceeds the window. The first failure is kept, and kwhy_tally_finish()
- * returns it.
+ * disjoint, so the cost never exceeds the device's window. The first failure is kept in `status`, and
+ * kwhy_tally_finish() returns it.
  */
 struct kwhy_tally {
 	const struct kwhy_detect_context *context;
@@ -49,10 +49,16 @@ struct kwhy_tally {
 	size_t span_count, span_capacity;
 
 	struct kwhy_energy_source source;
-	struct kwhy_energy_ci90 gap_energy; /* energy of the gaps that were added; if only a part of a gap
-					       is waste, only the energy of that part */
-	int64_t gap_ns, gap_kept_ns; /* gap_ns: length of the gaps and parts in gap_energy; gap_kept_ns:
-					the part of gap_ns that would remain with the cure */
+	/*
+	 * energy of the idle time given to kwhy_tally_gap(); for a part of a gap, that part's share of the
+	 * gap's energy
+	 */
+	struct kwhy_energy_ci90 gap_energy;
+	/*
+	 * gap_ns: idle time given to kwhy_tally_gap(); gap_kept_ns: the part of it that would remain with the
+	 * cure
+	 */
+	int64_t gap_ns, gap_kept_ns;
 
 	/*
 	 * The time of the finding by category: marked activities by their kind, idle time by what the host
@@ -60,20 +66,28 @@ struct kwhy_tally {
 	 */
 	int64_t category_ns[KWHY_CATEGORY_COUNT];
 	struct kwhy_host_wait host;
-	bool is_partly_exposed; /* no marked activity is exposed (not hidden by other work) for half of its
-				   time; all that are exposed for any time are then counted */
-	bool takes_host_first; /* if only a part of a gap is added, host time outside of calls is taken first,
-				  then time in calls */
+	/*
+	 * the counted activities are exposed (not hidden by other work) for less than half of their time,
+	 * because no marked one is for more
+	 */
+	bool is_partly_exposed;
+	/*
+	 * if only a part of a gap is waste, it is taken first from the host's time outside of calls, then
+	 * from its time in calls; false: the other way
+	 */
+	bool takes_host_first;
 
 	struct kwhy_occurrence
 		*occurrences; /* min-heap by length that holds the longest occurrences so far */
 	size_t occurrence_count, occurrence_capacity;
 };
 
-/* Starts a tally of the context's device, and clears the marks of the device's activities. */
+/* Initialises a tally for the context's device, and clears the marks of that device's activities. */
 void kwhy_tally_init(struct kwhy_tally *tally, const struct kwhy_detect_context *context);
 
-/* Marks an activity as waste. With the cure it would still take kept_ns. Marking it again has no effect. */
+/*
+ * Marks an activity as waste, which with the cure would still take kept_ns. Marking it again has no effect.
+ */
 void kwhy_tally_mark(struct kwhy_tally *tally, size_t row, double kept_ns);
 /*
  * Counts the device's idle time in [start_ns, end_ns) as waste. Idle time that lies in several such
@@ -81,10 +95,11 @@ void kwhy_tally_mark(struct kwhy_tally *tally, size_t row, double kept_ns);
  */
 void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns);
 /*
- * Counts as waste the idle time right after an activity that the host waited for. It counts at most the time
- * for which `call` and `wait` blocked the host, because without blocking the host would issue the next work
- * earlier by that time. `wait` is KWHY_NONE or equals `call` if the issuing call itself blocked. Returns the
- * end of the counted idle time or, if none counts, the end of the activity.
+ * Counts as waste the device's idle time right after the activity `row`, for whose end the host waited. It
+ * counts at most the sum of the lengths of `call`, which issued the activity, and `wait`, since without
+ * blocking the host would issue the next work earlier by that time. `wait` is KWHY_NONE or equals `call` if
+ * the issuing call itself blocked. Returns the end of the counted idle time or, if none counts, the end of
+ * the activity.
  */
 int64_t kwhy_tally_idle_after(struct kwhy_tally *tally, size_t row, uint32_t call, uint32_t wait);
 /*
@@ -96,40 +111,51 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 void kwhy_tally_add_occurrence(struct kwhy_tally *tally, struct kwhy_occurrence occurrence);
 
 /*
- * Marks every activity that `match` accepts. It counts, and takes as evidence, each marked activity that runs
- * for at least half of its time without an activity of the kinds in `covers`. If there is none, it counts
- * each marked activity that runs for any time without these kinds.
+ * Marks every activity that `match` accepts. Counts, and takes as evidence, each marked activity for at least
+ * half of whose time no activity of the kinds in `covers` (bits 1 << enum kwhy_activity_kind) runs. If there
+ * is none, counts each for a part of whose time none runs.
  */
 typedef bool kwhy_tally_match(const struct kwhy_tally *tally, size_t row);
 void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tally_match *match);
 /*
- * "ran with no", or "ran for less than half their time with no" if is_partly_exposed. The title continues
- * with "kernel running".
+ * Words for a title, which continues with "kernel running": "ran with no" or, if is_partly_exposed, "ran for
+ * less than half their time with no".
  */
 const char *kwhy_tally_exposed_words(const struct kwhy_tally *tally);
 
 /* The words of a finding, and the parameters from which its cost and saving are computed. */
 struct kwhy_finding_terms {
-	const char *title;    /* allocated in the findings' arena */
-	const char *headline; /* the title without the source position; NULL: it has none */
+	const char *title; /* allocated in the findings' arena */
+	/* the title without the source position, for the first screen; NULL: the title has none */
+	const char *headline;
 	struct kwhy_finding_place place;
 	const char *assumption; /* in the findings' arena, or a literal */
 	/* allocated in the findings' arena; NULL: the cure that the detector's table states */
 	const char *cure;
-	const char *change; /* identifier of a change, as in struct kwhy_finding */
-	unsigned covers; /* bits of the kinds that hide a marked activity; removing marked work saves no time
-			    while it is hidden */
-	bool exposed_only; /* the cost does not include the time in which marked activities are hidden, either
-			    */
-	bool work_remains; /* the work is done in any case, so a second saved saves only the energy of a
-			      second at idle power */
-	unsigned hiding_kinds; /* bits of the kinds behind which marked activities could be hidden; if not 0,
-				  the saving is at most the time in which such work runs and does not hide a
-				  marked activity yet */
-	double kept_share;     /* share of the cost that would remain with the cure */
-	double idle_energy_share; /* share of the idle energy in the cost that the cure saves */
-	bool frees_device; /* the saving is time in which the device is free for other work, although the run
-			      is no shorter */
+	/* id of the change of `kwhy whatif` that is the cure, as in struct kwhy_finding */
+	const char *change;
+	/*
+	 * bits of the kinds of activity that hide a marked activity: removing it saves no time while one of
+	 * them runs
+	 */
+	unsigned covers;
+	/* true: the cost includes only the time in which marked activities are not hidden (`covers`) */
+	bool exposed_only;
+	/* true: the same work is done in less time, so a saved second saves only its energy at idle power */
+	bool work_remains;
+	/*
+	 * bits of the kinds of activity behind which marked activities could be hidden; if not 0, the saving
+	 * is at most the time in which these run and hide no marked activity yet
+	 */
+	unsigned hiding_kinds;
+	/*
+	 * share of the cost that would remain with the cure, of what the kept_ns of activities and gaps do
+	 * not keep already
+	 */
+	double kept_share;
+	double idle_energy_share; /* share of the energy of the saved idle time that the cure saves */
+	/* true: the run becomes no shorter, but the device is free for other work during the saved time */
+	bool frees_device;
 };
 
 #define KWHY_KIND(kind) (1u << KWHY_ACTIVITY_##kind)
@@ -138,7 +164,10 @@ struct kwhy_finding_terms {
 
 struct kwhy_finding_terms kwhy_finding_terms_default(void);
 
-/* Adds the finding, unless it costs nothing or saves too little. Always frees the tally's memory. */
+/*
+ * Makes the finding of the tally and adds it, unless it costs nothing or saves less than the option
+ * min_gain_ratio. Always frees the tally's memory.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_finding_terms verdict);
 /* Frees the tally without adding a finding; returns the tally's first failure. */
 KWHY_MUST_USE enum kwhy_status kwhy_tally_drop(struct kwhy_tally *tally);
@@ -151,15 +180,16 @@ char *kwhy_tally_words(const struct kwhy_tally *tally, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Sets the source position of a finding to the line from which most of the marked activities were issued.
- * If host ranges state source lines, it also adds this line to the title: "...; 12 of 15 launches whose
- * line is known in backward (train.py:18)". Sets the title to NULL if out of memory. (place.c)
+ * Sets the place of a finding to the source line from which most of the marked activities were issued, and
+ * appends it to the title: "...; 12 of 15 launches whose line is known in backward (train.py:18)". Does
+ * nothing if no host range states source lines. Sets the title to NULL if out of memory. (place.c)
  */
 void kwhy_tally_add_place(const struct kwhy_tally *tally, struct kwhy_finding *finding);
 
 /*
- * Text "CURE: each gap closes to the smallest before queued work here, 1.2 us". If the recording has no gap
- * before queued work, the text says that the gaps vanish.
+ * Text in the findings' arena on what remains of gaps with the cure: "CURE: each gap closes to the smallest
+ * before queued work here, 1.2 us" or, if the device has no gap before work that was already queued, that the
+ * gaps vanish.
  */
 char *kwhy_tally_floor_words(const struct kwhy_tally *tally, const char *cure);
 
@@ -170,9 +200,9 @@ static inline double kwhy_tally_threshold(const struct kwhy_tally *tally, const 
 }
 
 /*
- * Divides length_ns of the idle interval before activity `after` among the categories, by what the host did
- * in the interval. Intervals must come in the order of time; kwhy_tally_divide_again() starts over.
- * (tally_categories.c)
+ * Divides length_ns of the idle interval `idle`, which ends with the start of activity `after`, among
+ * category_ns, by what the host did in the interval. Intervals must come in the order of time; after
+ * kwhy_tally_divide_again() they may start from the beginning. (tally_categories.c)
  */
 void kwhy_tally_divide_idle(
 	struct kwhy_tally *tally, const struct kwhy_idle_span *idle, uint32_t after, int64_t length_ns);
@@ -182,16 +212,19 @@ void kwhy_tally_count_kinds(
 	struct kwhy_tally *tally, const int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT], double share);
 
 /*
- * Sets the time and the energy that a finding must save at least to be kept, as shares of the window and of
- * the run's energy.
+ * Sets least_ns and least_nj of a finding, the least savings: the option min_gain_ratio times the length of
+ * the window and times the energy of the run.
  */
 void kwhy_finding_set_least(const struct kwhy_detect_context *context, int64_t window_ns, double recorded_nj,
 	struct kwhy_finding *out);
-/* Adds a complete finding, unless it saves less than the least saving. */
+/* Adds a complete finding, unless it saves less than both its least_ns and its least_nj. */
 KWHY_MUST_USE enum kwhy_status kwhy_findings_add(
 	const struct kwhy_detect_context *context, const struct kwhy_finding *finding);
 
-/* If activities were lost in recording, appends to the assumption how that affects the saving. */
+/*
+ * If activities were lost in recording, appends "; rows are lost, and EFFECT" to the assumption of the
+ * saving.
+ */
 void kwhy_saving_tell_lost(
 	const struct kwhy_detect_context *context, struct kwhy_saving *saving, const char *effect);
 

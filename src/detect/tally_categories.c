@@ -3,7 +3,10 @@
 
 /* Divides the time of a finding among the categories of the ledger's time table. */
 
-/* Orders in which the host's times in a gap are counted if only a part of the gap is waste. */
+/*
+ * Orders in which the host's times in a gap are taken (struct kwhy_tally, takes_host_first) if only a part of
+ * the gap is waste.
+ */
 static const uint8_t calls_first[KWHY_HOST_STATE_COUNT] = {
 	KWHY_HOST_LAUNCH, KWHY_HOST_SYNC, KWHY_HOST_ELSEWHERE, KWHY_HOST_ALLOC};
 static const uint8_t host_first[KWHY_HOST_STATE_COUNT] = {

@@ -19,7 +19,8 @@ static size_t count_gaps(const struct kwhy_activities *rows, size_t begin, size_
 }
 
 /*
- * Lists the gaps of a device. `device_ledger` states which time is unrecorded; NULL: all time is recorded.
+ * Lists the gaps of a device without those that contain unrecorded time, and sets last_ns. `device_ledger`
+ * states which time is unrecorded; NULL: none is.
  */
 static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activities *rows,
 	const struct kwhy_device_ledger *device_ledger)
@@ -39,8 +40,8 @@ static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activit
 }
 
 /*
- * Whether the work after the gap was already queued when the gap began. This is known only if the work before
- * the gap ran in the same stream; otherwise the result is false.
+ * Whether the call that issued the work after the gap had returned when the gap began. False also if the work
+ * before the gap ran in another stream, as the work after may then have waited for something else.
  */
 static bool is_queued(const struct kwhy_detect_view *view, const struct kwhy_gap *gap)
 {
@@ -93,8 +94,9 @@ static enum kwhy_status view_device(struct kwhy_detect_view *view, size_t index,
 }
 
 /*
- * Finds the outermost call around each call. The calls of a thread are sorted by start, and outer calls come
- * before inner ones. A call that ends after the current outermost call is the next outermost one.
+ * Sets outer[] to the outermost call around each call, and clears issued[]. Calls are sorted by thread, then
+ * by start, with outer calls before inner ones. A call that ends after the current outermost call is the next
+ * outermost one.
  */
 static void find_outer_calls(struct kwhy_detect_view *view)
 {
@@ -125,7 +127,10 @@ static void find_issued(struct kwhy_detect_view *view)
 	}
 }
 
-/* Finds the host range of each call of a thread. Both are sorted by start. */
+/*
+ * Finds the innermost host range in which each call of a thread starts, in one pass, since calls and ranges
+ * are sorted by start.
+ */
 static void find_ranges_of_thread(
 	const struct kwhy_recording *recording, size_t thread, uint32_t *range_of_call)
 {
@@ -146,7 +151,10 @@ static void find_ranges_of_thread(
 	}
 }
 
-/* Uses view->issued, which is not filled yet, for the ranges of calls. */
+/*
+ * Sets range_of_launch[] of all activities. view->issued, which is filled later, serves as memory for the
+ * host range of each call.
+ */
 static void find_ranges(struct kwhy_detect_view *view)
 {
 	const struct kwhy_activities *rows = &view->recording->activities;
@@ -332,8 +340,8 @@ bool kwhy_detect_view_is_wait(const struct kwhy_detect_view *view, uint32_t call
 	case KWHY_CALL_SYNC:
 	case KWHY_CALL_COPY:
 		return true;
-	case KWHY_CALL_FREE: /* cudaFree and similar calls wait for the device, but stream-ordered frees do
-				not */
+	case KWHY_CALL_FREE: /* cudaFree and similar calls wait for the device, but stream-ordered frees, such
+				as cudaFreeAsync, do not */
 		return !strstr(kwhy_names_get(&view->recording->names, calls->name[call]), "Async");
 	default:
 		return false;

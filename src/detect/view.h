@@ -15,33 +15,38 @@
  */
 
 /*
- * Idle interval of a device: from the end of activity `before`, the last one to end, to the start of
- * activity `after`. Gaps that contain unrecorded time are left out.
+ * Idle interval of a device: from the end of activity `before`, which ends last of those before it, to the
+ * start of activity `after`. There is no gap where the interval contains unrecorded time.
  */
 struct kwhy_gap {
 	uint32_t before, after;
 };
 
 struct kwhy_device_view {
-	size_t begin, end;	   /* the device's activities are [begin, end) of the recording */
+	/* the device's activities have the indices [begin, end) in the recording */
+	size_t begin, end;
 	int64_t first_ns, last_ns; /* the device's window: first start and last end of its activities; both
 				      are equal if it has none */
 	struct kwhy_gap *gaps;	   /* idle gaps in the order of time */
 	size_t gap_count;
-	int64_t unrecorded_ns; /* unrecorded time and probing time in the window */
-	int64_t floor_ns; /* smallest gap before work that was already queued when the gap began; 0: there is
-			     no such gap */
+	int64_t unrecorded_ns; /* time in the window that was not recorded or that kwhy probe took */
+	/*
+	 * length in ns of the shortest gap before work that was already queued when the gap began; 0: there
+	 * is no such gap
+	 */
+	int64_t floor_ns;
 };
 
 /*
- * Calls [begin, end) of one thread. `device` is the device to which the thread issued work last; it is the
- * same during all of these calls.
+ * Calls [begin, end) of one thread that belong to one device: the device to which the thread last issued work
+ * before or with the first of these calls. A thread's next segment begins with its first call that issues
+ * work to another device.
  */
 struct kwhy_segment {
 	uint32_t device, begin, end;
 };
 
-/* Two numbers that a detector keeps for each stream. Each detector that uses them says what they mean. */
+/* Two numbers for each stream; the detector that is running says what they mean. */
 struct kwhy_stream_state {
 	uint32_t row, length;
 };
@@ -60,8 +65,8 @@ struct kwhy_detect_view {
 	uint32_t *outer;  /* [calls] outermost call around each call, which may be the call itself */
 	uint32_t *issued; /* [calls] earliest activity that each outermost call issued; KWHY_NONE: none */
 	/*
-	 * [activities] what kwhy_host_range_of_call() finds for the call that issued each one; KWHY_NONE: no
-	 * range
+	 * [activities] innermost host range around the call that issued each activity; KWHY_NONE: there is
+	 * none, or the call is unknown
 	 */
 	uint32_t *range_of_launch;
 	uint64_t *uses; /* sorted pairs process << 32 | device, one for each device on which the process has a
@@ -71,21 +76,24 @@ struct kwhy_detect_view {
 	size_t segment_count, segment_capacity;
 
 	/*
-	 * Memory of the detector that is running. Only the entries of the device that it searches are
-	 * cleared.
+	 * Memory of the detector that is running. A detector clears what it uses, for the activities, streams
+	 * and threads of its device.
 	 */
 	uint8_t *marks;				 /* [activities] 1: marked as waste */
 	struct kwhy_stream_state *streams;	 /* [streams] state that the running detector keeps */
-	struct kwhy_wait_pattern *wait_patterns; /* [threads] how often each thread waits for its work */
-	uint8_t *name_sorts; /* [names] class of the kernels with each name (kernel_names.c); 0: not
-				classified yet */
+	struct kwhy_wait_pattern *wait_patterns; /* [threads] see struct kwhy_wait_pattern */
+	/*
+	 * [names] enum sort_of_kernel of kernel_names.c for each name, kept for all devices; 0: not
+	 * classified yet
+	 */
+	uint8_t *name_sorts;
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_detect_view_init(struct kwhy_detect_view *view,
 	const struct kwhy_recording *recording, const struct kwhy_ledger *ledger, struct kwhy_error *error);
 void kwhy_detect_view_done(struct kwhy_detect_view *view);
 
-/* Length of the device's window without unrecorded time. */
+/* Length in ns of the device's window less unrecorded_ns. */
 static inline int64_t kwhy_detect_view_span_ns(const struct kwhy_detect_view *view, uint32_t device)
 {
 	return view->devices[device].last_ns - view->devices[device].first_ns -
@@ -106,18 +114,17 @@ static inline int64_t kwhy_gap_end_ns(const struct kwhy_detect_view *view, const
 size_t kwhy_detect_view_find_gap(const struct kwhy_detect_view *view, uint32_t device, int64_t time_ns);
 
 /*
- * Whether all devices of a process are idle throughout [start_ns, end_ns), and that interval lies in the
- * window of each. False also if the process has more than 64 devices.
+ * Whether each device of a process has one gap that contains [start_ns, end_ns). False also if the process
+ * has no device or more than 64.
  */
 bool kwhy_detect_view_process_idle(
 	const struct kwhy_detect_view *view, uint32_t process, int64_t start_ns, int64_t end_ns);
 
-/* Clears the state of a device's streams. */
+/* Sets the states of all streams of a device to row KWHY_NONE and length 0. */
 void kwhy_detect_view_reset_streams(const struct kwhy_detect_view *view, uint32_t device);
 
 /*
- * Length of the union in time of a device's activities of `kinds`, a sum of bits (1 << enum
- * kwhy_activity_kind).
+ * Length in ns of the union of a device's activities of `kinds`, an OR of bits 1 << enum kwhy_activity_kind.
  */
 int64_t kwhy_detect_view_union_ns(const struct kwhy_detect_view *view, uint32_t device, unsigned kinds);
 
@@ -136,7 +143,7 @@ struct kwhy_walk {
 	const struct kwhy_detect_view *view;
 	uint32_t device;
 	size_t segment, next;
-	bool fresh; /* the call that was returned last is the first one of its segment */
+	bool fresh; /* kwhy_walk_next() returned the first call of a segment */
 };
 
 void kwhy_walk_init(struct kwhy_walk *walk, const struct kwhy_detect_view *view, uint32_t device);
@@ -144,8 +151,8 @@ bool kwhy_walk_next(struct kwhy_walk *walk, uint32_t *out_call);
 
 /*
  * Function called for each outermost call that issued work to a device. `wait` is the call by which the
- * thread waited for the device before it issued anything else. It equals `call` if the call itself blocks,
- * and is KWHY_NONE if the thread did not wait.
+ * thread waited for the device before it issued anything else: `call` itself if that blocks, a later call, or
+ * KWHY_NONE if there was no wait.
  */
 typedef void kwhy_issue_visit(
 	const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context);

@@ -5,13 +5,13 @@
 #include "detect/tally.h"
 
 /*
- * Detectors of waits of the host: synchronising calls of the runtime or the driver, blocking copies, and
- * frees that wait for the device.
+ * Detectors of calls in which the host waits for the device: synchronising calls of the runtime or the
+ * driver, blocking copies, and frees that wait.
  */
 
 /*
- * Counts a copy to the host for which the thread waits. The device then has no work, and idles from the end
- * of the copy until new work arrives.
+ * Counts a copy of at most max_bytes to the host for which the thread waits: the copy, and the device's idle
+ * time from its end until new work arrives.
  */
 static void visit_readback(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {
@@ -97,8 +97,8 @@ static void visit_wait_pattern(
 }
 
 /*
- * Counts, for each thread that uses a device, the calls that issue work (operations), and those of them whose
- * work the thread waited for. Segments of one thread are adjacent.
+ * Fills the wait patterns of the threads that use a device: how many of their calls issued work (operations),
+ * and for the work of how many of these they waited.
  */
 static void learn_wait_patterns(const struct kwhy_detect_view *view, uint32_t device)
 {
@@ -120,8 +120,8 @@ static bool is_cautious(const struct kwhy_wait_pattern *wait_pattern, double min
 }
 
 /*
- * Sums over the threads that wait after most of their operations. Adds their waits to tally->count and
- * returns the number of their operations.
+ * Adds the waits of the threads that waited for at least the share min_share of their operations to
+ * tally->count, and returns the number of operations of these threads.
  */
 static uint64_t count_waits(struct kwhy_tally *tally)
 {
@@ -148,8 +148,8 @@ static uint64_t count_waits(struct kwhy_tally *tally)
 }
 
 /*
- * For threads that wait after most of their operations: counts the gaps before operations in which the thread
- * waited.
+ * For threads that waited for at least the share min_share of their operations: counts, in the gaps before
+ * their operations in which they waited, the time in which they waited or launched.
  */
 static void add_drained_gaps(struct kwhy_tally *tally)
 {

@@ -13,7 +13,8 @@ static uint32_t issued_device(const struct kwhy_detect_view *view, size_t call)
 }
 
 /*
- * The only device that a process uses; KWHY_NONE: it uses none or several. The uses are sorted by process.
+ * The only device on which a process has a stream; KWHY_NONE: there is none, or several. Finds it by binary
+ * search, as uses[] is sorted by process.
  */
 static uint32_t only_device(const struct kwhy_detect_view *view, uint32_t process)
 {
@@ -33,7 +34,10 @@ static uint32_t only_device(const struct kwhy_detect_view *view, uint32_t proces
 	return (uint32_t)view->uses[low];
 }
 
-/* The device of the thread's first work. If it issued no work, the only device of its process. */
+/*
+ * The device of the thread's first work or, if it issued none, the only device of its process (KWHY_NONE:
+ * that has none or several).
+ */
 static uint32_t first_device(const struct kwhy_detect_view *view, size_t thread)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;

@@ -4,7 +4,7 @@
 
 #include "detect/view.h"
 
-/* The part of kwhy_detect_view_init() that makes the segments. It needs `outer`, `issued` and `uses`. */
+/* Makes the segments of a view, for kwhy_detect_view_init(). Needs `outer`, `issued` and `uses`. */
 KWHY_MUST_USE enum kwhy_status kwhy_detect_view_cut_segments(
 	struct kwhy_detect_view *view, struct kwhy_error *error);
 

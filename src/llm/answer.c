@@ -65,7 +65,10 @@ static void add_piece(struct kwhy_llm_answer *answer, size_t bytes, int64_t toke
 		answer->malformed = true;
 }
 
-/* Reads a text that the model generated, in the member `key`. Returns its bytes. */
+/*
+ * Reads the text in the member `key` of an object, keeps it if keeps_text, and returns its length in bytes;
+ * 0: there is none.
+ */
 static size_t take_text(struct kwhy_llm_answer *answer, const json_t *object, const char *key)
 {
 	const json_t *text = json_object_get(object, key);
@@ -99,7 +102,7 @@ static size_t take_delta(struct kwhy_llm_answer *answer, const json_t *delta)
 {
 	size_t bytes = take_text(answer, delta, "reasoning_content");
 
-	/* some servers send the same text under both names; it counts once */
+	/* some servers send the model's reasoning under both names; it counts once */
 	if (!bytes)
 		bytes = take_text(answer, delta, "reasoning");
 	bytes += take_text(answer, delta, "content");
@@ -119,8 +122,8 @@ static bool is_failure(const char *reason)
 }
 
 /*
- * Reads the text of a choice. `tokens`: number of the answer's tokens so far, if the same event states it;
- * -1: it does not.
+ * Reads the text and the finish_reason of a choice, and adds a piece if it has text. `tokens`: number of the
+ * answer's tokens so far, if the same event states it; -1: it does not.
  */
 static void take_choice(struct kwhy_llm_answer *answer, const json_t *choice, int64_t tokens)
 {
@@ -155,7 +158,10 @@ static void take_count(int64_t count, int64_t *out)
 		*out = count;
 }
 
-/* Reads the token counts of a "usage". Returns the number of the answer's tokens; -1: it is not stated. */
+/*
+ * Reads the token counts of a member "usage", where stated, into the answer. Returns the number of the
+ * answer's tokens so far; -1: not stated.
+ */
 static int64_t take_usage(struct kwhy_llm_answer *answer, const json_t *usage)
 {
 	int64_t tokens = count_of(usage, "completion_tokens");

@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-/* Draws from a gamma distribution of shape `shape` and scale 1 (Marsaglia and Tsang 2000). */
+/*
+ * Draws from a gamma distribution with the given shape and scale 1 (Marsaglia and Tsang 2000, by rejection; a
+ * shape below 1 by their formula for shape + 1).
+ */
 static double gamma_of(struct kwhy_random *random, double shape)
 {
 	double boost = 1, d, c;

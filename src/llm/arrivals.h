@@ -6,17 +6,18 @@
 #include "llm/dialog.h"
 
 enum kwhy_llm_arrival_kind {
-	KWHY_LLM_POISSON,  /* intervals between requests have an exponential distribution */
-	KWHY_LLM_CONSTANT, /* intervals are equal */
+	/* intervals between requests are exponentially distributed with mean 1 / rate_per_s */
+	KWHY_LLM_POISSON,
+	KWHY_LLM_CONSTANT, /* all intervals are 1 / rate_per_s */
 	/*
-	 * intervals have a gamma distribution of shape `burstiness`; if that is below 1, requests come in
-	 * bursts
+	 * intervals are gamma-distributed with mean 1 / rate_per_s and shape `burstiness`; below 1, requests
+	 * come in bursts
 	 */
 	KWHY_LLM_BURST,
 	KWHY_LLM_LOGGED /* requests come at the times that a log states */
 };
 
-/* The times at which the requests of a load are due. */
+/* How the times at which the requests of a load are due are chosen. */
 struct kwhy_llm_arrival_plan {
 	enum kwhy_llm_arrival_kind kind;
 	double rate_per_s, burstiness;
@@ -25,13 +26,16 @@ struct kwhy_llm_arrival_plan {
 	uint64_t seed;
 };
 
-/* Produces the times at which requests are due, one after another. next_ns is the next of these times. */
+/*
+ * Produces the times at which requests are due: next_ns is the next one, and kwhy_llm_arrivals_step() moves
+ * on.
+ */
 struct kwhy_llm_arrivals {
 	struct kwhy_llm_arrival_plan plan;
 	struct kwhy_random random;
 	int64_t start_ns;
 	size_t index;
-	int64_t next_ns; /* INT64_MAX: no more requests follow */
+	int64_t next_ns; /* CLOCK_MONOTONIC; INT64_MAX: no further request */
 };
 void kwhy_llm_arrivals_init(
 	struct kwhy_llm_arrivals *arrivals, const struct kwhy_llm_arrival_plan *plan, int64_t start_ns);

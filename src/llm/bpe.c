@@ -29,8 +29,8 @@ static size_t read_character(const char *text, uint32_t *out)
 }
 
 /*
- * Whether GPT-2's alphabet, which writes each byte as one character, writes this byte as the character with
- * the same number.
+ * GPT-2's vocabulary writes each byte of a token as one character. Whether it writes this byte as the
+ * character with the same number.
  */
 static bool is_itself(uint32_t byte)
 {
@@ -39,8 +39,8 @@ static bool is_itself(uint32_t byte)
 }
 
 /*
- * The byte that a character of GPT-2's alphabet stands for; -1: none. Bytes that are not written as the
- * character with their number are written as the characters from U+0100 on, in order.
+ * The byte for which a character of GPT-2's vocabulary stands; -1: none. The bytes for which is_itself() is
+ * false are, in ascending order, the characters from U+0100 on.
  */
 static int byte_of(uint32_t character)
 {
@@ -55,8 +55,8 @@ static int byte_of(uint32_t character)
 }
 
 /*
- * Writes the bytes of a token from its text in the file. false: a character is not in GPT-2's alphabet, as
- * in added tokens.
+ * Writes the bytes of a token of a tokenizer.json to `out`. With by_bytes, each character of `text` stands
+ * for a byte; false: one stands for none, as in added tokens.
  */
 static bool decode(const struct kwhy_bpe *bpe, const char *text, struct kwhy_text *out)
 {
@@ -123,7 +123,10 @@ static enum kwhy_status read_tokens(
 	return status;
 }
 
-/* Reads the two sides of a merge: an array of two texts, or one text with a space between them. */
+/*
+ * Splits a merge, an array of two texts or one text with a space between them, into its two sides. False: it
+ * has another form. The caller frees *out_left, in which *out_right may lie.
+ */
 static bool split_merge(const json_t *merge, char **out_left, const char **out_right)
 {
 	const char *text = json_string_value(merge), *left = json_string_value(json_array_get(merge, 0));
@@ -141,7 +144,10 @@ static bool split_merge(const json_t *merge, char **out_left, const char **out_r
 	return true;
 }
 
-/* Adds the merge with this rank. KWHY_E_INPUT: its two sides and their union are not all tokens. */
+/*
+ * Adds the merge with this rank, its index in the file. KWHY_E_INPUT: one of its two sides or their
+ * concatenation is no token.
+ */
 static enum kwhy_status read_merge(struct kwhy_bpe *bpe, const json_t *merge, uint32_t rank, const char *path,
 	struct kwhy_text *scratch, struct kwhy_error *error)
 {
@@ -238,9 +244,9 @@ bool kwhy_bpe_crosses(const struct kwhy_bpe *bpe, const char *mark)
 }
 
 /*
- * Appends the tokens of a character that is no token itself to the `count` tokens in `out`. They are the
- * tokens of its bytes or, if one of the bytes has no token, the unknown token. Returns the number of added
- * tokens.
+ * Appends, to the `count` tokens in `out`, those of a character that is no token itself: the tokens of its
+ * bytes or, if a byte has none, the unknown token. The latter is left out if the tokenizer has none, or if it
+ * fuses unknown characters and the token before is one. Returns the number of appended tokens.
  */
 static size_t add_bytes(
 	const struct kwhy_bpe *bpe, const char *text, size_t length, uint32_t *out, size_t count)
@@ -257,7 +263,10 @@ static size_t add_bytes(
 	return length;
 }
 
-/* Writes the tokens of a word before any merge. Returns their number. */
+/*
+ * Writes the tokens of a word before any merge, one for each byte (by_bytes) or character. Returns their
+ * number.
+ */
 static size_t begin_word(const struct kwhy_bpe *bpe, const char *word, size_t length, uint32_t *out)
 {
 	size_t count = 0;
@@ -286,7 +295,7 @@ static uint32_t rank_of(const struct kwhy_bpe *bpe, uint32_t left, uint32_t righ
 	return slot ? slot->value : NO_RANK;
 }
 
-/* Adds a pair to the heap, whose least item is the first. */
+/* Adds a pair to the min-heap scratch->pairs. */
 static void push(struct kwhy_bpe_scratch *scratch, uint64_t pair)
 {
 	size_t at = scratch->pair_count++;
@@ -298,7 +307,7 @@ static void push(struct kwhy_bpe_scratch *scratch, uint64_t pair)
 	scratch->pairs[at] = pair;
 }
 
-/* Takes the least pair off the heap, which is not empty. */
+/* Takes the least pair off the min-heap, which must not be empty. */
 static uint64_t pop(struct kwhy_bpe_scratch *scratch)
 {
 	const uint64_t least = scratch->pairs[0], last = scratch->pairs[--scratch->pair_count];
@@ -316,8 +325,8 @@ static uint64_t pop(struct kwhy_bpe_scratch *scratch)
 }
 
 /*
- * Looks up the rank of the pair that a token and the next one form, and adds the pair to the heap if it may
- * be merged.
+ * Sets ranks[at] to the rank of the pair that the token at `at` and the next one form, and adds the pair to
+ * the heap if it may be merged.
  */
 static void rank_pair(const struct kwhy_bpe *bpe, struct kwhy_bpe_scratch *scratch, size_t at, size_t count)
 {
@@ -329,7 +338,10 @@ static void rank_pair(const struct kwhy_bpe *bpe, struct kwhy_bpe_scratch *scrat
 		push(scratch, (uint64_t)scratch->ranks[at] << 32 | at);
 }
 
-/* Merges the first `count` tokens of the scratch in place; returns how many are left. */
+/*
+ * Merges the first `count` tokens of the scratch in place, lowest rank first; returns the number of tokens
+ * left.
+ */
 static size_t merge(const struct kwhy_bpe *bpe, struct kwhy_bpe_scratch *scratch, size_t count)
 {
 	size_t left = 0;
@@ -347,7 +359,8 @@ static size_t merge(const struct kwhy_bpe *bpe, struct kwhy_bpe_scratch *scratch
 		const size_t right = scratch->next[at];
 
 		if (scratch->ranks[at] != rank)
-			continue; /* one of the two was merged with another token before */
+			continue; /* outdated: one of the two tokens has been merged since the pair was added
+				   */
 		scratch->numbers[at] = bpe->merged[rank];
 		scratch->ranks[right] = NO_RANK;
 		scratch->next[at] = scratch->next[right];
@@ -362,7 +375,10 @@ static size_t merge(const struct kwhy_bpe *bpe, struct kwhy_bpe_scratch *scratch
 	return left;
 }
 
-/* Reserves memory for a word of `bytes` bytes. Each merge adds two pairs to those at the start. */
+/*
+ * Reserves memory for a word of `bytes` bytes, which begins with at most so many tokens. At most `bytes`
+ * pairs are added at the start and two with each merge, so the heap has 3 * `bytes` elements.
+ */
 static enum kwhy_status reserve(struct kwhy_bpe_scratch *scratch, size_t bytes, struct kwhy_error *error)
 {
 	if (bytes <= scratch->capacity)

@@ -8,35 +8,43 @@
 #include <stdbool.h>
 
 /*
- * The tokens of a word while they are merged: a doubly linked list of tokens and a heap of adjacent pairs, so
- * that the time for a word of n bytes is proportional to n log n.
+ * The tokens of a word while they are merged: a doubly linked list of tokens (by index), and a min-heap of
+ * adjacent pairs. The time for a word of n bytes is proportional to n log n.
  */
 struct kwhy_bpe_scratch {
 	uint32_t *numbers; /* ids of the tokens; this and the following arrays have `capacity` items */
-	uint32_t *ranks;   /* rank of the merge of each token with the next one */
+	/*
+	 * rank of the merge of each token with the next one in the list; UINT32_MAX: they may not be merged
+	 */
+	uint32_t *ranks;
 	uint32_t *next, *previous;
-	uint64_t *pairs; /* [3 * capacity] heap: the rank, and in the lower 32 bits the place of the left
-			    token */
+	uint64_t *pairs; /* [3 * capacity] heap of rank << 32 | index of the left token */
 	size_t capacity, pair_count;
 };
 
 /*
- * Byte-pair encoding. A word starts as a row of tokens, one for each byte or character. Of all adjacent
- * pairs that may be merged, the pair with the lowest rank is merged first; of equal ranks, the leftmost.
- * This goes on until no pair may be merged. Zero-initialise, and set by_bytes before reading.
+ * Byte-pair encoding. A word starts as a row of tokens, one for each byte or character. Of all adjacent pairs
+ * that may be merged, the one with the lowest rank is merged first; of equal ranks, the leftmost. This goes
+ * on until no pair may be merged. Zero-initialise, and set by_bytes before kwhy_bpe_read().
  */
 struct kwhy_bpe {
-	bool by_bytes;		/* words start as bytes, and the file writes bytes in GPT-2's alphabet */
+	/*
+	 * words start as one token for each byte, and the file writes each byte of a token as a character, as
+	 * GPT-2's does; false: words start as characters
+	 */
+	bool by_bytes;
 	bool whole_words;	/* a word that is a token as a whole becomes this token, without merges
 				   (ignore_merges) */
 	struct kwhy_map tokens; /* from the bytes of a token to its id */
-	struct kwhy_map ranks;	/* from two ids to the rank of their merge */
-	uint32_t *merged;	/* [merge_count] id of the token that each merge makes */
+	/* from id of the left token << 32 | id of the right one to the rank of their merge */
+	struct kwhy_map ranks;
+	uint32_t *merged; /* [merge_count] id of the token that each merge makes */
 	size_t merge_count;
 	uint32_t bytes[256]; /* [byte] id of the token that is this byte; valid if has_byte */
 	bool has_byte[256], has_unknown;
-	uint32_t unknown;   /* id of the token for characters without a token; valid if has_unknown */
-	bool fuses_unknown; /* several such characters in a row are one token (fuse_unk) */
+	uint32_t unknown; /* id of the token for characters without a token; valid if has_unknown */
+	/* several characters without a token in a row become one unknown token (fuse_unk) */
+	bool fuses_unknown;
 	struct kwhy_bpe_scratch scratch;
 };
 
@@ -46,8 +54,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_bpe_read(
 void kwhy_bpe_done(struct kwhy_bpe *bpe);
 
 /*
- * Whether a token has `mark` after other text. If no token has, words can be split before `mark` without a
- * change of their tokens.
+ * Whether some token has `mark` after other text. If none has, a text can be split before each `mark` without
+ * a change of its tokens.
  */
 bool kwhy_bpe_crosses(const struct kwhy_bpe *bpe, const char *mark);
 

@@ -125,7 +125,7 @@ enum kwhy_status kwhy_llm_client_model(struct kwhy_llm_client *client, char **ou
 
 /* --- The first request --- */
 
-/* Drops the body of a response. */
+/* libcurl's write function that drops the body of a response. */
 static size_t drop_bytes(char *bytes, size_t size, size_t count, void *context)
 {
 	(void)bytes;
@@ -143,8 +143,11 @@ enum kwhy_status kwhy_llm_client_takes_usage_each(struct kwhy_llm_client *client
 	CURL *easy;
 	long http = 0;
 
-	first.dialogs = NULL; /* dialogs of a file state how long their answers are, so the limit of one token
-				 would not hold */
+	/*
+	 * a dialog of a file may state its own limit of tokens, which would replace the limit of one token
+	 * below
+	 */
+	first.dialogs = NULL;
 	first.words = first.max_tokens = (struct kwhy_llm_length){.a = 1};
 	first.shared_words = 0;
 	first.usage_each = true;
@@ -157,8 +160,8 @@ enum kwhy_status kwhy_llm_client_takes_usage_each(struct kwhy_llm_client *client
 		curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE, (long)strlen(body));
 		curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(stall_ns / 1000000));
 		curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, drop_bytes);
-		(void)curl->easy_perform(easy); /* a failure is not reported here, because the requests of the
-						   load report it */
+		/* ignored: if the server fails, the requests of the load report it */
+		(void)curl->easy_perform(easy);
 		curl->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &http);
 		curl->easy_cleanup(easy);
 	}

@@ -14,7 +14,10 @@ struct kwhy_llm_client {
 	char base[KWHY_LLM_URL_BYTES - 32];
 };
 
-/* Makes a request to a question's endpoint. NULL: out of memory. */
+/*
+ * Makes a request (a libcurl handle) to the question's endpoint, for chats or completions. NULL: out of
+ * memory.
+ */
 CURL *kwhy_llm_client_new_request(struct kwhy_llm_client *client, const struct kwhy_llm_question *question);
 
 #endif

@@ -48,7 +48,8 @@ static bool keeps(double value, double limit)
 /* Times of an answer in seconds, by the definitions of a tool. */
 struct answer_times {
 	int64_t last_ns;
-	double ttft, tpot, answer; /* ttft and tpot are NAN for an answer without a stream */
+	/* s; ttft and tpot are NAN for an answer without a stream, tpot also for one of a single token */
+	double ttft, tpot, answer;
 };
 
 static struct answer_times times_by(
@@ -67,7 +68,9 @@ static struct answer_times times_by(
 	}
 	times.ttft = (double)(first_ns - record->sent_ns) * 1e-9;
 	times.answer = (double)(times.last_ns - record->sent_ns) * 1e-9;
-	/* an answer of one token has no time per token, which then exceeds no limit, as in both tools */
+	/*
+	 * an answer of one token has no time per token (NAN), so no limit on it is exceeded, as in both tools
+	 */
 	times.tpot = tokens > 1 ? (times.answer - times.ttft) / (tokens - 1) : NAN;
 	return times;
 }

@@ -5,9 +5,9 @@
 #include "llm/summary.h"
 
 /*
- * Figures of a run by the definitions of other tools (docs/formats/llm.md). They differ from those of a
- * summary: they cover the whole run, not only its steady window, and times count from the time at which a
- * request was sent, not from the time at which it was due. All percentiles are interpolated linearly.
+ * Figures of a run by the definitions of other tools (docs/formats/llm.md). Unlike the figures of a summary,
+ * they cover the whole run, not only its steady window, and times count from the moment at which a request
+ * was sent, not from that at which it was due. Percentiles are interpolated linearly.
  */
 enum kwhy_llm_compat_tool {
 	KWHY_LLM_COMPAT_NONE,
@@ -25,22 +25,17 @@ struct kwhy_llm_compat {
 	enum kwhy_llm_compat_tool tool;
 	size_t completed, failed, good;
 	/*
-	 * duration of the run. It ends with the last request (vLLM) or with the last piece of text (AIPerf),
-	 * and begins with the first request.
+	 * duration in s: of the whole run (vLLM), or from the sending of the first request to the last piece
+	 * of text of an answer (AIPerf)
 	 */
 	double seconds;
 	double prompt_tokens, output_tokens;
 	/*
-	 * ttft: from the sending of the request to the first event with choices, even one without text
-	 * (vLLM), or to the first piece of text (AIPerf).
-	 *
-	 * tpot: from the end of ttft to the end of the answer, divided by the number of tokens less one.
-	 * AIPerf calls it inter token latency.
-	 *
-	 * gap: between pieces of text.
-	 *
-	 * answer: from the sending of the request to the last event (vLLM) or to the last piece of text
-	 * (AIPerf).
+	 * ttft: from the sending of a request to the first event with choices, even one without text (vLLM),
+	 * or to the first piece of text (AIPerf). tpot: from there to the end of the answer, divided by the
+	 * number of its tokens less one; AIPerf calls it inter token latency. gap: between successive pieces
+	 * of text. answer: from the sending of a request to the last event (vLLM) or to the last piece of
+	 * text (AIPerf).
 	 */
 	struct kwhy_llm_compat_times ttft, tpot, gap, answer;
 };

@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-/* Counts the tokens of a request's messages or prompt. */
+/* Counts the tokens of a request's messages or of its prompt, from the JSON of the request. */
 static enum kwhy_status count_prompt(
 	struct kwhy_llm_tokenizer *tokenizer, const char *body, size_t *out, struct kwhy_error *error)
 {
@@ -49,6 +49,6 @@ enum kwhy_status kwhy_llm_count_missing(const struct kwhy_llm_question *question
 		if (!status)
 			answer->prompt_tokens = (int64_t)tokens;
 	}
-	/* a text that PCRE2 cannot split stays without a count */
+	/* a text that the tokenizer's regular expression cannot split (KWHY_E_INPUT) stays without a count */
 	return status == KWHY_E_INPUT ? KWHY_OK : status;
 }

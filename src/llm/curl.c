@@ -35,8 +35,8 @@ static const struct kwhy_dso_symbol symbols[] = {
 };
 
 /*
- * File names of libcurl. They depend on the TLS library that a distribution chose for it; the interface is
- * the same.
+ * File names of libcurl's shared library, which depend on the TLS library for which a distribution built it;
+ * the interface is the same.
  */
 static const char *const sonames[] = {
 	"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl-nss.so.4", "libcurl.so", NULL};

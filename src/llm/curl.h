@@ -44,8 +44,9 @@ void kwhy_curl_close(struct kwhy_curl *curl);
 bool kwhy_curl_is_url(const char *url);
 
 /*
- * kwhy_curl_add_header() adds a line to a list of headers, kwhy_curl_add_token() the header with a bearer
- * token. The caller frees the list. KWHY_E_USAGE: the token contains a line break.
+ * kwhy_curl_add_header() adds a line to a list of headers; kwhy_curl_add_token() adds the header
+ * "Authorization" with a bearer token. The caller frees the list with slist_free_all(), also after a failure.
+ * KWHY_E_USAGE: the token contains a line break.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_curl_add_header(
 	struct kwhy_curl *curl, struct curl_slist **headers, const char *line, struct kwhy_error *error);
@@ -58,7 +59,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_curl_add_token(
  */
 CURL *kwhy_curl_new_request(struct kwhy_curl *curl, const char *url, const struct curl_slist *headers);
 
-/* Makes a request append the body of its response to `out`, up to 16 MiB. */
+/* Makes a request append the body of its response to `out`. It fails if the body exceeds 16 MiB. */
 void kwhy_curl_keep_body(struct kwhy_curl *curl, CURL *easy, struct kwhy_text *out);
 
 #endif

@@ -50,7 +50,7 @@ static enum kwhy_status add(struct reader *reader, const struct kwhy_llm_dialog 
 	return KWHY_OK;
 }
 
-/* Makes an empty dialog with space for `most` messages. */
+/* Makes an empty dialog with memory for `most` messages. */
 static enum kwhy_status begin(struct reader *reader, struct kwhy_llm_dialog *dialog, size_t most)
 {
 	*dialog = (struct kwhy_llm_dialog){.at_s = NAN};
@@ -70,7 +70,10 @@ static enum kwhy_status add_message(
 	return KWHY_OK;
 }
 
-/* Drops the messages after the last message of the user, because no request contains them. */
+/*
+ * Drops the messages after the last message of the user, since the answer to that is what the server is to
+ * generate.
+ */
 static void end_with_user(struct kwhy_llm_dialog *dialog)
 {
 	while (dialog->message_count && dialog->messages[dialog->message_count - 1].role != KWHY_LLM_USER)
@@ -85,7 +88,8 @@ static enum kwhy_status read_lines(struct reader *reader, char *text)
 		struct kwhy_llm_dialog dialog;
 
 		reader->number++;
-		if (line[strlen(line) - 1] == '\r') /* strtok_r() returns no empty lines */
+		if (line[strlen(line) - 1] ==
+			'\r') /* the line is not empty, as strtok_r() skips empty lines */
 			line[strlen(line) - 1] = '\0';
 		if (!*line)
 			continue;
@@ -118,8 +122,8 @@ static bool role_of(const char *name, enum kwhy_llm_role *out)
 }
 
 /*
- * Reads an array of messages. `role_key` and `text_key` are the names of their members, which depend on the
- * form of the file.
+ * Reads an array of messages. `role_key` and `text_key` are the names of the members with a message's role
+ * and text, which differ between OpenAI's form and ShareGPT's.
  */
 static enum kwhy_status read_messages(struct reader *reader, const json_t *messages, const char *role_key,
 	const char *text_key, struct kwhy_llm_dialog *dialog)
@@ -164,8 +168,8 @@ static enum kwhy_status read_blocks(struct reader *reader, const json_t *root, s
 }
 
 /*
- * Reads the messages or the prompt of an object or, if it only states a length, the blocks of its made-up
- * prompt.
+ * Reads the content of a request: the messages or the prompt of an object or, if it has neither, the ids of
+ * the blocks with which a made-up prompt begins.
  */
 static enum kwhy_status read_content(
 	struct reader *reader, const json_t *root, struct kwhy_llm_dialog *dialog)
@@ -238,7 +242,7 @@ static enum kwhy_status read_sharegpt(struct reader *reader, const char *text)
 			status = wrong(reader, "it has no array 'conversations'");
 		else
 			status = read_messages(reader, conversation, "from", "value", &dialog);
-		/* ShareGPT has conversations without a message of the user; they are skipped */
+		/* ShareGPT's files have conversations without a message of the user, which are skipped */
 		if (!status && dialog.message_count)
 			status = add(reader, &dialog);
 	}
@@ -253,7 +257,7 @@ static bool ends_with(const char *path, const char *end)
 	return length >= tail && strcmp(path + length - tail, end) == 0;
 }
 
-/* Makes the times of a log count from its first request. */
+/* Subtracts the earliest time from all times of a log, so that they begin at 0. */
 static void start_at_zero(struct kwhy_llm_dialogs *dialogs)
 {
 	double first_s = INFINITY;

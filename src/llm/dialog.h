@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Contents of requests that a file states. */
+/* Contents of requests, read from a file. */
 
 enum kwhy_llm_role { KWHY_LLM_SYSTEM, KWHY_LLM_USER, KWHY_LLM_ASSISTANT };
 
@@ -21,8 +21,9 @@ struct kwhy_llm_message {
 /* A prompt, a conversation of several turns, or a request of a log that states only lengths. */
 struct kwhy_llm_dialog {
 	struct kwhy_llm_message *messages; /* the last message is from the user */
-	size_t message_count;		   /* 0: the prompt is made up and has `words` words */
-	size_t turns;			   /* number of messages of the user; at least 1 */
+	/* 0: the prompt is made up of `words` words, or tokens if a tokenizer is given */
+	size_t message_count;
+	size_t turns; /* number of messages of the user; at least 1 */
 	uint64_t words;
 	const uint64_t *blocks; /* ids of the blocks of 512 words with which a made-up prompt begins; blocks
 				   with the same id have the same words */

@@ -11,13 +11,17 @@ struct divider {
 	const struct kwhy_llm_power_fit *fit;
 	struct kwhy_llm_request_energy *requests;
 	struct kwhy_apportioner apportioner;
-	double *weights; /* weights: one for the idle server, then two for each share, of its prefill and its
-			    decoding */
+	/*
+	 * [1 + 2 * most shares of an interval] energies by the fit, in proportion to which an interval's
+	 * energy is divided: one of the idle server, then two for each share, of prefill and of decoding
+	 */
+	double *weights;
 	int64_t *parts_nj;
 };
 
 /*
- * Energy, J, that the fitted coefficients give for a share's work of the kinds from `first` to before `end`.
+ * Energy, J, that the fitted coefficients give for a share's work of the kinds from `first` up to, but not
+ * including, `end` (enum kwhy_llm_work).
  */
 static double joules_of(
 	const struct divider *divider, const struct kwhy_llm_share *share, size_t first, size_t end)
@@ -29,7 +33,10 @@ static double joules_of(
 	return joules;
 }
 
-/* Divides the energy of an interval among its `count` shares, which start at index `first`. */
+/*
+ * Divides the metered energy of an interval among the idle server and its `count` shares, which start at
+ * index `first`. Adds the parts to the requests, and returns the sums.
+ */
 static struct kwhy_llm_window_energy divide_interval(
 	struct divider *divider, size_t interval, size_t first, size_t count)
 {

@@ -4,12 +4,12 @@
 
 #include "llm/power_fit.h"
 
-/* Energy of one request, in addition to that of the idle server. */
+/* Energy of one request above that of the idle server. */
 struct kwhy_llm_request_energy {
-	int64_t prefill_nj; /* energy of the prompt, with its cached tokens and its share of a batch */
-	int64_t decode_nj;  /* energy of the answer's tokens after the first token, including their shares of
-			       steps
-			     */
+	/* energy of processing the prompt: its tokens, cached ones too, and its share of a batch */
+	int64_t prefill_nj;
+	/* energy of generating the answer's tokens after the first: tokens, shares of steps, and contexts */
+	int64_t decode_nj;
 };
 
 /* Energy of an interval between two readings. Its parts add up to it exactly. */
@@ -18,9 +18,9 @@ struct kwhy_llm_window_energy {
 };
 
 /*
- * Divides the energy of each interval between readings into that of the idle server and those of the
- * requests, in proportion to the energies that the fitted power gives for each. windows: [reading_count -
- * 1] energy of each interval; requests: [record_count] energy of each request above idle.
+ * Divides the metered energy of each interval between readings into that of the idle server and those of the
+ * requests, in proportion to what the fitted coefficients give for each. windows: [reading_count - 1] the
+ * parts of each interval; requests: [record_count] energy of each request above idle.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_divide(const struct kwhy_llm_metered *metered,
 	const struct kwhy_llm_shares *shares, const struct kwhy_llm_power_fit *fit,

@@ -30,9 +30,8 @@ static bool is_pair(unsigned long high, unsigned long low)
 }
 
 /*
- * Checks the escape or byte at `at`, and returns its length in bytes. Half of a surrogate pair is replaced by
- * the escape of U+FFFD. An escaped NUL is replaced in the same way, because Jansson's keys must not contain a
- * NUL.
+ * Checks the escape or byte at `at`, and returns the number of bytes up to the next one. Replaces half of a
+ * surrogate pair, and an escaped NUL, which Jansson does not accept in keys, by the escape of U+FFFD.
  */
 static size_t mend_escape(char *at)
 {

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * Parses the JSON of an event. A token may be only a part of a character; then bytes are invalid UTF-8, or
- * an escape is half of a surrogate pair. Both are replaced by U+FFFD. Control characters become spaces.
- * NULL: the JSON is invalid. Release the result with json_decref().
+ * Parses the JSON of an event. As a token may be only a part of a character, texts may have invalid UTF-8 or
+ * an escape that is half of a surrogate pair; both are replaced by U+FFFD. In such a JSON, control characters
+ * become spaces. NULL: the JSON is invalid, or out of memory. Release the result with json_decref().
  */
 json_t *kwhy_llm_event_json(const char *data, size_t length);
 

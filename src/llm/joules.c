@@ -104,8 +104,8 @@ enum kwhy_status kwhy_llm_joules_finish(struct kwhy_llm_joules *joules, struct k
 }
 
 /*
- * Index of a group by length. The groups end at 64, 256, 1024, ... tokens; each bound is 4 times the one
- * before.
+ * Index of the group for a number of tokens. The groups end below 64, 256, 1024, ... tokens, each bound 4
+ * times the one before; the last group has no end.
  */
 static size_t group_of(int64_t tokens)
 {
@@ -116,7 +116,10 @@ static size_t group_of(int64_t tokens)
 	return group;
 }
 
-/* The group of a request by its tokens; NULL: it was not answered in full, or its tokens are unknown. */
+/*
+ * The group of a request by the tokens of prompt and answer; NULL: it was not answered in full, or one of
+ * these numbers is unknown.
+ */
 static struct kwhy_llm_length_group *find_group(
 	struct kwhy_llm_length_group groups[KWHY_LLM_LENGTH_GROUPS], const struct kwhy_llm_record *record)
 {
@@ -139,7 +142,9 @@ static void add_request(struct kwhy_llm_length_group groups[KWHY_LLM_LENGTH_GROU
 	group->decode_j += (double)energy->decode_nj * 1e-9;
 }
 
-/* Adds the work of the requests of a load to the sums of their groups. */
+/*
+ * Adds the work of the requests of a load, which shares state for each interval, to the sums of their groups.
+ */
 static void add_work(
 	struct kwhy_llm_length_group groups[KWHY_LLM_LENGTH_GROUPS], const struct kwhy_llm_load_joules *load)
 {

@@ -8,11 +8,14 @@
 struct kwhy_llm_load_joules {
 	struct kwhy_llm_run run;
 	struct kwhy_llm_reading *readings;
-	size_t reading_count; /* 0: the energy is unknown for a part of the load */
+	size_t reading_count; /* 0: the load has fewer than two readings, so its energy is unknown */
 	struct kwhy_llm_shares shares;
 	struct kwhy_llm_request_energy *requests; /* [run.count]; NULL: unknown */
 	struct kwhy_llm_window_energy *windows;	  /* [reading_count - 1]; NULL: unknown */
-	/* energy of the load in three parts, which add up to the energy between its readings */
+	/*
+	 * energy of the load above in three parts: of the idle server, prompts and answers. They add up to
+	 * the energy between its first and its last reading
+	 */
 	int64_t idle_nj, prefill_nj, decode_nj;
 };
 
@@ -28,15 +31,16 @@ struct kwhy_llm_joules {
 
 /*
  * Adds a load with its readings, which go from before its first request to after its last answer, and moves
- * the records out of `run`. Without readings its energy is unknown. A load without records shows the idle
- * server.
+ * the records out of `run`. With fewer than two readings its energy is unknown. A load without requests shows
+ * the power of the idle server.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_joules_add(struct kwhy_llm_joules *joules, struct kwhy_llm_run *run,
 	const struct kwhy_llm_reading *readings, size_t count, struct kwhy_error *error);
 
 /*
- * Fits the power to all loads, and divides their energy among the requests. It also returns KWHY_OK if that
- * is not possible; `missing` then says why.
+ * Fits the coefficients to the readings of all loads, and divides the loads' energy among the requests. If
+ * that is not possible, because the readings are too few or the tokens of too many prompts are unknown, it
+ * returns KWHY_OK, and `missing` says why.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_joules_finish(
 	struct kwhy_llm_joules *joules, struct kwhy_error *error);
@@ -48,7 +52,11 @@ struct kwhy_llm_length_group {
 	size_t count;
 	double prompt_tokens, output_tokens, prefill_j, decode_j; /* sums over the requests */
 	double prefill_half_j,
-		decode_half_j;		  /* half widths of the 90 % intervals of these sums; NAN: unknown */
+		/*
+		 * half widths of the 90 % intervals of prefill_j and decode_j, by the errors of the
+		 * coefficients; NAN: unknown
+		 */
+		decode_half_j;
 	double work[KWHY_LLM_WORK_COUNT]; /* sums of the requests' work */
 };
 enum { KWHY_LLM_LENGTH_GROUPS = 6 };

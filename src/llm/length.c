@@ -15,7 +15,7 @@ static const char *const names[] = {
 	[KWHY_LLM_LENGTH_LOGNORMAL] = "lognormal:",
 };
 
-/* Reads `count` numbers, one or two, separated by a comma. */
+/* Reads `count` numbers (1 or 2, separated by a comma) into a and b. False: the text is something else. */
 static bool read_numbers(const char *text, int count, struct kwhy_llm_length *out)
 {
 	char *end;

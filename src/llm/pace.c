@@ -5,7 +5,7 @@
 
 /*
  * Whether each piece states the number of the answer's tokens so far, and these numbers grow from piece to
- * piece.
+ * piece and do not exceed the answer's final number.
  */
 static bool is_stated(const struct kwhy_llm_record *record)
 {
@@ -63,7 +63,9 @@ double kwhy_llm_pace_token_s(const struct kwhy_llm_pace *pace)
 
 	if (record->piece_count < 2)
 		return NAN;
-	/* tokens that the server counts after the last piece took no measured time */
+	/*
+	 * the time ends with the last piece, so tokens that the server counts after that piece are left out
+	 */
 	tokens = pace->basis == KWHY_LLM_PACE_STATED ? record->pieces[last].tokens - record->pieces[0].tokens
 						     : pace->tokens - kwhy_llm_pace_of_piece(pace, 0);
 	return (double)(record->pieces[last].at_ns - record->pieces[0].at_ns) * 1e-9 / tokens;

@@ -12,7 +12,8 @@
  * - by size: there are at least as many tokens as pieces. Each piece gets one token, and the other tokens
  *   are divided among the pieces in proportion to their bytes;
  *
- * - evenly: there are fewer tokens than pieces, so the server's count and the pieces contradict each other;
+ * - evenly: there are fewer tokens than pieces, so the server's count and the pieces contradict each other.
+ *   Each piece gets the same fraction of the tokens;
  *
  * - pieces: the server stated no usage, so each piece counts as one token.
  */

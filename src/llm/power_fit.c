@@ -15,7 +15,10 @@ enum {
 	LAGS = 3 /* largest distance, in intervals, over which residuals may be correlated */
 };
 
-/* An interval's standard deviation is proportional to its power plus this share of the mean power. */
+/*
+ * The standard deviation of a row's power is taken to be proportional to that power plus this share of the
+ * mean power of all rows.
+ */
 #define FLOOR_RATIO 0.05
 #define KNOWN_OF_VALUE 0.25
 #define KNOWN_OF_ENERGY 0.05
@@ -26,15 +29,16 @@ struct fitter {
 	size_t count;
 	struct kwhy_least_squares fit;
 	/*
-	 * The columns that have covariances: the free ones, and those whose coefficients are 0 only because
-	 * coefficients must not be negative. The latter are uncertain as well.
+	 * Columns that have covariances: the free ones, and those whose coefficients are 0 only because
+	 * coefficients must not be negative, as these are uncertain as well.
 	 */
 	bool is_used[COLUMNS];
 	double freedom; /* number of rows minus number of used columns */
 	/* covariances of the coefficients, by the two estimates of struct kwhy_llm_power_fit */
 	double alike[COLUMNS][COLUMNS], robust[COLUMNS][COLUMNS];
-	double by_load[COLUMNS][COLUMNS]; /* covariances by the loads' differences from the model */
-	double inflation; /* factor by which the correlation of the residuals increases variances */
+	/* covariances that follow from the differences of loads from the model (KWHY_LLM_LOAD_RATIO) */
+	double by_load[COLUMNS][COLUMNS];
+	double inflation; /* see inflation_of() */
 };
 
 const char *kwhy_llm_work_name(enum kwhy_llm_work kind)
@@ -86,8 +90,9 @@ enum kwhy_status kwhy_llm_power_rows_add(struct kwhy_llm_power_rows *rows,
 }
 
 /*
- * Standard deviation of a row's power up to a constant factor: errors of readings and model are
- * proportional to the power. `values`: coefficients of an earlier fit; NULL: there is none.
+ * Standard deviation of a row's power, but for a constant factor: errors of readings and model are taken to
+ * be proportional to the power that an earlier fit gives. `values`: its coefficients; NULL: there is none,
+ * and all rows count equally.
  */
 static double deviation_of(const struct kwhy_llm_power_row *row, const double *values, double mean_w)
 {
@@ -101,7 +106,11 @@ static double deviation_of(const struct kwhy_llm_power_row *row, const double *v
 	return joules / row->seconds + FLOOR_RATIO * mean_w;
 }
 
-/* Fits the rows, weighted by the coefficients of an earlier fit. */
+/*
+ * Fits the coefficients to the rows by least squares. Each row is divided by its standard deviation, that of
+ * its power (deviation_of()) times the square root of its length. `values`: coefficients of an earlier fit,
+ * for these deviations; NULL: none.
+ */
 static enum kwhy_status fit_weighted(struct fitter *fitter, const struct kwhy_llm_power_rows *rows,
 	const double *values, struct kwhy_error *error)
 {
@@ -124,7 +133,7 @@ static enum kwhy_status fit_weighted(struct fitter *fitter, const struct kwhy_ll
 	return kwhy_least_squares_fit(&data, &fitter->fit, error);
 }
 
-/* Writes a row's values of the used columns to `out` and returns their number. */
+/* Writes the values of a row in the used columns to `out`, and returns the number of these columns. */
 static size_t used_values(const struct fitter *fitter, const double *row, double out[COLUMNS])
 {
 	size_t count = 0;
@@ -135,7 +144,10 @@ static size_t used_values(const struct fitter *fitter, const double *row, double
 	return count;
 }
 
-/* Cholesky factor of the normal equations of the used columns, scaled by `scale`. */
+/*
+ * Computes the Cholesky factor `lower` [size * size] of the normal equations of the used columns, each of
+ * which is divided by its norm, `scale`. False: the columns are linearly dependent.
+ */
 static bool factor(const struct fitter *fitter, size_t size, double *lower, double scale[COLUMNS])
 {
 	double values[COLUMNS];
@@ -176,8 +188,8 @@ static void choose_used(struct fitter *fitter)
 }
 
 /*
- * Sets residuals, each divided by 1 - the leverage of its row. Writes the influence of each row: the change
- * of each used coefficient for a unit of the row's residual.
+ * Sets residuals[], each divided by 1 - the leverage of its row (at least 0.1). Writes influence[row * size +
+ * j]: the change of the j-th used coefficient for a unit of the row's residual.
  */
 static void find_influence(
 	struct fitter *fitter, size_t size, const double *lower, const double *scale, double *influence)
@@ -201,7 +213,7 @@ static void find_influence(
 	}
 }
 
-/* Variance of the residuals before their division by 1 - leverage. */
+/* Variance of the plain residuals, without the division by 1 - leverage. */
 static double variance_of_residuals(const struct fitter *fitter)
 {
 	double squares = 0;
@@ -216,7 +228,10 @@ static double variance_of_residuals(const struct fitter *fitter)
 	return squares / fitter->freedom;
 }
 
-/* Element (a, b) of the inverse of the normal equations, computed from the rows' influences. */
+/*
+ * Element (a, b) of the inverse of the matrix of the normal equations, which is the sum over the rows of the
+ * products of their influences on coefficients a and b.
+ */
 static double inverse_of(
 	const struct fitter *fitter, size_t size, const double *influence, size_t a, size_t b)
 {
@@ -228,8 +243,9 @@ static double inverse_of(
 }
 
 /*
- * Robust covariance of two coefficients, computed from the rows' influences. `a` and `b` are indices among
- * the used coefficients.
+ * Covariance of two coefficients by the estimate of Newey and West, which allows for unequal variances and
+ * for correlation over LAGS rows, from the rows' influences and residuals. `a` and `b` are indices among the
+ * used coefficients.
  */
 static double covariance_of(
 	const struct fitter *fitter, size_t size, const double *influence, size_t a, size_t b)
@@ -250,7 +266,10 @@ static double covariance_of(
 	return sum;
 }
 
-/* Factor by which the correlation between successive residuals increases the variance of sums. */
+/*
+ * Factor by which correlation between successive residuals increases the variance of sums: (1 + r) / (1 - r),
+ * where r is their correlation, at most 0.9; 1 if r is negative.
+ */
 static double inflation_of(const struct fitter *fitter)
 {
 	double squares = 0, products = 0, ratio;
@@ -263,7 +282,11 @@ static double inflation_of(const struct fitter *fitter)
 	return ratio > 0 ? (1 + ratio) / (1 - ratio) : 1;
 }
 
-/* Adds the covariances by the difference of one load, whose effect on the used coefficients is given. */
+/*
+ * Adds the covariances that follow from the difference of one load from the model. `effect` is the change of
+ * the used coefficients if the load's energy above idle were twice that of the model, `at` the columns of
+ * these coefficients.
+ */
 static void add_effect(struct fitter *fitter, const size_t at[COLUMNS], size_t size, const double *effect)
 {
 	for (size_t a = 0; a < size; a++)
@@ -273,8 +296,9 @@ static void add_effect(struct fitter *fitter, const size_t at[COLUMNS], size_t s
 }
 
 /*
- * Sets the covariances that come from the loads' differences from the model, computed from the influences.
- * The rows of a load are next to each other.
+ * Sets by_load: each load's energy above idle is taken to differ from the model by its own factor, whose
+ * effect on a coefficient is the sum over the load's rows of energy times influence. The rows of a load are
+ * next to each other.
  */
 static void find_by_load(struct fitter *fitter, const struct kwhy_llm_power_rows *rows,
 	const size_t at[COLUMNS], size_t size, const double *influence)
@@ -329,8 +353,9 @@ static enum kwhy_status find_covariance(
 
 /*
  * Combines estimates of a variance. `alike` assumes equal variances of all residuals; `robust` does not, but
- * depends on few rows. If successive residuals are positively correlated (inflation above 1), the cause is
- * the noise or the loads' differences from the model (`by_load`); the larger of the two variances is used.
+ * rests on few rows. Positively correlated residuals (inflation above 1) come either from noise or from the
+ * loads' differences from the model (by_load). The result is the largest of `robust`, `alike` times
+ * `inflation`, and by_load plus the mean of the first two.
  */
 static double variance_from(double robust, double alike, double by_load, double inflation)
 {
@@ -339,7 +364,7 @@ static double variance_from(double robust, double alike, double by_load, double 
 	return fmax(robust, fmax(noise, (robust + alike) / 2 + by_load));
 }
 
-/* Variance of the sum of all coefficients, each multiplied by its `amount`. */
+/* Variance of the sum over all coefficients of coefficient times amount[]. */
 static double variance_of(const struct fitter *fitter, const double amount[COLUMNS])
 {
 	double robust = 0, alike = 0, by_load = 0;
@@ -354,9 +379,9 @@ static double variance_of(const struct fitter *fitter, const double amount[COLUM
 }
 
 /*
- * The sum of all coefficients, each multiplied by its `amount`, divided by `by`. The sum is unknown if a
- * coefficient with an amount is constrained to 0, except with `absorbed`: the other coefficients then include
- * that coefficient.
+ * The sum over all coefficients of coefficient times amount[], divided by `by`, with its 90 % interval. It is
+ * unknown if a coefficient with an amount is constrained to 0, unless `absorbed`, which says that the other
+ * coefficients include that one's energy. net_j: energy of the run above idle, for is_known.
  */
 static struct kwhy_llm_coefficient combine(
 	const struct fitter *fitter, const double amount[COLUMNS], double by, double net_j, bool absorbed)
@@ -381,8 +406,8 @@ static struct kwhy_llm_coefficient combine(
 }
 
 /*
- * Joules per unit of the first of these kinds of work, including the other kinds in the ratio of their
- * amounts in the run.
+ * Joules per unit of the first of the `count` kinds of work, including the joules of the others in the ratio
+ * of the amounts of work in the run.
  */
 static struct kwhy_llm_coefficient combine_kinds(const struct fitter *fitter,
 	const struct kwhy_llm_power_fit *run, const enum kwhy_llm_work *kinds, size_t count, double net_j)

@@ -5,26 +5,23 @@
 #include "llm/work.h"
 
 /*
- * Joules of each kind of work of a server, fitted to its own energy:
- *
- * joules of an interval = idle power * seconds + sum over the kinds of work of (coefficient * amount)
- *
- * by least squares with coefficients that are at least 0. The standard deviation of an interval's energy is
- * assumed to be proportional to its power and to the square root of its length. Intervals of the
- * coefficients are 90 % intervals. They follow from the residuals, which may be correlated over some
- * intervals (Newey and West 1987, with residuals divided by 1 - leverage). They include the noise of the
- * readings and errors of the model, but no constant error of the meter's gain. A server's work costs somewhat
- * more in one load than in another, which a few loads do not show. So the intervals also allow for this: the
- * energy above idle of each load is assumed to differ from the model with a relative standard deviation of
- * KWHY_LLM_LOAD_RATIO, independently of the other loads.
+ * Joules of each kind of work of a server, fitted to its own energy: joules of an interval = idle power *
+ * seconds + sum over the kinds of work of (coefficient * amount), by least squares with coefficients of at
+ * least 0. The standard deviation of an interval's energy is taken to be proportional to its power and to the
+ * square root of its length. Intervals of the coefficients are 90 % intervals from the residuals, which may
+ * be correlated over some rows (Newey and West 1987, with residuals divided by 1 - leverage). They include
+ * the noise of the readings and errors of the model, but no constant error of the meter's gain. As a server's
+ * work costs somewhat more in one load than in another, which a few loads do not show, they also allow for a
+ * relative standard deviation KWHY_LLM_LOAD_RATIO of each load's energy above idle from the model,
+ * independent of the other loads.
  */
 struct kwhy_llm_power_row {
-	size_t load; /* index of the row's load: the number of calls of kwhy_llm_power_rows_add before */
+	size_t load; /* index of the row's load, in the order of the calls of kwhy_llm_power_rows_add() */
 	double seconds, joules;
 	double work[KWHY_LLM_WORK_COUNT];
 };
 
-/* Rows of all loads of a run, of their steady windows. */
+/* Rows of all loads of a run: one for each interval between readings inside a load's steady window. */
 struct kwhy_llm_power_rows {
 	struct kwhy_llm_power_row *items;
 	size_t count, capacity;
@@ -32,13 +29,13 @@ struct kwhy_llm_power_rows {
 };
 
 /*
- * Relative standard deviation of a load's energy above idle from that of the model. Source:
- * docs/results/llm.md. It was chosen with six figures of servers on an H200 whose prefill and decoding were
- * measured alone; of seven figures measured later, five are in the intervals that follow from it.
+ * Relative standard deviation of a load's energy above idle from what the fitted model gives. Source:
+ * docs/results/llm.md. It was chosen so that intervals contain six figures of servers on an H200 whose
+ * prefill and decoding were measured alone; of seven figures measured later, five lie in the intervals.
  */
 #define KWHY_LLM_LOAD_RATIO 0.03
 
-/* Adds a row for each interval between readings in the steady window of a load. */
+/* Adds the rows of a load (struct kwhy_llm_power_rows). */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_power_rows_add(struct kwhy_llm_power_rows *rows,
 	const struct kwhy_llm_metered *metered, const struct kwhy_llm_shares *shares,
 	struct kwhy_error *error);
@@ -60,17 +57,19 @@ struct kwhy_llm_power_fit {
 	struct kwhy_llm_coefficient idle_w;
 	struct kwhy_llm_coefficient work_j[KWHY_LLM_WORK_COUNT]; /* J per unit of each kind of work */
 	/*
-	 * J per prompt token with its share of batches, at the run's mean length of prompts, and J per output
-	 * token with its share of steps and its context, at the run's mean concurrency and context. Similar
-	 * loads determine these two figures, although they do not determine the parts of each.
+	 * prefill_j: J per prompt token with its share of batches, at the run's mean length of prompts.
+	 * decode_j: J per output token with its share of steps and its context, at the run's mean concurrency
+	 * and context. Loads that are alike determine these two figures, but not the coefficients of which
+	 * each consists.
 	 */
 	struct kwhy_llm_coefficient prefill_j, decode_j;
 	/*
-	 * Coefficients of the fit. If columns depend on each other, one coefficient includes the other
-	 * coefficients, which are 0.
+	 * Coefficients of the fit, J per unit, which are never NAN. If columns are linearly dependent, one
+	 * coefficient includes others, which are 0.
 	 */
 	double model_idle_w, model_work_j[KWHY_LLM_WORK_COUNT];
-	double amount[KWHY_LLM_WORK_COUNT]; /* work, joules and seconds of all rows */
+	/* amount of each kind of work, and below joules and seconds, summed over all rows */
+	double amount[KWHY_LLM_WORK_COUNT];
 	double joules, seconds;
 	/*
 	 * Covariances of the coefficients of work by two estimates: `alike` assumes equal variances of all
@@ -78,12 +77,15 @@ struct kwhy_llm_power_fit {
 	 */
 	double alike[KWHY_LLM_WORK_COUNT][KWHY_LLM_WORK_COUNT],
 		robust[KWHY_LLM_WORK_COUNT][KWHY_LLM_WORK_COUNT];
-	double by_load[KWHY_LLM_WORK_COUNT][KWHY_LLM_WORK_COUNT]; /* to be added: covariances by the loads'
-								     differences from the model */
-	double inflation, student; /* inflation: factor on `alike` if residuals are correlated; student:
-				      quantile of Student's t for a 90 % interval */
+	/* covariances by the differences of loads from the model, which are added to the other two */
+	double by_load[KWHY_LLM_WORK_COUNT][KWHY_LLM_WORK_COUNT];
+	/*
+	 * inflation: factor on `alike` for the correlation of residuals; student: quantile of Student's t for
+	 * a 90 % interval
+	 */
+	double inflation, student;
 	bool is_free[KWHY_LLM_WORK_COUNT]; /* false: the coefficient is constrained to 0 */
-	double residual_ratio;		   /* standard deviation over the intervals of (residual / power) */
+	double residual_ratio;		   /* standard deviation over the rows of residual / power */
 	size_t rows;
 };
 

@@ -17,8 +17,8 @@ static const char *const common_words[KWHY_LLM_WORDS] = {"river", "stone", "ligh
 	"story"};
 
 /*
- * Index of the drawn word if it has at most `left` tokens, otherwise of the next word that does. At least
- * one word has one token.
+ * Index of the first word, from `drawn` on and around, that has at most `left` tokens. At least one word has
+ * one token.
  */
 static size_t fitting_word(const size_t costs[KWHY_LLM_WORDS], size_t drawn, uint64_t left)
 {
@@ -28,7 +28,10 @@ static size_t fitting_word(const size_t costs[KWHY_LLM_WORDS], size_t drawn, uin
 	return drawn;
 }
 
-/* Adds common words: `count` words or, with `costs`, words with `count` tokens in total. */
+/*
+ * Adds common words, drawn from the random state `state`: `count` words or, with `costs` (tokens of each
+ * word), words with `count` tokens in all.
+ */
 static void add_words(
 	struct kwhy_text *out, uint64_t state, uint64_t count, const struct kwhy_llm_word_costs *costs)
 {
@@ -91,7 +94,10 @@ static uint64_t state_of(const struct kwhy_llm_question *question, uint64_t numb
 	return question->seed ^ (number * PER_NUMBER) ^ (turn * PER_TURN);
 }
 
-/* Draws the lengths of a made-up turn: words of the prompt and limit of the answer's tokens. */
+/*
+ * Draws the lengths of a made-up turn from the question's distributions: words (or tokens) of the prompt, and
+ * largest number of tokens of the answer.
+ */
 static void draw(const struct kwhy_llm_question *question, uint64_t number, size_t turn, uint64_t *out_words,
 	uint64_t *out_tokens)
 {
@@ -102,7 +108,10 @@ static void draw(const struct kwhy_llm_question *question, uint64_t number, size
 	*out_tokens = kwhy_llm_length_draw(&question->max_tokens, &random);
 }
 
-/* Makes up the prompt of a log's request: first its blocks, then words that only this request has. */
+/*
+ * Makes up the prompt of a log's request of dialog->words words (or tokens): first its blocks, which are the
+ * same in all requests with these ids, then words that only this request has.
+ */
 static void make_up_logged(const struct kwhy_llm_question *question, const struct kwhy_llm_dialog *dialog,
 	uint64_t number, struct kwhy_text *out)
 {
@@ -117,7 +126,10 @@ static void make_up_logged(const struct kwhy_llm_question *question, const struc
 	add_words(out, state_of(question, number, 0), left, question->costs);
 }
 
-/* Collects the messages of a request in the form that its endpoint takes. */
+/*
+ * Collects the messages of a request in the form that its endpoint takes: as a JSON array for chats, as one
+ * text for completions.
+ */
 struct writer {
 	json_t *messages;	 /* for the endpoint for chats; NULL: the endpoint is that for completions */
 	struct kwhy_text prompt; /* for the endpoint for completions */
