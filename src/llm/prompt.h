@@ -12,13 +12,25 @@ enum kwhy_llm_endpoint { KWHY_LLM_CHAT, KWHY_LLM_COMPLETIONS };
 struct kwhy_llm_question {
 	enum kwhy_llm_endpoint endpoint;
 	const char *model;
-	const struct kwhy_llm_dialog *dialogs; /* used one after another, and again from the first dialog
-						  after the last one; NULL: prompts are made up */
+	/*
+	 * dialogs of a file: conversation number n uses dialog n modulo dialog_count; NULL: prompts are made
+	 * up
+	 */
+	const struct kwhy_llm_dialog *dialogs;
 	size_t dialog_count;
-	struct kwhy_llm_length words;	   /* number of words of each made-up message of the user */
-	struct kwhy_llm_length max_tokens; /* limit of an answer's tokens if the dialog states none */
-	uint64_t shared_words; /* number of words at the beginning that all made-up prompts share */
-	size_t turns;	       /* number of turns of a made-up conversation; 0 counts as 1 */
+	/*
+	 * distribution of the number of words of each made-up message of the user; of tokens if `costs` is
+	 * set
+	 */
+	struct kwhy_llm_length words;
+	/* distribution of the largest number of an answer's tokens, where no dialog states it */
+	struct kwhy_llm_length max_tokens;
+	/*
+	 * number of words (tokens if `costs` is set) with which all made-up conversations begin, the same in
+	 * each
+	 */
+	uint64_t shared_words;
+	size_t turns; /* number of turns of a made-up conversation; 0 counts as 1 */
 	uint64_t seed;
 	/* Request answers of exactly max_tokens tokens. This is an extension of vLLM and other servers. */
 	bool ignore_eos;
@@ -31,7 +43,7 @@ struct kwhy_llm_question {
 						    tokens; NULL: the lengths are in words */
 };
 
-/* Number of tokens of each word of which prompts are made up. */
+/* Number of different words of which prompts are made up, and the tokens of each. */
 enum { KWHY_LLM_WORDS = 16 };
 struct kwhy_llm_word_costs {
 	size_t first[KWHY_LLM_WORDS], next[KWHY_LLM_WORDS]; /* first: of the word at the start of a text;
@@ -39,19 +51,20 @@ struct kwhy_llm_word_costs {
 };
 
 /*
- * Counts the tokens of these words. KWHY_E_INPUT: no word has only one token, so some lengths cannot be
- * made.
+ * Counts the tokens of the words of which prompts are made up. KWHY_E_INPUT: no word has a single token at
+ * the start of a text, or none after a space, so not every length can be made.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_word_costs_of(
 	struct kwhy_llm_tokenizer *tokenizer, struct kwhy_llm_word_costs *out, struct kwhy_error *error);
 
-/* Number of turns of dialog number `number`. Each turn is one request. */
+/* Number of turns of conversation `number`, each of which is one request; at least 1. */
 size_t kwhy_llm_turns(const struct kwhy_llm_question *question, uint64_t number);
 
 /*
- * Makes the JSON body of the request for turn `turn` of a dialog. It contains the earlier turns, with
- * answers from the file or made-up ones. The caller frees it. Made-up prompts differ after the words that
- * they share, so that the server can use its prefix cache for the shared words only.
+ * Makes the JSON body of the request for turn `turn` (from 0) of conversation `number`. It contains the
+ * earlier turns with answers from the file or made-up ones, not those of the server. The caller frees *out.
+ * Made-up prompts differ after the words that they share (shared_words), so that the server can use its
+ * prefix cache for these only. KWHY_E_INPUT: a text is not UTF-8, or memory ran out.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_body(const struct kwhy_llm_question *question, uint64_t number,
 	size_t turn, char **out, struct kwhy_error *error);

@@ -12,14 +12,19 @@
 struct kwhy_llm_load {
 	bool is_closed;
 	struct kwhy_llm_arrival_plan arrivals; /* times at which requests are due; unused in a closed loop */
-	uint32_t concurrency; /* number of concurrent requests; with given times it is their upper limit */
-	/* time in which requests are sent; requests that are pending at its end may complete */
+	/* closed loop: number of requests that are always pending; otherwise the largest number */
+	uint32_t concurrency;
+	/*
+	 * time in which requests are sent, ns; requests that are pending at its end may complete, for at most
+	 * stall_ns more
+	 */
 	int64_t duration_ns;
 	/*
-	 * length of the time at the start, and of the time at the end, that is not part of the steady window
+	 * length in ns of each of two parts of duration_ns, one at its start and one at its end, that are
+	 * outside of the steady window
 	 */
 	int64_t ramp_ns;
-	int64_t stall_ns; /* longest wait for the next byte of an answer */
+	int64_t stall_ns; /* longest time without a byte of an answer, ns; then the request has stalled */
 };
 
 /* What happened to one request. Times are on CLOCK_MONOTONIC; 0: the event did not happen. */
@@ -28,7 +33,7 @@ struct kwhy_llm_record {
 	int64_t due_ns, sent_ns, end_ns;
 	enum kwhy_llm_outcome outcome;
 	int http_status; /* HTTP status of the response; 0: there was no response */
-	/* as in struct kwhy_llm_answer */
+	/* see struct kwhy_llm_answer; -1: unknown */
 	int64_t prompt_tokens, cached_tokens, completion_tokens;
 	bool is_counted; /* completion_tokens were counted by a tokenizer, because the server does not state
 			    them */

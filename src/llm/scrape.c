@@ -91,7 +91,7 @@ static bool read_sample(const char *line, struct sample *out)
 	return end > at + 1 && out->name[0] && (!*end || *end == ' ' || *end == '\n' || *end == '\r');
 }
 
-/* Finds a device by name or adds it; NULL: there are too many devices. */
+/* Finds a device by name or adds it; NULL: there are too many devices, or the name is too long. */
 static struct kwhy_llm_scrape_device *device_of(struct kwhy_llm_scrape *scrape, const char *name)
 {
 	struct kwhy_llm_scrape_device *device;

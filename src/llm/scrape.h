@@ -14,12 +14,13 @@ enum { KWHY_LLM_SCRAPE_DEVICES = 64, KWHY_LLM_SCRAPE_NAME_BYTES = 24 };
 struct kwhy_llm_scrape_device {
 	/* value of the label `device`, such as "0", or "0:1" for MIG instance 1 of device 0 */
 	char name[KWHY_LLM_SCRAPE_NAME_BYTES];
-	double joules; /* value of the device's energy counter; NAN: not reported yet */
+	double joules; /* value of kwhy serve's energy counter of the device, J; NAN: not reported yet */
 	bool lost;     /* whether the device no longer responds */
 	/*
-	 * Age in seconds of the newest reading that `joules` includes; NAN: not reported. lag_s: of a power
-	 * meter or, without one, of the energy counter. Between reads of the counter the joules follow the
-	 * power, so a younger reading of the counter may not be in them yet. least_lag_s: of any of them.
+	 * Ages in seconds of the newest readings of the device's meters; NAN: not reported. lag_s: that of a
+	 * power meter or, without one, of the energy counter; `joules` includes all that was drawn until
+	 * then, as kwhy serve continues the counter by the power. least_lag_s: the least age of any of these
+	 * meters; `joules` includes nothing later.
 	 */
 	double lag_s, least_lag_s;
 	bool is_lag_of_power;
@@ -32,11 +33,16 @@ struct kwhy_llm_scrape {
 	size_t device_count;
 };
 
-/* Parses the text of a response, in either exposition format. Invalid lines are skipped. */
+/*
+ * Parses the text of a response, in either exposition format. Invalid lines are skipped. KWHY_E_INPUT: more
+ * than KWHY_LLM_SCRAPE_DEVICES devices, or one whose name is too long.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_scrape_read(
 	const char *text, struct kwhy_llm_scrape *out, struct kwhy_error *error);
 
-/* Finds a device by the value of its label `device`. NULL: the response does not have it. */
+/*
+ * Finds a device by the value of its label `device`. NULL: the response does not have it, or no energy of it.
+ */
 const struct kwhy_llm_scrape_device *kwhy_llm_scrape_find(
 	const struct kwhy_llm_scrape *scrape, const char *name);
 

@@ -20,18 +20,18 @@ struct kwhy_llm_meters {
 };
 
 /*
- * Starts reading, and waits for the first response with energies. KWHY_E_IO: no response came. KWHY_E_INPUT:
- * the response has no energy of a GPU. KWHY_E_USAGE: the URL is invalid. KWHY_E_UNSUPPORTED: libcurl is
- * missing.
+ * Starts reading, and waits for the first response with energies. KWHY_E_IO: no response with HTTP status
+ * 200. KWHY_E_INPUT: the response is not that of kwhy serve, or it had no energy of a GPU for five seconds.
+ * KWHY_E_USAGE: the URL or the selection of devices is invalid. KWHY_E_UNSUPPORTED: libcurl is missing.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_scraper_open(
 	const struct kwhy_llm_meters *meters, struct kwhy_llm_scraper **out, struct kwhy_error *error);
 void kwhy_llm_scraper_close(struct kwhy_llm_scraper *scraper);
 
 /*
- * Gets the energy of a window. It waits until a reading covers the window, at most until ten seconds after
- * its end. Windows must be requested in the order of their times. KWHY_E_INPUT or KWHY_E_IO: the energy is
- * unknown; the message says why.
+ * Gets the energy of a window. Waits until a scrape is certainly from after the window's end, at most until
+ * ten seconds after it. Windows must be requested in the order of their times. KWHY_E_INPUT or KWHY_E_IO: the
+ * energy is unknown; the message says why.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_scraper_window(struct kwhy_llm_scraper *scraper, int64_t start_ns,
 	int64_t end_ns, struct kwhy_llm_track_energy *out, struct kwhy_error *error);

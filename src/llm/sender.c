@@ -26,8 +26,8 @@
 #define EVENTS 256
 /*
  * Largest number of requests that are sent before the loop looks for answers again. After a pause many
- * requests are due at once. Slots whose requests were answered in the meantime have open connections, and
- * opening a new connection takes several times as long.
+ * requests are due at once; answers that arrived meanwhile free slots with open connections, which these
+ * requests can then use, and opening a new connection takes several times as long.
  */
 #define SENDS 32
 #define BUFFER_BYTES 8192L /* size of the buffer for a request's response; libcurl's default is 16 KiB */
@@ -44,9 +44,10 @@ struct slot {
 	struct kwhy_llm_record record;
 	uint64_t number; /* number of the dialog */
 	size_t turn;
-	int64_t last_ns;   /* time at which the last byte arrived; before the first byte: time at which the
-			      request was sent */
-	int64_t rested_ns; /* in a closed loop: time from which the slot may be used again */
+	int64_t last_ns; /* time at which the last byte arrived; before the first byte: time at which the
+			    request was sent */
+	/* after a failure in a closed loop: time from which the slot may be used again */
+	int64_t rested_ns;
 };
 
 struct shard {
@@ -133,7 +134,8 @@ static int set_timer(CURLM *multi, long timeout_ms, void *context)
 }
 
 /*
- * Receives bytes of a response's body. The body of an error response is dropped, since it is not an answer.
+ * libcurl's write function: passes bytes of a response's body to the slot's answer, and ends the request by
+ * returning 0 if no more are needed. The body of an error response (HTTP status 400 or above) is dropped.
  */
 static size_t take_bytes(char *bytes, size_t size, size_t count, void *context)
 {
@@ -201,7 +203,10 @@ static enum kwhy_status send_first_turn(struct sender *sender, int64_t due_ns, s
 	return send_request(sender, slot, due_ns, error);
 }
 
-/* Decides what a slot does after its request has ended. */
+/*
+ * Puts a slot whose request has ended into a queue: `ongoing` if its conversation has another turn, `resting`
+ * after a failure in a closed loop, otherwise `free`.
+ */
 static void release(struct sender *sender, struct slot *slot)
 {
 	bool is_done = slot->record.outcome == KWHY_LLM_DONE;
@@ -217,7 +222,7 @@ static void release(struct sender *sender, struct slot *slot)
 	}
 }
 
-/* Ends the request in a slot and adds its record to the run. */
+/* Ends the request in a slot, counts tokens of a complete answer that the server did not, and records it. */
 static enum kwhy_status finish(
 	struct sender *sender, struct slot *slot, enum kwhy_llm_outcome outcome, struct kwhy_error *error)
 {
@@ -297,7 +302,10 @@ static enum kwhy_status give_up_on_some(struct sender *sender, int64_t now_ns, s
 	return status;
 }
 
-/* Whether a request is due and a slot is free to send it. */
+/*
+ * Whether the first request of a new conversation is due and a slot is free for it. In a closed loop one is
+ * always due until stop_ns.
+ */
 static bool is_due(const struct sender *sender, int64_t now_ns)
 {
 	if (!sender->free.count)
@@ -307,7 +315,10 @@ static bool is_due(const struct sender *sender, int64_t now_ns)
 	return now_ns < sender->stop_ns;
 }
 
-/* Sends the requests that are due, while slots are free. */
+/*
+ * Sends the next turns of ongoing conversations, unless the load has ended, and then at most SENDS first
+ * requests that are due, while slots are free.
+ */
 static enum kwhy_status send_due(struct sender *sender, struct kwhy_error *error)
 {
 	int64_t now_ns = kwhy_clock_mono_ns();
@@ -416,7 +427,7 @@ static bool is_over(const struct sender *sender, int64_t now_ns)
 	return !sender->busy && (all_sent || now_ns - sender->stop_ns > sender->load->stall_ns);
 }
 
-/* Adds records of the requests for which no slot became free before the end of the load. */
+/* Adds a record (KWHY_LLM_CUT) of each request that was due before the load's end but was not sent. */
 static enum kwhy_status record_unsent(struct sender *sender, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;

@@ -87,8 +87,8 @@ static void add_counts(struct kwhy_llm_summary *summary, const struct kwhy_llm_p
 }
 
 /*
- * Adds the part of a request that lies inside the steady window. An answer without pieces counts at its
- * end.
+ * Adds to the amounts in the steady window the share of a request whose tokens arrived in it; an answer
+ * without pieces counts wholly at its end. Requests that were not answered in full add only tokens.
  */
 static void add_work(
 	const struct kwhy_llm_run *run, struct kwhy_llm_summary *summary, const struct kwhy_llm_pace *pace)

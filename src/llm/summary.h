@@ -36,7 +36,7 @@ struct kwhy_llm_summary {
 	struct kwhy_llm_distribution gap_s;
 	struct kwhy_llm_distribution
 		answer_s; /* from the time at which a request was due to the end of its answer */
-	double late_s;	  /* longest delay from the time at which a request was due to its sending */
+	double late_s;	  /* longest delay, s, from the time at which a request was due to its sending */
 	/*
 	 * Among the requests that were answered in full: number of those without usage from the server, and
 	 * number of those with fewer tokens than pieces of text.
@@ -55,9 +55,10 @@ struct kwhy_llm_summary {
 	double tokens, prompt_tokens, cached_tokens, answers;
 	/* number of requests that were due in the window, were answered in full and kept all limits */
 	size_t good;
-	size_t sent;	  /* number of requests that were sent in the window */
-	double cpu_cores; /* mean number of processors that this process used during the load */
-	/* tokens and pieces of those requests for which the server reported usage */
+	size_t sent; /* number of requests that were sent in the window */
+	/* processor time that this process used during the load, divided by its duration */
+	double cpu_cores;
+	/* tokens and pieces of those requests answered in full for which the server stated usage */
 	uint64_t usage_tokens, usage_pieces;
 };
 

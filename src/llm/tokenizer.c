@@ -16,8 +16,8 @@
 #define GPT2_WORDS "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
 
 /*
- * Cases in which a space (or U+2581) is added before a text. The text after a special token counts as a text
- * of its own.
+ * When a space (or U+2581) is added before a text, or before the text after a special token: never; unless it
+ * begins with a space; the same, but only at the start of the whole text; always.
  */
 enum prefix { PREFIX_NEVER, PREFIX_IF_MISSING, PREFIX_IF_MISSING_AT_START, PREFIX_ALWAYS };
 
@@ -59,7 +59,10 @@ static const char *type_of(const json_t *object)
 typedef enum kwhy_status part_reader(
 	struct kwhy_llm_tokenizer *tokenizer, const json_t *part, struct kwhy_error *error);
 
-/* Reads a part, or each element of `list` if the part is a Sequence. */
+/*
+ * Calls `reader` for a normalizer or pre-tokenizer of the file or, if it is a Sequence, for each element of
+ * its member `list`. Does nothing for NULL and JSON null.
+ */
 static enum kwhy_status read_parts(struct kwhy_llm_tokenizer *tokenizer, const json_t *part, const char *list,
 	part_reader *reader, struct kwhy_error *error)
 {
@@ -208,7 +211,7 @@ static enum kwhy_status read_root(
 		status = read_specials(tokenizer, json_object_get(root, "added_tokens"), error);
 	if (!status)
 		status = read_model(tokenizer, json_object_get(root, "model"), error);
-	/* words end before U+2581, unless a token contains U+2581 after other text */
+	/* a text can be split before each U+2581, unless a token contains U+2581 after other text */
 	if (!status && tokenizer->blanks && !kwhy_bpe_crosses(&tokenizer->bpe, BLANK))
 		status = kwhy_word_split_add(&tokenizer->split, BLANK "*[^" BLANK "]+|" BLANK "+", error);
 	return status;
@@ -283,7 +286,10 @@ static bool gets_prefix(const struct taker *taker, const char *text)
 	return *text != ' ' && (prefix == PREFIX_IF_MISSING || text == taker->start);
 }
 
-/* Tokenizes the text between two special tokens. */
+/*
+ * Passes on the tokens of a text without special tokens: adds the prefix, replaces spaces, splits it into
+ * words and tokenizes each.
+ */
 static enum kwhy_status take_text(
 	const struct taker *taker, const char *text, size_t length, struct kwhy_error *error)
 {

@@ -27,7 +27,10 @@ void kwhy_llm_tokenizer_close(struct kwhy_llm_tokenizer *tokenizer);
 /* Receives the id of each token, in the order of the text. */
 typedef void kwhy_llm_take_token(void *context, uint32_t number);
 
-/* Passes the tokens of a text to `take`. KWHY_E_INPUT: the text is not UTF-8. */
+/*
+ * Passes the tokens of a text to `take`. KWHY_E_INPUT: the text is not UTF-8, or an expression of the
+ * tokenizer fails on it.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_tokenize(struct kwhy_llm_tokenizer *tokenizer, const char *text,
 	size_t length, kwhy_llm_take_token *take, void *context, struct kwhy_error *error);
 

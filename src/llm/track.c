@@ -83,7 +83,10 @@ static enum kwhy_status reserve(struct kwhy_llm_track *track, struct kwhy_error 
 	return KWHY_OK;
 }
 
-/* Sums the joules of all devices in a point. KWHY_E_INPUT: a device is missing or lost. */
+/*
+ * Sums the joules of all selected devices in a point, with the earliest and the latest moment that the ages
+ * of their readings allow. KWHY_E_INPUT: a device is missing or lost.
+ */
 static enum kwhy_status sum_devices(const struct kwhy_llm_track *track, const struct kwhy_llm_scrape *scrape,
 	int64_t sent_ns, int64_t got_ns, struct kwhy_llm_track_point *out, struct kwhy_error *error)
 {
@@ -166,8 +169,8 @@ bool kwhy_llm_track_reaches(const struct kwhy_llm_track *track, int64_t mono_ns)
 }
 
 /*
- * An estimate of the sum of the counters at a moment, with bounds. low_j is NAN if no scrape is certainly
- * before that moment, high_j if none is certainly after it.
+ * An estimate of the sum of the counters at a moment, J, with bounds. low_j is NAN if no scrape is certainly
+ * before that moment, high_j if none is certainly after it, joules in both cases.
  */
 struct level {
 	double low_j, high_j, joules;

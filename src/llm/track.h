@@ -47,9 +47,9 @@ struct kwhy_llm_track_energy {
 };
 
 /*
- * Selects devices by their labels, as in "0,2". NULL: all devices except MIG instances, whose energy is
- * part of their GPU's. KWHY_E_USAGE: the scrape has no energy of a selected device. End with
- * kwhy_llm_track_done().
+ * Selects devices by their labels, as in "0,2". NULL: all devices that are not lost, except MIG instances,
+ * whose energy is part of their GPU's. KWHY_E_USAGE: the list is malformed, names a device twice, or names
+ * one without energy in the scrape. KWHY_E_INPUT: no device has an energy. End with kwhy_llm_track_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_track_begin(struct kwhy_llm_track *track,
 	const struct kwhy_llm_scrape *scrape, const char *devices, struct kwhy_error *error);
@@ -57,7 +57,8 @@ void kwhy_llm_track_done(struct kwhy_llm_track *track);
 
 /*
  * Adds a scrape, whose request was sent at sent_ns and answered at got_ns. KWHY_E_INPUT: a device is missing
- * or lost, so nothing is added; or a counter fell or was restarted, so earlier points are dropped.
+ * or lost, so nothing is added; or a counter fell or kwhy serve was restarted, so earlier points are dropped
+ * and only this one is kept.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_track_add(struct kwhy_llm_track *track,
 	const struct kwhy_llm_scrape *scrape, int64_t sent_ns, int64_t got_ns, struct kwhy_error *error);

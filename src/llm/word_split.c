@@ -78,7 +78,10 @@ enum kwhy_status kwhy_word_split_add(
 	return KWHY_OK;
 }
 
-/* Splits a part by the expressions from index `at` on. */
+/*
+ * Splits a part by the expressions from index `at` on, each applied to the parts of the one before, and
+ * passes the parts to `take`.
+ */
 static enum kwhy_status split_part(const struct kwhy_word_split *split, size_t at, const char *text,
 	size_t length, kwhy_word_take *take, void *context, struct kwhy_error *error)
 {
@@ -101,8 +104,8 @@ static enum kwhy_status split_part(const struct kwhy_word_split *split, size_t a
 		size_t start = found >= 0 ? ends[0] : length, end = found >= 0 ? ends[1] : length;
 
 		/*
-		 * in old versions of PCRE2, an expression can set the start of a match before `from` or after
-		 * the match's end
+		 * refuses matches that start before `from` or end before they start, which old versions of
+		 * PCRE2 return for some expressions, because the loop would not end
 		 */
 		if (found < NO_MATCH || start < from || end <= from || end < start)
 			return kwhy_fail(error, KWHY_E_INPUT,

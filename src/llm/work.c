@@ -7,17 +7,20 @@
 #include <stdlib.h>
 
 /*
- * In ns: first pieces that arrive within this time are counted as those of prompts that were processed
- * together.
+ * Prompts whose first pieces arrive at most this many ns before or after one another count as processed in
+ * one batch.
  */
 #define TOGETHER_NS 2000000
 
 struct spreader {
 	const struct kwhy_llm_metered *metered;
 	struct kwhy_llm_shares *shares;
-	size_t opened;		     /* index of the first share of the request that is being spread */
-	int64_t *first_ns, *last_ns; /* times of the first pieces, and times of the last pieces, of all
-					answers; both sorted */
+	size_t opened; /* index of the first share of the request that is being spread */
+	/*
+	 * [answers] arrival times of the first and of the last pieces of all answers; each array is sorted by
+	 * itself
+	 */
+	int64_t *first_ns, *last_ns;
 	size_t answers;
 	double mean_prompt;
 	bool failed; /* memory was exhausted */
@@ -83,7 +86,8 @@ static struct kwhy_llm_share *share_in(struct spreader *spreader, size_t interva
 
 /*
  * Divides work, which was done at a constant rate from start_ns to end_ns, among the intervals between
- * readings.
+ * readings. Work outside of the readings is left out; if start_ns equals end_ns, all of it goes to the
+ * interval that contains this time.
  */
 static void spread(struct spreader *spreader, size_t request, int64_t start_ns, int64_t end_ns,
 	const double work[KWHY_LLM_WORK_COUNT])
@@ -134,7 +138,7 @@ static void spread_prompt(struct spreader *spreader, size_t request)
 	spread(spreader, request, start_ns, first_ns, work);
 }
 
-/* Number of answers that are being generated at a time. */
+/* Number of answers that began before at_ns and did not end before it; at least 1. */
 static double under_way(const struct spreader *spreader, int64_t at_ns)
 {
 	size_t begun = count_before(spreader->first_ns, spreader->answers, at_ns);
@@ -203,7 +207,7 @@ static enum kwhy_status check(const struct kwhy_llm_metered *metered, struct kwh
 	return KWHY_OK;
 }
 
-/* Collects the times of all answers, and computes the mean length of a prompt. */
+/* Fills first_ns and last_ns, and computes the mean number of tokens of the prompts for which it is known. */
 static enum kwhy_status survey(struct spreader *spreader, struct kwhy_error *error)
 {
 	const struct kwhy_llm_metered *metered = spreader->metered;

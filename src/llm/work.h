@@ -73,7 +73,7 @@ struct kwhy_llm_shares {
 
 /*
  * Computes the shares. Work outside the readings is left out. KWHY_E_INPUT: there are fewer than two
- * readings, or they fall.
+ * readings, their energy falls, or their times do not grow.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_shares_make(
 	const struct kwhy_llm_metered *metered, struct kwhy_llm_shares *out, struct kwhy_error *error);

@@ -22,8 +22,8 @@ struct kwhy_accounts;
 enum { KWHY_OWNERS_MAX_DEFAULT = 200, KWHY_OWNERS_MAX_LIMIT = 10000 };
 
 /*
- * Sums for scrapes over months, in J and s. `unsure_j` is half of the sum of the widths of the energies'
- * intervals.
+ * Sums for scrapes, in J and s, which do not overflow over months. `unsure_j` is half of the sum of the
+ * widths of the energies' intervals.
  */
 struct kwhy_owner_shown {
 	double energy_j, unsure_j, idle_j, held_s, busy_s;
@@ -32,9 +32,13 @@ struct kwhy_owner_shown {
 
 /* Energy of one owner by one meter. */
 struct kwhy_owner_account {
-	uint32_t meter;		       /* id of the meter, chosen by the caller */
-	struct kwhy_owner_shown shown; /* sums since the owner got its labels; they never fall */
-	struct kwhy_share pending;     /* energy and times that were not stored yet */
+	uint32_t meter; /* id of the meter, chosen by the caller */
+	/*
+	 * sums since the owner got its labels; in the row of KWHY_OWNER_OTHER, those of owners without
+	 * labels; they never fall
+	 */
+	struct kwhy_owner_shown shown;
+	struct kwhy_share pending; /* energy and times that were not stored yet */
 	bool has_pending;
 	struct kwhy_bounds bounds;
 	/*
@@ -42,7 +46,7 @@ struct kwhy_owner_account {
 	 * it
 	 */
 	struct kwhy_watts_known power, stored_power;
-	bool is_power_new; /* `power` is not that of the file */
+	bool is_power_new; /* `power` has changed since it was stored */
 	bool is_looked_up; /* the file was asked for the power */
 };
 
@@ -62,8 +66,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_accounts_new(
 void kwhy_accounts_free(struct kwhy_accounts *accounts);
 
 /*
- * Gets the index of an owner's row, and adds a row if there is none. The index is valid until
- * kwhy_accounts_forget() frees the row.
+ * Gets the index of an owner's row, and adds a row if there is none; its used_ns becomes now_ns. The index is
+ * valid until kwhy_accounts_forget() frees the row.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_accounts_find(struct kwhy_accounts *accounts,
 	const struct kwhy_owner *owner, int64_t now_ns, uint32_t *out_row, struct kwhy_error *error);
@@ -78,8 +82,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_accounts_add(struct kwhy_accounts *accounts,
 	const struct kwhy_share *share, struct kwhy_error *error);
 
 /*
- * Frees the rows of owners that last used something before `before_ns` and have nothing left to store.
- * Their labels become free for other owners.
+ * Frees the rows of owners of programs that last used something before `before_ns` and have nothing left to
+ * store; rows of idle, unwatched and other energy stay. Their labels become free for other owners.
  */
 void kwhy_accounts_forget(struct kwhy_accounts *accounts, int64_t before_ns);
 

@@ -39,9 +39,9 @@ bool kwhy_allocation_is_of(const struct kwhy_allocation *allocation, const struc
 bool kwhy_allocation_is_pod(const struct kwhy_owner *a, const struct kwhy_owner *b);
 
 /*
- * Names a pod of which only the uid is known, if all allocations of the device are to one pod: sets its
- * name and namespace and, if only one of its containers has the device, the container. False: the owner is
- * unchanged.
+ * Names a pod of which only the uid is known (owner->space is empty), if all allocations of the device are to
+ * one pod: sets its name and namespace and, if only one of its containers has the device, the container.
+ * False: the owner is unchanged.
  */
 bool kwhy_allocations_name(const struct kwhy_allocations *allocations,
 	const struct kwhy_sensor_device *device, struct kwhy_owner *owner);

@@ -11,7 +11,10 @@ static double width_of(struct kwhy_bounds *bounds, const struct kwhy_bounds_erro
 	const double before = errors->is_repeated ? bounds->sample_energy_nj : 0;
 	const double now = before + errors->device_nj;
 
-	/* Errors of one sample add up as long as it is used. */
+	/*
+	 * Windows that use one sample share its error, so the variance for these windows is that of the sum
+	 * of their energies.
+	 */
 	bounds->sample_nj2 += (now * now - before * before) * errors->sample_sd * errors->sample_sd;
 	bounds->sample_energy_nj = now;
 	bounds->model_nj += Z90 * errors->model_sd * errors->device_nj;

@@ -5,10 +5,11 @@
 #include "owners/share.h"
 
 /*
- * The 90 % interval of all that an owner got of a device, as a sum of the windows' bounds. Errors of the
- * model add up from window to window, errors of the samples add up in squares. So the bounds of one window
- * are set such that those of the sum are right. They are never wider than the sums of the hard bounds, and
- * neither bound ever falls. Pure. All zero at first.
+ * The 90 % interval of the energy that an owner got of a device in all windows. Errors of the power model are
+ * taken to be the same in all windows, so they add up; errors of different samples are independent, so their
+ * variances add. kwhy_bounds_add() sets the bounds of each window's share such that the sums of the bounds
+ * are the ends of the interval of the sum. The interval is never wider than the sums of the hard bounds, and
+ * neither end ever falls. Pure. All zero at first.
  */
 struct kwhy_bounds {
 	/*
@@ -16,15 +17,15 @@ struct kwhy_bounds {
 	 * the samples
 	 */
 	double model_nj, sample_nj2;
-	double sample_energy_nj; /* energy of the device since the last new sample */
+	double sample_energy_nj; /* energy of the device in the windows since the last new sample */
 	/* distances of the lower and the upper bound so far from the sum so far */
 	double low_gap_nj, high_gap_nj;
 	double hard_low_nj, hard_high_nj; /* sums of the hard bounds */
 };
 
-/* Errors of one share of a window's energy, as standard deviations of the share. */
+/* Errors of an owner's share (0 to 1) of a window's energy, as standard deviations. */
 struct kwhy_bounds_errors {
-	double device_nj; /* the window's energy */
+	double device_nj; /* energy of the device in the window, nJ */
 	double model_sd, sample_sd;
 	bool is_repeated; /* the window has no new sample */
 };

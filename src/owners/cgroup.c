@@ -269,7 +269,7 @@ static bool read_line(struct kwhy_span line, struct kwhy_span *controllers, stru
 	return true;
 }
 
-/* Whether `name` is at the start of one of the controllers, which are separated by commas. */
+/* Whether one of the controllers, which are separated by commas, begins with `name`. */
 static bool has_controller(struct kwhy_span controllers, const char *name)
 {
 	const char *found = memmem(controllers.bytes, controllers.length, name, strlen(name));
@@ -278,8 +278,8 @@ static bool has_controller(struct kwhy_span controllers, const char *name)
 }
 
 /*
- * Whether `a` states the owner more precisely. The kinds in enum kwhy_owner_kind are sorted for that: the
- * first one states most.
+ * Whether `a` states the owner more precisely than `b`: its kind comes earlier in enum kwhy_owner_kind, which
+ * is sorted for that, or the kinds are equal and `b` has no part.
  */
 static bool is_better(const struct kwhy_cgroup *a, const struct kwhy_cgroup *b)
 {

@@ -11,11 +11,17 @@
 
 enum {
 	MAPPED_MAX = 32,
-	INSTANCES_MAX = 8 /* up to Blackwell there are 7 */,
+	INSTANCES_MAX = 8 /* instances of a device whose mapping files are read; GPUs up to Blackwell have at
+			     most 7 */
+	,
 	OTHER_DEVICE_PART = 1,
 	USES_MAX_US = 2000000
 };
-/* The driver makes samples about once a second or more often, but none of a process that used nothing. */
+/*
+ * In us: samples that were used less than this ago still hold if the driver has no newer ones. After a longer
+ * time a lack of samples means that no process used the device, because the driver makes samples at least
+ * about once a second, but none of a process that used nothing.
+ */
 enum { USES_REPEAT_US = 900000 };
 /*
  * In ns: after this time the start of a known process is compared again, because its number may belong to
@@ -81,8 +87,8 @@ static bool is_unnamed(const struct kwhy_owner *owner)
 }
 
 /*
- * Finds the owner of a process again. If the kubelet's log files do not name its pod, the allocations of
- * the device may.
+ * Finds the owner of a process, for the first time or again, and the owner's row. If the kubelet's log files
+ * do not name its pod, the allocations of the device may.
  */
 static enum kwhy_status look_up(struct kwhy_holder_finder *finder, struct process *process, uint32_t device,
 	int64_t now_ns, struct kwhy_error *error)
@@ -101,7 +107,10 @@ static enum kwhy_status look_up(struct kwhy_holder_finder *finder, struct proces
 		finder->request.accounts, &process->owned.owner, now_ns, &process->row, error);
 }
 
-/* Whether the owner that was found earlier is still valid for the process. */
+/*
+ * Whether the owner that was found earlier still holds. It does not if the number belongs to another process
+ * by now (checked every CHECK_NS), or if it is a pod without a name and the allocations have changed.
+ */
 static bool is_known(struct kwhy_holder_finder *finder, struct process *process, int64_t now_ns)
 {
 	const struct kwhy_allocations *allocations = finder->request.allocations;
@@ -210,8 +219,8 @@ static void name_user(struct kwhy_holder_finder *finder, struct kwhy_owner *owne
 }
 
 /*
- * Adds the jobs to which the device with these numbers is allocated, unless they have a process on it and are
- * in the list already.
+ * Adds the jobs to which the mapping folder says that the device with this index (and MIG instance; -1: the
+ * whole device) is allocated, unless they are in the list already because they have a process on it.
  */
 static enum kwhy_status add_mapped(struct kwhy_holder_finder *finder, int32_t index, int32_t mig_index,
 	int64_t now_ns, struct kwhy_holders *out, struct kwhy_error *error)
@@ -303,8 +312,8 @@ static enum kwhy_division division_of(const struct kwhy_sensor_device *device)
 }
 
 /*
- * Adds the holders of one device or MIG instance. Its number of multiprocessors is added to the part of
- * each holder.
+ * Adds the holders of one device or MIG instance. Its number of multiprocessors (1 if unknown) is added to
+ * the part of each holder.
  */
 static enum kwhy_status add_device(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
 	struct kwhy_holders *out, struct kwhy_error *error)
@@ -330,7 +339,10 @@ static enum kwhy_status add_device(struct kwhy_holder_finder *finder, uint32_t d
 	return status;
 }
 
-/* Whether the device is divided into instances that are devices of the list. */
+/*
+ * Whether the device is divided into the MIG instances that it had when the meters were opened, which are
+ * devices of `sensors`, too.
+ */
 static bool is_divided(const struct kwhy_sensors *sensors, uint32_t device)
 {
 	if (division_of(&sensors->devices[device]) != KWHY_DIVISION_KEPT)
@@ -375,7 +387,7 @@ static bool add_use(struct kwhy_holders *holders, uint32_t row, uint32_t percent
 	return false;
 }
 
-/* Gives the holders of `now` the use that they have in `before`. */
+/* Gives the holders of `now` the use that they have in `before`, and 0 to the others. */
 static void repeat_use(const struct kwhy_holders *before, struct kwhy_holders *now)
 {
 	clear_use(now);
@@ -420,7 +432,10 @@ static double instance_use(const struct kwhy_holder_finder *finder, uint32_t ins
 		: (double)permille / 10 * devices[instance].sm_count / all;
 }
 
-/* Adds the use of one MIG instance to its owner. *out_known false: it is unknown, or of several owners. */
+/*
+ * Adds the use of one MIG instance, in whole percent of its device, to its owner in both lists. *out_known
+ * false: it is unknown, or of several owners.
+ */
 static enum kwhy_status add_instance_use(struct kwhy_holder_finder *finder, uint32_t instance, int64_t now_ns,
 	struct kwhy_holders *before, struct kwhy_holders *now, bool *out_known, struct kwhy_error *error)
 {
@@ -470,7 +485,7 @@ enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t de
 
 	if (is_divided(sensors, device))
 		return use_instances(finder, device, now_ns, before, now, out_uses, error);
-	/* older samples are skipped: they do not show the present use */
+	/* samples older than USES_MAX_US are skipped, because they do not show the present use */
 	if (*until_us < now_us - USES_MAX_US)
 		*until_us = now_us - USES_MAX_US;
 	*out_uses = KWHY_USES_NONE;

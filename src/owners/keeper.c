@@ -12,18 +12,24 @@
 #include <unistd.h>
 
 /*
- * Number of searches for holders in each transaction. After kill -9 the owners of at most this number of
- * periods are lost; their energy is then counted as unwatched.
+ * Number of looks (searches for the holders of all devices, one in each period) for each transaction of the
+ * file. After kill -9 the owners of at most this number of periods are lost; their energy is then counted as
+ * unwatched.
  */
 enum { LOOKS_A_TRANSACTION = 5 };
-/* In ns: a period may be shorter by this, but at most by half, so that a call that is late delays no other.
+/*
+ * In ns: a period counts as over this much early, but at most half a period, so that one late call does not
+ * delay the following looks.
  */
 #define EARLY_NS INT64_C(1000000000)
-/* The use of an owner that is alone and whose power is known is asked for at one of this many looks. */
+/*
+ * For an owner that is alone and whose power is known, the driver is asked for the use at only one of this
+ * many looks.
+ */
 enum { ALONE_LOOKS = 10 };
 /*
- * In ns: energy of a longer time, and of more looks, than these is divided among all who held the device
- * meanwhile.
+ * If a device's energy was unknown for longer than MISSED_NS and for more than MISSED_LOOKS looks, it is
+ * divided among all who held the device at one of these looks.
  */
 #define MISSED_NS INT64_C(10000000000)
 enum { MISSED_LOOKS = 3 };
@@ -132,8 +138,8 @@ static enum kwhy_status name_meters(struct kwhy_keeper *keeper, struct kwhy_erro
 }
 
 /*
- * Continues the totals in the file. kwhy_total_advance() then waits for the first reading of a meter's
- * counter.
+ * Loads the totals of the meters from the file; kwhy_total_advance() continues each at the first reading of
+ * its meter's counter.
  */
 static enum kwhy_status load(struct kwhy_keeper *keeper, struct kwhy_error *error)
 {
@@ -309,7 +315,11 @@ static void note_powers(struct watched *watched, const struct kwhy_live_metered 
 	watched->high_w = fmax(watched->high_w, metered->high_w);
 }
 
-/* Whether the driver is to be asked how much each process used the device. */
+/*
+ * Whether to ask the driver how much each process used the device: if several owners hold it now or did at
+ * the last look; and if one owner holds it and it was busy, until that owner's power is known, from then on
+ * at one of ALONE_LOOKS looks.
+ */
 static bool asks_use(struct watched *watched, const struct kwhy_holders *now, int64_t busy_permille)
 {
 	if (now->count > 1 || watched->before.count > 1)
@@ -323,7 +333,10 @@ static bool asks_use(struct watched *watched, const struct kwhy_holders *now, in
 	return true;
 }
 
-/* Divides what a device used since the last look, and learns from it how much power its owners draw. */
+/*
+ * Divides the energy of a device since the last look; if the holders are the same as then, first learns from
+ * it how much power they draw.
+ */
 static enum kwhy_status divide_window(struct kwhy_keeper *keeper, size_t meter,
 	struct kwhy_share_window *window, const struct kwhy_sharing_look *look,
 	const struct kwhy_holders *now, struct kwhy_error *error)
@@ -346,7 +359,10 @@ static bool has_missed(const struct watched *watched)
 		watched->window.end_ns - watched->window.start_ns > MISSED_NS;
 }
 
-/* Divides the energy of a time in which the meters were refused. Nobody knows when how much was used. */
+/*
+ * Divides the energy of a time in which the meters were refused among all who held the device at a look in
+ * it, since it is unknown when the energy was used.
+ */
 static enum kwhy_status divide_missed(
 	struct kwhy_keeper *keeper, size_t meter, struct kwhy_share_window *window, struct kwhy_error *error)
 {
@@ -356,7 +372,10 @@ static enum kwhy_status divide_missed(
 		kwhy_missed_divide(&keeper->watched[meter].missed, window, shares), error);
 }
 
-/* Keeps the holders of a look. Those of earlier looks keep their rows while their energy is not known. */
+/*
+ * Adds the holders of a look to watched->missed, and marks all owners in it as used now, so that
+ * kwhy_accounts_forget() keeps their rows until their energy is divided.
+ */
 static void note_holders(struct kwhy_keeper *keeper, struct watched *watched, const struct kwhy_holders *now,
 	bool has_uses, int64_t now_ns)
 {
@@ -495,7 +514,9 @@ static enum kwhy_status look(struct kwhy_keeper *keeper, int64_t now_ns, struct 
 	return status;
 }
 
-/* Whether this many periods have passed since a time; 0: never. */
+/*
+ * Whether `periods` periods have passed since since_ns, up to EARLY_NS early; true if since_ns is 0 (never).
+ */
 static bool is_over(const struct kwhy_keeper *keeper, int64_t since_ns, int64_t periods, int64_t now_ns)
 {
 	const int64_t period_ns = keeper->request.period_ns;

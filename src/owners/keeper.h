@@ -33,12 +33,16 @@ struct kwhy_keeper_request {
 KWHY_MUST_USE enum kwhy_status kwhy_keeper_new(
 	const struct kwhy_keeper_request *request, struct kwhy_keeper **out, struct kwhy_error *error);
 
-/* Call it after each kwhy_live_tick(). Once in each period it searches for the holders of the devices. */
+/*
+ * Call it after each kwhy_live_tick(). Once in each period it searches for the holders of the devices and
+ * divides their energy, and in every fifth period it stores the accounts.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_keeper_tick(
 	struct kwhy_keeper *keeper, int64_t now_mono_ns, struct kwhy_error *error);
 
 /*
- * Stores what was not stored yet, and frees the keeper. Call it before `live` is freed. NULL does nothing.
+ * Stores what was not stored yet, and frees the keeper, also if storing fails. Call it before `live` is
+ * freed. NULL does nothing.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_keeper_close(struct kwhy_keeper *keeper, struct kwhy_error *error);
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "owners/missed.h"
 
-/* Index of a holder, which is added if it is missing; `count` if there is no space. */
+/*
+ * Index of a holder in `all`; it is added if it is missing, and keeps the larger part. all->count: the list
+ * is full.
+ */
 static size_t hold(struct kwhy_holders *all, const struct kwhy_share_holder *holder)
 {
 	for (size_t i = 0; i < all->count; i++)

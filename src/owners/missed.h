@@ -5,8 +5,8 @@
 #include "owners/holders.h"
 
 /*
- * The holders of a device at the looks whose energy is not known yet. While its meters are refused there may
- * be many of them, and later one figure for all. Pure. All zero at first.
+ * The holders of a device at the looks since its energy was divided last. While the device's meters are
+ * refused, many looks pass, and later one energy is known for all of them. Pure. All zero at first.
  */
 struct kwhy_missed {
 	struct kwhy_holders all;	 /* everybody who held the device at one of the looks */
@@ -19,14 +19,17 @@ struct kwhy_missed {
 /* Adds a look. has_uses: the driver told how much each holder used. */
 void kwhy_missed_add(struct kwhy_missed *missed, const struct kwhy_holders *holders, bool has_uses);
 
-/* Whether the last look does not stand for all of them. */
+/*
+ * Whether the holders of the last look do not stand for those of all looks: they changed, the use of several
+ * holders was unknown, or processes could not be listed.
+ */
 bool kwhy_missed_differs(const struct kwhy_missed *missed);
 
 /*
- * Divides the energy of a window that all of these looks belong to in proportion to the looks at which each
- * holder held the device, with bounds that say that nobody knows who used what. If nobody was seen to hold it
- * at some look, the idle owner is one of them or, if the processes could not be listed, the unknown owner.
- * Returns the number of shares; `out` has space for KWHY_HOLDERS_MAX.
+ * Divides the energy of a window that covers all these looks in proportion to each holder's part times the
+ * number of looks at which it held the device, with bounds that allow for any use. The looks at which nobody
+ * held it count for the idle owner or, if the processes could not be listed, for the unknown owner. Returns
+ * the number of shares; `out` has memory for KWHY_HOLDERS_MAX.
  */
 size_t kwhy_missed_divide(
 	struct kwhy_missed *missed, struct kwhy_share_window *window, struct kwhy_share_of *out);

@@ -44,7 +44,8 @@ void kwhy_owner_text(char *out, unsigned long out_bytes, const char *bytes, unsi
 	size_t kept;
 
 	/*
-	 * each input byte becomes at least one output byte, so the bytes after the first PIECE cannot fit
+	 * all fields are shorter than PIECE bytes, and each input byte becomes at least one output byte, so
+	 * input bytes after the first PIECE cannot fit
 	 */
 	kept = kwhy_text_sanitize(clean, bytes, length < PIECE ? length : PIECE);
 	if (kept >= out_bytes) {
