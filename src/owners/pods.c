@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Splits at an underscore: names in Kubernetes have none, so it separates them. */
+/*
+ * Splits a text at its first underscore, which separates names, as names in Kubernetes have none. False:
+ * there is none, or one of the two parts is empty.
+ */
 static bool split(struct kwhy_span text, struct kwhy_span *first, struct kwhy_span *second)
 {
 	const char *line = memchr(text.bytes, '_', text.length);
@@ -17,7 +20,10 @@ static bool split(struct kwhy_span text, struct kwhy_span *first, struct kwhy_sp
 	return second->length > 0;
 }
 
-/* Finds an entry of a folder whose name ends with `end`, and copies the name without this end. */
+/*
+ * Finds the first entry of a folder whose name ends with `end`, and copies the name without this end. False:
+ * there is none, or the copy would not fit.
+ */
 static bool find_entry(const char *folder, const char *end, char *out, size_t out_bytes)
 {
 	DIR *entries = opendir(folder);

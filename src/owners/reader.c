@@ -118,8 +118,9 @@ static bool read_of(const struct kwhy_owner_reader *reader, int64_t pid, const c
 }
 
 /*
- * Finds a number in the text of /proc/PID/stat. `place` counts as in proc(5), from 3 on. Fields are counted
- * after the last bracket, since the command in brackets may itself contain spaces and brackets.
+ * Finds a number in the text of /proc/PID/stat. `place`: number of the field in proc(5), at least 3. Fields
+ * are counted after the last closing parenthesis, since the command (field 2) is in parentheses and may
+ * itself contain spaces and parentheses.
  */
 static bool find_number(const char *stat, int place, uint64_t *out)
 {
@@ -164,8 +165,8 @@ static void set_cpu_file(
 	const struct kwhy_span path = cgroup->cpu_path;
 
 	/*
-	 * a path with "/.." is from another cgroup namespace, so its cgroup is not below this machine's
-	 * root
+	 * a path with "/.." leads out of this process's cgroup namespace, so the cgroup's file is not below
+	 * /sys/fs/cgroup
 	 */
 	if (path.length < 2 || path.length > 300 || memmem(path.bytes, path.length, "/..", 3))
 		return;
@@ -196,7 +197,7 @@ void kwhy_owner_reader_find(struct kwhy_owner_reader *reader, int64_t pid, struc
 	set_cpu_file(reader, &cgroup, out);
 }
 
-/* CPU time of one process and of those of its children that ended and that it waited for, ns. */
+/* CPU time of one process and of its ended children for which it waited, ns; -1: unknown. */
 static int64_t process_cpu_ns(struct kwhy_owner_reader *reader, int64_t pid)
 {
 	enum { USER_TIME = 14, TIMES = 4 };
@@ -227,7 +228,7 @@ int64_t kwhy_owner_reader_cpu_ns(struct kwhy_owner_reader *reader, const char *c
 	if (!kwhy_small_file_read(cpu_file, text, FILE_BYTES, &length))
 		return -1;
 	usage = strstr(text, "usage_usec ");
-	if (usage) /* cpu.stat of version 2 counts microseconds, cpuacct.usage of version 1 nanoseconds */
+	if (usage) /* cpu.stat of cgroup v2 is in microseconds, cpuacct.usage of cgroup v1 in nanoseconds */
 		return read_digits(usage + strlen("usage_usec"), &used) ? (int64_t)used * 1000 : -1;
 	return read_digits(text, &used) ? (int64_t)used : -1;
 }

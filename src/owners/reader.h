@@ -14,7 +14,10 @@
  */
 struct kwhy_owner_reader;
 
-/* `root`: the folder that contains proc, sys, var and etc; NULL: "/". The text is copied. */
+/*
+ * `root`: the folder that contains proc, sys, var and etc; NULL: "/". The text is copied, at most 255 bytes
+ * of it.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_owner_reader_new(
 	const char *root, struct kwhy_owner_reader **out, struct kwhy_error *error);
 void kwhy_owner_reader_free(struct kwhy_owner_reader *reader);
@@ -24,8 +27,8 @@ struct kwhy_owned {
 	struct kwhy_owner owner;
 	uint64_t started; /* start of the process in clock ticks since boot, as in proc(5); 0: unknown */
 	/*
-	 * File with the CPU time of the owner's cgroup. "": the owner has no cgroup of its own, and the
-	 * process's CPU time is used.
+	 * File with the CPU time of the owner's cgroup. "": the owner has no cgroup of its own, or its file
+	 * cannot be read here, so the CPU time of the process is used.
 	 */
 	char cpu_file[512];
 };

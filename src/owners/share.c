@@ -27,7 +27,7 @@ void kwhy_share_add(struct kwhy_share *sum, const struct kwhy_share *share)
 	sum->unknown_ns += share->unknown_ns;
 }
 
-/* Rounds to whole nanojoules between 0 and whole_nj. */
+/* Rounds to whole nanojoules, and limits the result to 0 to whole_nj. NAN: 0. */
 static int64_t rounded(double energy_nj, int64_t whole_nj)
 {
 	if (!(energy_nj > 0))
@@ -74,7 +74,7 @@ static enum kwhy_share_rule rule_of(const struct kwhy_share_window *window)
 
 	for (size_t i = 0; i < window->holder_count; i++)
 		used += window->holders[i].busy_percent;
-	/* the weights of a window without energy are all 0 */
+	/* all weights of a window without energy are 0, so it has no division by power */
 	if (window->uses_known && (used || window->busy_permille > 0) && has_weight(window))
 		return KWHY_SHARE_BY_POWER;
 	if (window->uses_known && used)
@@ -97,9 +97,10 @@ static uint64_t weight_of(enum kwhy_share_rule rule, const struct kwhy_share_win
 }
 
 /*
- * Sets the bounds of a share that was divided by use. Lower bound: the device drew low_w while the owner's
- * kernels ran and high_w while the others' did; upper bound: the other way round. The samples are whole
- * percents, so each may be off by one.
+ * Sets the hard bounds of a share by use or by power. Lower bound: the device drew low_w while the owner's
+ * kernels ran and high_w while the others' did; upper bound: high_w while the owner's ran and low_w while the
+ * others' did. Uses are whole percents, so each may be off by one. The bounds are 0 and the whole energy if
+ * low_w or high_w is unknown.
  */
 static void set_bounds(
 	const struct kwhy_share_window *window, double used, double others, struct kwhy_share *share)

@@ -10,19 +10,22 @@
  * Divides the energy that a device used in a window among those who held it. Pure, in integers: the shares
  * of a window add up to its energy exactly. The rules:
  * - Held by one owner: all of it is that owner's, also while nothing ran.
- * - Held by several: in proportion to their modelled powers, or, while these are unknown, to the time in
- * which their kernels ran, by the driver's samples. Where it has no samples (MIG), in proportion to their
- * parts of the device.
+ * - Held by several: in proportion to the energies that a model gives them or, while it gives none, to the
+ * time in which their kernels ran, by the driver's samples. Without samples (MIG), or if these show no use,
+ * in proportion to their parts of the device.
  * - Held by several while nothing ran: in equal parts.
- * - Held by nobody: if the device was busy, or may have been and nobody saw who holds it, it is the unknown
- * owner's, else the idle owner's.
+ * - Held by nobody: the unknown owner's if the device was busy, or if it is unknown both whether it was busy
+ * and who held it; otherwise the idle owner's.
  */
 
 /* Who held a device: processes of one owner with a context on it, or a job to which it is allocated. */
 struct kwhy_share_holder {
 	uint32_t owner;
-	uint32_t busy_percent; /* percentages of the time in which kernels of its processes ran, summed over
-				  its processes */
+	/*
+	 * percent of the time in which kernels of a process ran, summed over the holder's processes, so it
+	 * may be above 100
+	 */
+	uint32_t busy_percent;
 	uint32_t part; /* the holder's part of the device, above 0, in the same unit for all holders */
 };
 
@@ -34,13 +37,14 @@ struct kwhy_share_window {
 	bool uses_known; /* busy_percent comes from the driver */
 	bool is_unseen;	 /* others than `holders` may have held the device */
 	/*
-	 * [holder_count] a value for each holder; NULL: unknown. weights: proportional to the energy of the
-	 * holder by the model. mean_percent: mean use by the holder, in percent; the bounds of its share
-	 * follow from it
+	 * [holder_count] a value for each holder; NULL: unknown. weights: modelled energy, in any unit, below
+	 * 0 counts as 0; mean_percent: mean of busy_percent over earlier looks, too, from which the bounds of
+	 * the share follow (NULL: busy_percent)
 	 */
 	const double *weights, *mean_percent;
-	int64_t busy_permille; /* share of the window in which anything ran, in thousandths; -1: unknown */
-	double low_w, high_w;  /* lowest and highest power that the device has had so far, W; NAN: unknown */
+	/* share of the window in which a kernel of anybody ran on the device, in thousandths; -1: unknown */
+	int64_t busy_permille;
+	double low_w, high_w; /* lowest and highest power that the device has had so far, W; NAN: unknown */
 };
 
 /*
@@ -50,12 +54,12 @@ struct kwhy_share_window {
 struct kwhy_share {
 	int64_t energy_nj;
 	/*
-	 * Hard bounds of energy_nj, which bounds.h narrows. For a shared device they assume that no process
-	 * makes the device draw less than the lowest or more than the highest power that the device has
-	 * shown. Without samples they are 0 and the whole energy.
+	 * Hard bounds of energy_nj, which bounds.h narrows. For a device with several holders they assume
+	 * that no process makes it draw less than the lowest or more than the highest power that it has
+	 * shown. They are 0 and the whole energy if the uses or these powers are unknown.
 	 */
 	int64_t low_nj, high_nj;
-	int64_t idle_nj; /* the part of energy_nj that was used while nothing of the owner ran */
+	int64_t idle_nj; /* energy of windows in which nothing at all ran on the device */
 	int64_t held_ns, busy_ns;
 	int64_t unknown_ns; /* the part of held_ns for which it is unknown whether anything of the owner ran
 			     */
@@ -63,7 +67,7 @@ struct kwhy_share {
 
 /* What the energy is divided by. */
 enum kwhy_share_rule {
-	KWHY_SHARE_WHOLE, /* it has one owner */
+	KWHY_SHARE_WHOLE, /* all of it goes to one owner: the only holder, the idle or the unknown owner */
 	KWHY_SHARE_BY_POWER,
 	KWHY_SHARE_BY_USE,
 	KWHY_SHARE_BY_PART,
@@ -85,15 +89,16 @@ size_t kwhy_share_divide(const struct kwhy_share_window *window, struct kwhy_sha
 void kwhy_share_add(struct kwhy_share *sum, const struct kwhy_share *share);
 
 /*
- * Energy of a domain of the host, divided by CPU time. The value of an owner's share is its used_ns divided
- * by busy_ns, the lower bound its used_ns divided by capacity_ns. The rest is the idle owner's. These
- * figures are modelled.
+ * Energy of a domain of the host (package or memory), to be divided by CPU time. An owner's share is its
+ * used_ns divided by busy_ns or, if that is larger, by the sum of all used_ns; its lower bound is used_ns
+ * divided by capacity_ns, its upper bound the share itself. The rest is the idle owner's. These energies are
+ * modelled, not measured.
  */
 struct kwhy_share_host {
 	int64_t energy_nj, length_ns;
 	/*
-	 * CPU time of the whole machine. busy_ns: the time that was used; capacity_ns: the time that all CPUs
-	 * offer
+	 * CPU time of the whole machine in the window. busy_ns: used by all processes; capacity_ns: length of
+	 * the window times the number of CPUs
 	 */
 	int64_t busy_ns, capacity_ns;
 	const uint32_t *owners;

@@ -8,13 +8,14 @@
 #define PERCENT 100.0
 #define PERMILLE 1000.0
 /*
- * What is known of an owner is stored again if its rate changed by more than the share STORED_RATE, or its
- * other power or the rate's standard deviation by more than the share STORED_SD.
+ * What is known of an owner's power is stored again if its rate differs from the stored one by more than
+ * STORED_RATE of that, or its other power or the standard deviation of the rate by more than STORED_SD of the
+ * stored one.
  */
 #define STORED_RATE 0.02
 #define STORED_SD 0.2
 
-/* A window in the form that the filter takes. */
+/* A window in the form that the filter (owners/watts.h) takes. */
 struct seen {
 	struct kwhy_watts_look look;
 	struct kwhy_watts_holder holders[KWHY_HOLDERS_MAX];
@@ -41,8 +42,8 @@ static void see(
 }
 
 /*
- * Finds the account of an owner. The first time, what earlier servers learnt of its power is read from the
- * file.
+ * Finds the account of an owner. At the first call for an owner it also reads from the file what earlier
+ * servers learnt of the owner's power.
  */
 static enum kwhy_status account_of(struct kwhy_sharing *sharing, uint32_t owner,
 	struct kwhy_owner_account **out, struct kwhy_error *error)
@@ -63,7 +64,7 @@ static enum kwhy_status account_of(struct kwhy_sharing *sharing, uint32_t owner,
 	return status;
 }
 
-/* Lets the filter know who holds the device. */
+/* Tells the filter who holds the device, and what is known of the power of each holder. */
 static enum kwhy_status list(struct kwhy_sharing *sharing, const struct seen *seen, struct kwhy_error *error)
 {
 	struct kwhy_watts_known known[KWHY_HOLDERS_MAX];
@@ -134,7 +135,10 @@ static bool is_other(double a, double b, double ratio)
 	return fabs(a - b) > ratio * fabs(b);
 }
 
-/* Writes what is known of the owners into their accounts. */
+/*
+ * Writes what the filter knows of the owners into their accounts, and marks it to be stored if it differs
+ * enough from what was stored (STORED_RATE, STORED_SD).
+ */
 static enum kwhy_status keep(struct kwhy_sharing *sharing, const struct seen *seen, struct kwhy_error *error)
 {
 	for (size_t i = 0; i < seen->look.count; i++) {

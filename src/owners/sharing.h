@@ -8,8 +8,8 @@
 #include "owners/watts.h"
 
 /*
- * Divides the energy of one device among its owners by their learnt powers, and adds it to the accounts.
- * The accounts also keep what is known of each owner's power. The struct's pointers are borrowed.
+ * Divides the energy of one device among its owners by the powers that it learns of them, and adds the shares
+ * to the accounts, which also keep what is known of each owner's power. The struct's pointers are borrowed.
  */
 struct kwhy_sharing {
 	struct kwhy_accounts *accounts;
@@ -22,8 +22,8 @@ struct kwhy_sharing {
 /* Facts about the device in a window that struct kwhy_share_window does not have. */
 struct kwhy_sharing_look {
 	double clock_hz;  /* SM clock; NAN: unknown */
-	bool has_uses;	  /* the holders' use is the driver's, and was asked for */
-	bool is_repeated; /* the driver had no new samples */
+	bool has_uses;	  /* the driver was asked for the holders' use at this look, and it is known */
+	bool is_repeated; /* the driver has no sample of the use that it did not have at the last look */
 };
 
 /* Divides a window among its holders, and adds their shares to the accounts. */
@@ -31,7 +31,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_sharing_divide(struct kwhy_sharing *sharing,
 	const struct kwhy_share_window *window, const struct kwhy_sharing_look *look,
 	struct kwhy_error *error);
 
-/* Learns from a window whose holders were the same at both ends, before it is divided. */
+/*
+ * Learns the owners' powers from a window whose holders were the same at its start and its end. Call it
+ * before kwhy_sharing_divide() for that window. Without holders it does nothing.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_sharing_learn(struct kwhy_sharing *sharing,
 	const struct kwhy_share_window *window, const struct kwhy_sharing_look *look,
 	struct kwhy_error *error);

@@ -17,8 +17,8 @@
 #define TEXT_OF(macro) TEXT_OF_ARGUMENT(macro)
 
 /*
- * Times are Unix times in ns. `hour` counts hours since 1970. A row of table account has the energy of one
- * hour.
+ * Times are Unix times in ns. A row of table account is the sum of one owner, meter and hour (number of hours
+ * since 1970). All energy of a transaction counts for the hour in which its period ended.
  */
 static const char schema_sql[] =
 	"CREATE TABLE meter(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, name TEXT, "
@@ -40,7 +40,7 @@ static const char schema_sql[] =
 	"PRAGMA application_id=" TEXT_OF(KWHY_STORE_APPLICATION) "; PRAGMA user_version=" TEXT_OF(
 		KWHY_STORE_VERSION) ";";
 
-/* Files of earlier versions get this table, too. */
+/* Run each time a file is opened, because files of earlier releases of kwhy lack this table. */
 static const char power_sql[] =
 	"CREATE TABLE IF NOT EXISTS power(owner INTEGER NOT NULL REFERENCES owner(id), meter INTEGER NOT "
 	"NULL "
@@ -132,7 +132,7 @@ static enum kwhy_status run(struct kwhy_store *store, const char *sql, struct kw
 	return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? KWHY_OK : failed(store, error);
 }
 
-/* Gets the number that a pragma returns; -1: it failed. */
+/* Gets the number in the first row of a query's result; -1: it failed. */
 static int64_t pragma_of(const struct kwhy_store *store, const char *sql)
 {
 	sqlite3_stmt *statement = NULL;
@@ -410,7 +410,10 @@ static enum kwhy_status add_accounts(
 	return status;
 }
 
-/* Forgets the ids of the rows that a failed transaction made: they are not in the file. */
+/*
+ * Rolls a failed transaction back, and forgets the ids of all owners and meters, because rows that it made
+ * are not in the file. The next transaction looks the ids up again.
+ */
 static void undo(struct kwhy_store *store, const struct kwhy_store_batch *batch)
 {
 	size_t count;

@@ -7,10 +7,11 @@
 #include "owners/total.h"
 
 /*
- * The file of accounts: an SQLite database. Once in each period, one transaction adds what the owners used.
- * A transaction is in the file completely or not at all, also after a crash or kill -9, so nothing is
- * counted twice. The file also has the totals of the meters, with which the next process continues. Tables:
- * docs/formats/accounts.md. One process at a time writes it; others may read it.
+ * The file of accounts: an SQLite database. Each call of kwhy_store_write() is one transaction, which adds
+ * what the owners used since the last one. A transaction is in the file completely or not at all, also after
+ * a crash or kill -9, so nothing is counted twice. The file also has the totals of the meters, with which the
+ * next process continues. Tables: docs/formats/accounts.md. One process at a time writes it; others may read
+ * it.
  */
 struct kwhy_store;
 
@@ -34,16 +35,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_store_open(
 void kwhy_store_close(struct kwhy_store *store);
 
 /*
- * Sets meter->total from the file, so that kwhy_total_advance() continues it; if the file has no row of
- * this meter, it stays zero. The stored counter reading is used only if it is from the same boot of the
- * machine.
+ * Sets meter->total from the file, so that kwhy_total_advance() continues it; if the file has no row of this
+ * meter, it stays as it is. total.has_counter becomes false if the stored reading of the counter is from
+ * another boot of the machine (`boot`; "": unknown) or another counter (`source`).
  */
 KWHY_MUST_USE enum kwhy_status kwhy_store_load(
 	struct kwhy_store *store, struct kwhy_store_meter *meter, const char *boot, struct kwhy_error *error);
 
 /*
- * Finds what earlier servers learnt of an owner's power on a device; is_known is false if nothing.
- * `meter_key` is the device's.
+ * Finds what earlier servers learnt of an owner's power on the device with this key; out->is_known is false
+ * if nothing.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_store_find_power(struct kwhy_store *store, const struct kwhy_owner *owner,
 	const char *meter_key, struct kwhy_watts_known *out, struct kwhy_error *error);
@@ -54,12 +55,13 @@ struct kwhy_store_batch {
 	struct kwhy_store_meter *meters; /* the field `meter` of an account is an index into it */
 	size_t meter_count;
 	const char *boot;
-	int64_t from_unix_ns, until_unix_ns; /* period in which the energy was used */
+	/* Unix times of the start and the end of the period in which the energy was used, ns */
+	int64_t from_unix_ns, until_unix_ns;
 };
 
 /*
- * Adds everything that was not stored yet and the meters' totals to the file, and marks it as stored. After
- * a failure the file has nothing of it, and the next call adds it.
+ * Adds everything that was not stored yet and the totals of the meters that have begun to the file, and marks
+ * it as stored. After a failure the file has nothing of it, and the next call adds it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_store_write(
 	struct kwhy_store *store, const struct kwhy_store_batch *batch, struct kwhy_error *error);

@@ -72,7 +72,7 @@ static enum kwhy_status open_file(const char *path, sqlite3 **out, struct kwhy_e
 	return KWHY_OK;
 }
 
-/* Runs a query that returns one row of numbers. */
+/* Runs a query and reads the first `count` numbers of its first row; NULL reads as 0. */
 static enum kwhy_status numbers(
 	sqlite3 *db, const char *path, const char *sql, int64_t *out, int count, struct kwhy_error *error)
 {
@@ -131,7 +131,9 @@ static kwhy_wide_nj sum_at(sqlite3_stmt *query, int column)
 	return wide(sqlite3_column_int64(query, column), sqlite3_column_int64(query, column + 1));
 }
 
-/* Reads a row. False: its kind of owner does not exist. */
+/*
+ * Reads a row of the query in kwhy_stored_read(). False: this version does not know the row's kind of owner.
+ */
 static bool read_row(sqlite3_stmt *query, struct kwhy_stored_account *out)
 {
 	char kind[32];

@@ -10,19 +10,19 @@
 
 /* The content of a file of accounts. `kwhy serve` may write the file while it is read. */
 
-/* A sum in nJ with 128 bits: 64 bits would overflow after years of a whole machine. */
+/* A sum in nJ with 128 bits, because 64 bits hold only 9.2 GJ, which eight GPUs of 700 W use in 19 days. */
 __extension__ typedef __int128 kwhy_wide_nj;
 enum { KWHY_WIDE_BYTES = 44 };
 /* Writes the number in decimal digits. Returns `out`. */
 const char *kwhy_wide_text(char out[KWHY_WIDE_BYTES], kwhy_wide_nj value);
 
-/* The same figures as in struct kwhy_share, with sums of 128 bits. */
+/* The members of struct kwhy_share, the energies as sums of 128 bits. */
 struct kwhy_stored_share {
 	kwhy_wide_nj energy_nj, low_nj, high_nj, idle_nj;
 	int64_t held_ns, busy_ns, unknown_ns;
 };
 
-/* The sums of one owner and one meter. */
+/* The sums of one owner and one meter over the hours that were asked for. */
 struct kwhy_stored_account {
 	struct kwhy_owner owner;
 	char meter[96]; /* the meter's key */
@@ -32,16 +32,24 @@ struct kwhy_stored_account {
 };
 
 struct kwhy_stored {
-	struct kwhy_stored_account *items; /* sorted by kind, name, namespace, user, part and meter */
+	/*
+	 * sorted by text of the kind, name, namespace, user and part, then by the device's index (domains of
+	 * the host first) and the meter's key
+	 */
+	struct kwhy_stored_account *items;
 	size_t count, capacity;
-	int64_t first_unix_ns, until_unix_ns; /* the time that the file covers; 0: it is empty */
-	kwhy_wide_nj booked_nj; /* sum of the totals of all meters: the energy that was divided */
-	kwhy_wide_nj summed_nj; /* sum of all accounts; equal to booked_nj unless the file is damaged */
+	/* time that the whole file covers, from its first to its last transaction; 0: it is empty */
+	int64_t first_unix_ns, until_unix_ns;
+	/* energy that was divided so far: sum of the totals of all meters, of all hours */
+	kwhy_wide_nj booked_nj;
+	/* sum of all accounts of all hours; equal to booked_nj unless the file is damaged */
+	kwhy_wide_nj summed_nj;
 };
 
 /*
- * Reads the accounts of the hours from since_unix_ns on; 0: of all hours. KWHY_E_INPUT: it is no file of
- * accounts. Call kwhy_stored_done() also after a failure.
+ * Reads the accounts of the hours from the one that contains since_unix_ns on; 0: of all hours. KWHY_E_INPUT:
+ * the file cannot be read, is no file of accounts, or has a kind of owner that this version does not know.
+ * Call kwhy_stored_done() also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stored_read(
 	const char *path, int64_t since_unix_ns, struct kwhy_stored *out, struct kwhy_error *error);

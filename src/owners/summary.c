@@ -45,7 +45,10 @@ const char *kwhy_summary_words(const struct kwhy_owner_summary *summary, char ou
 	return out;
 }
 
-/* Copies the owner without the fields by which the summary does not group. */
+/*
+ * The owner that stands for all accounts of one summary: the fields by which the summary groups, the others
+ * "". By job it drops only the part. Owners that are no programs have only their kind, except by job.
+ */
 static struct kwhy_owner key_of(const struct kwhy_owner *owner, enum kwhy_summary_by by)
 {
 	struct kwhy_owner key = {.kind = owner->kind};
@@ -80,7 +83,7 @@ static bool is_wanted(const struct kwhy_owner *owner, const struct kwhy_summary_
 }
 
 /*
- * Sums of one summary on one device. Whether the device was idle is decided when all accounts were added.
+ * Sums of the accounts of one summary on one device. judge() decides from them whether the device was idle.
  */
 struct held {
 	size_t summary;
@@ -112,7 +115,8 @@ static void add_share(struct kwhy_owner_summary *summary, const struct kwhy_stor
 }
 
 /*
- * State while accounts are summed. The maps give the ids of owners, of meters, and of pairs (owner, meter).
+ * State while accounts are summed. The maps give indices: `owners` of summaries, `meters` of devices by their
+ * keys, `pairs` of `held` by (summary, device).
  */
 struct sums {
 	struct kwhy_owner_summary *summaries;

@@ -15,18 +15,22 @@ enum kwhy_summary_by {
 	KWHY_SUMMARY_BY_KIND
 };
 
-/* Kinds of waste: devices were held, but idle. */
+/* Kinds of waste: an owner held devices on which none of its kernels ran. */
 enum kwhy_held_waste {
-	KWHY_HELD_WELL,		/* no waste, or too little to report */
-	KWHY_HELD_IDLE_DEVICES, /* some of the devices were idle all the time (busy for less than
-				   KWHY_HELD_BUSY_RATIO of it) */
-	KWHY_HELD_IDLE_TIME	/* nothing ran on the devices for a part of the time */
+	KWHY_HELD_WELL, /* no waste, or too little to report */
+	/*
+	 * of several devices, some count as idle (KWHY_HELD_BUSY_RATIO), and their energy is at least half of
+	 * idle_nj
+	 */
+	KWHY_HELD_IDLE_DEVICES,
+	KWHY_HELD_IDLE_TIME /* at least KWHY_HELD_IDLE_RATIO of the energy was used while nothing ran */
 };
 
 struct kwhy_owner_summary {
 	struct kwhy_owner owner;		 /* fields by which the summary does not group are "" */
 	kwhy_wide_nj energy_nj, low_nj, high_nj; /* energy of devices */
-	kwhy_wide_nj idle_nj; /* the part of energy_nj that was used while nothing of the owner ran */
+	/* the part of energy_nj that was used while nothing at all ran on the device */
+	kwhy_wide_nj idle_nj;
 	kwhy_wide_nj host_nj, host_low_nj,
 		host_high_nj; /* energy of the host, divided by CPU time (modelled) */
 	/*
@@ -35,16 +39,22 @@ struct kwhy_owner_summary {
 	 */
 	int64_t held_ns, busy_ns, unknown_ns;
 	int64_t first_unix_ns, last_unix_ns;
-	uint32_t device_count;	      /* number of devices that the owner held or used */
-	uint32_t idle_device_count;   /* number of these devices that count as idle (KWHY_HELD_BUSY_RATIO) */
+	uint32_t device_count;	      /* number of devices of which the owner has an account */
+	uint32_t idle_device_count;   /* number of these that count as idle (KWHY_HELD_BUSY_RATIO) */
 	kwhy_wide_nj idle_devices_nj; /* energy of the idle devices */
 };
 
-/* A device that is busy for less than this share of the time in which an owner holds it counts as idle. */
+/*
+ * A device that was busy for less than this share of the time for which an owner held it counts as idle,
+ * unless it was held for less than KWHY_HELD_MIN_NS or it is partly unknown whether it was busy.
+ */
 #define KWHY_HELD_BUSY_RATIO 0.01
-/* In ns: devices that were held for less than this time are not judged. */
+/*
+ * In ns: an owner that held its devices for less than this time in all has no waste; nor does a device count
+ * as idle that was held for less.
+ */
 #define KWHY_HELD_MIN_NS INT64_C(60000000000)
-/* Waste is reported only from this share of the owner's energy on. */
+/* KWHY_HELD_IDLE_TIME is reported only if idle_nj is at least this share of energy_nj. */
 #define KWHY_HELD_IDLE_RATIO 0.1
 
 /* The kind of waste of a summary. *out_nj: its energy. */
@@ -57,12 +67,16 @@ enum { KWHY_SUMMARY_WORDS_BYTES = 96 };
 const char *kwhy_summary_words(const struct kwhy_owner_summary *summary, char out[KWHY_SUMMARY_WORDS_BYTES]);
 
 struct kwhy_summary_filter {
-	const char *name, *user, *space; /* only accounts with these values; NULL: any value */
+	/*
+	 * only accounts with these values; NULL: any value. With any of them set, only accounts of owners
+	 * that are programs
+	 */
+	const char *name, *user, *space;
 };
 
 /*
- * Sums the accounts that match the filter. Owners that are programs come first, sorted by energy, largest
- * first. The caller frees *out.
+ * Sums the accounts that match the filter. Owners that are programs come first, then the others
+ * (kwhy_owner_is_program()), each of the two groups sorted by energy, largest first. The caller frees *out.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_summary_of(const struct kwhy_stored *stored, enum kwhy_summary_by by,
 	const struct kwhy_summary_filter *filter, struct kwhy_owner_summary **out, size_t *out_count,

@@ -6,7 +6,8 @@
 #include <math.h>
 
 /*
- * In ns: the curve is followed from a time at most this long ago, because old samples are dropped from it.
+ * In ns: the anchor moves to the end of the curve when it is older than this, because old samples are dropped
+ * from the curve.
  */
 #define ANCHOR_MAX_NS INT64_C(30000000000)
 /* In ns: a total begins without its counter if the counter was not read for this time. */
@@ -20,11 +21,12 @@
 #define BELIEVED_J 50.0
 
 /*
- * In ns: if no energy was handed out for this time, samples were missing. What the curve assumes of such a
- * time is not handed out if there is a counter, which will tell.
+ * In ns: a longer time without samples, since energy was last handed out and the counter last read, is a gap.
+ * The energy that the curve assumes for a gap is not handed out if there is a counter, because the counter's
+ * next reading contains what was really used.
  */
 #define GAP_NS INT64_C(5000000000)
-/* In ns: the counter is waited for this long after such a time. */
+/* In ns: after a gap, no energy is handed out until the counter is read, but at most for this time. */
 #define GAP_WAIT_NS INT64_C(60000000000)
 
 /* Gets the energy of a window from the curve. False: it is unknown. */
@@ -53,8 +55,9 @@ static void set_counter(
 }
 
 /*
- * Whether the power samples, which gave sampled_nj up to end_ns, let the rise be true. They may end before
- * the counter's reading; then the device may have drawn any power for the rest of the time.
+ * Whether the counter's rise agrees with the power samples, which gave sampled_nj (BELIEVED_RATIO).
+ * unsampled_ns: time from the last sample to the counter's reading, in which the device may have drawn any
+ * power up to span->most_w.
  */
 static bool is_believed(
 	const struct kwhy_counter_span *span, int64_t rise_nj, int64_t sampled_nj, int64_t unsampled_ns)
@@ -66,7 +69,10 @@ static bool is_believed(
 	return off_nj >= -most_nj && off_nj <= most_nj + rest_nj;
 }
 
-/* The energy by which the counter rose since its last reading, nJ. */
+/*
+ * The energy since the counter's last reading, nJ: its rise or, if it fell, jumped or is not believed, that
+ * of the power samples; 0 if both are unknown.
+ */
 static int64_t rise_nj(const struct kwhy_meter_total *total, const struct kwhy_total_readings *readings)
 {
 	const int64_t unit_nj = kwhy_meter_unit_nj(readings->meter);
@@ -93,7 +99,10 @@ static int64_t rise_nj(const struct kwhy_meter_total *total, const struct kwhy_t
 	return counts * unit_nj;
 }
 
-/* Begins a total: at the first reading of the counter or, if there is none, at the start of the curve. */
+/*
+ * Begins a total: at the first reading of the counter or, if none came for COUNTER_WAIT_NS, at the start of
+ * the curve. False: it has not begun yet.
+ */
 static bool begin(struct kwhy_meter_total *total, const struct kwhy_total_readings *readings)
 {
 	const int64_t first_ns = kwhy_curve_first_ns(readings->curve),
@@ -115,7 +124,11 @@ static bool begin(struct kwhy_meter_total *total, const struct kwhy_total_readin
 	return true;
 }
 
-/* Continues a total that was read from a file. */
+/*
+ * Continues a total that was read from a file. *out_nj: energy that the counter shows for the time since
+ * then. If there is no earlier or no new reading of the counter, the total begins anew, with the stored
+ * energy. False: it has not begun yet.
+ */
 static bool take_up(
 	struct kwhy_meter_total *total, const struct kwhy_total_readings *readings, int64_t *out_nj)
 {
@@ -140,8 +153,8 @@ static void follow_counter(struct kwhy_meter_total *total, const struct kwhy_tot
 
 	if (!readings->has_counter)
 		return;
-	if (!total->has_counter) { /* the counter's first reading comes late: it starts with the energy that
-				      the samples gave */
+	if (!total->has_counter) { /* the counter's first reading comes after the total began: set its energy
+				      to that of the samples up to the reading */
 		if (curve_nj(readings->curve, total->anchor_ns, readings->counter.time_mono_ns, &more_nj))
 			set_counter(total, &readings->counter, total->anchor_nj + more_nj);
 	} else if (readings->counter.time_mono_ns > total->counted_ns) {
@@ -149,7 +162,7 @@ static void follow_counter(struct kwhy_meter_total *total, const struct kwhy_tot
 	}
 }
 
-/* Subtracts a gigajoule from the sums when they become large, so that they do not overflow. */
+/* Subtracts one gigajoule from the sums when 2 GJ were handed out, so that they do not overflow. */
 static void take_off(struct kwhy_meter_total *total)
 {
 	if (total->booked_nj < 2 * KWHY_GIGAJOULE_NJ)
@@ -161,8 +174,9 @@ static void take_off(struct kwhy_meter_total *total)
 }
 
 /*
- * Whether energy is handed out later, because samples were missing since the last time and the counter will
- * tell of it. If it does not in time, the energy of the samples after the gap is handed out.
+ * Whether energy is handed out later, because there is a gap (GAP_NS) for which the counter has no reading
+ * yet. Meanwhile total->wait sums the energy of the samples after the gap, which is handed out if no reading
+ * comes within GAP_WAIT_NS.
  */
 static bool awaits_counter(struct kwhy_meter_total *total, const struct kwhy_curve *curve)
 {
@@ -190,7 +204,10 @@ static bool awaits_counter(struct kwhy_meter_total *total, const struct kwhy_cur
 	return !total->wait.is_over;
 }
 
-/* Ends the waiting for the counter. What it shows for a time that nobody waits for any more is nobody's. */
+/*
+ * Ends the waiting for the counter, which has been read. Returns the energy by which the counter exceeds what
+ * was handed out, if it came after GAP_WAIT_NS (wait.is_over): this energy counts as unwatched. Otherwise 0.
+ */
 static int64_t end_wait(struct kwhy_meter_total *total)
 {
 	const int64_t late_nj = total->wait.is_over ? total->counter_nj - total->booked_nj : 0;

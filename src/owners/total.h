@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A gigajoule in nanojoules, which 64 bits hold nine of. */
+/* A gigajoule in nanojoules. The largest int64_t is 9.2 of them. */
 #define KWHY_GIGAJOULE_NJ INT64_C(1000000000000000000)
 
 /*
@@ -18,8 +18,8 @@
  * the two agree. Pure.
  */
 struct kwhy_meter_total {
-	bool begun;	    /* counter_nj, booked_nj and the fields below them are valid */
-	bool has_counter;   /* the counter was read; counted and counted_ns are valid */
+	bool begun;	    /* the total has begun, in this process or in the file that it was read from */
+	bool has_counter;   /* the counter was read; counted, counted_ns and counter_nj are valid */
 	int64_t counted;    /* the counter's last reading, in its own unit */
 	int64_t counted_ns; /* time of that reading on CLOCK_MONOTONIC */
 	int64_t counter_nj; /* energy up to the counter's last reading */
@@ -32,16 +32,14 @@ struct kwhy_meter_total {
 	 * days.
 	 */
 	int64_t taken_off_gj;
-	int64_t until_ns;
-	/* end of the time whose energy was handed out */ /*
-							   * While the counter is waited for: the time
-							   * of the first sample, and the end and the
-							   * energy of those so far; since_ns 0: it is
-							   * not
-							   */
+	int64_t until_ns; /* end of the time whose energy was handed out; 0: none was in this process */
+	/*
+	 * While no energy is handed out because the counter is awaited: since_ns: when this began (0: it is
+	 * not awaited); until_ns, energy_nj: end and energy of the samples since then.
+	 */
 	struct {
 		int64_t since_ns, until_ns, energy_nj;
-		bool is_over; /* it did not come in time */
+		bool is_over; /* no reading came within a minute, so energy is handed out without it */
 	} wait;
 };
 
@@ -51,23 +49,23 @@ struct kwhy_total_readings {
 	bool has_counter;	     /* the meter has a counter, and it was read */
 	struct kwhy_reading counter; /* the counter's last reading */
 	enum kwhy_meter meter;	     /* kind of the counter */
-	int64_t wrap;		     /* as in struct kwhy_readings */
+	int64_t wrap;		     /* highest value of the counter before it wraps; 0: unknown */
 };
 
 /* Energy that was not handed out before, and the time in which it was used. */
 struct kwhy_total_window {
 	int64_t energy_nj, start_ns, end_ns;
 	/*
-	 * Energy that the counter shows for the time in which no process watched the meter, or in which the
-	 * meter was refused, before start_ns. It is not in energy_nj.
+	 * Energy that the counter shows for times before start_ns in which no process watched the meter or
+	 * the meter was refused. It is not in energy_nj.
 	 */
 	int64_t unwatched_nj;
 };
 
 /*
- * Hands out the energy since the last call. False: there is no new energy. A total that was read from a
- * file (begun is true, until_ns is 0) is continued: the rise of its counter since then becomes
- * `unwatched_nj`. The caller sets has_counter to false if the stored total is from another boot, since
+ * Hands out the energy since the last call. False: `out` has neither energy nor time. A total that was read
+ * from a file (begun is true, until_ns is 0) is continued: the rise of its counter since then becomes
+ * `unwatched_nj`. The caller sets total->has_counter to false if the stored total is from another boot, since
  * counters may start again then.
  */
 bool kwhy_total_advance(struct kwhy_meter_total *total, const struct kwhy_total_readings *readings,

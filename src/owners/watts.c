@@ -4,59 +4,69 @@
 #include <math.h>
 #include <string.h>
 
-/* Numbers of the filter's first states. Two states of each owner follow them. */
+/*
+ * Indices of the filter's states: the device's idle power (W), the deviation s that all owners share, the
+ * typical rate (W/GHz). The rate (W/GHz) and the other power (W) of each slot follow from FIRST_OWNER on.
+ */
 enum { IDLE, SCALE, TYPICAL, FIRST_OWNER };
 
 /*
  * The figures below were chosen by hand on the simulated plans of tests/unit/owners/watts_test.c. None was
  * measured on a GPU.
  */
-/* Means and standard deviations of the states before anything is known. */
+/*
+ * Means and standard deviations (SD) of the states before anything is known. TYPICAL: in W/GHz. The mean of
+ * the idle power is the device's lowest power so far.
+ */
 #define IDLE_SD_W 40.0
 #define TYPICAL_W 200.0
 #define TYPICAL_SD_W 200.0
-#define RATE_SD 0.5 /* difference of an owner's rate from the typical rate, as a share of that */
+#define RATE_SD 0.5 /* standard deviation of an owner's rate from the typical rate, as a share of that */
 #define OTHER_SD_W 10.0
 #define SCALE_SD 0.05
 /*
- * An owner that returns may run another program: this share of each power that is known of it is added to
- * the errors.
+ * An owner that returns may run another program: this share of its known rate and of its known other power is
+ * the standard deviation by which their errors grow.
  */
 #define AGAIN_SD 0.07
 /*
- * Drifts: standard deviations that are added per second (RATE_DRIFT: as a share of the rate), and the time
- * constant in s with which the common deviation decays.
+ * Drifts: standard deviations by which the states change within one second; their variances grow in
+ * proportion to time. RATE_DRIFT: as a share of the rate. SCALE_S: time constant in s with which the
+ * deviation s decays to 0.
  */
 #define IDLE_DRIFT_W 0.3
 #define RATE_DRIFT 0.002
 #define OTHER_DRIFT_W 0.03
 #define SCALE_S 60.0
-/* Errors of the mean power of a stretch: in watts, and as a share of the power above idle. */
+/*
+ * Standard deviations of the error of a stretch's mean power: in W, and as a share of the power above idle.
+ */
 #define METER_SD_W 2.0
 #define POWER_SD 0.02
 /*
- * In the first STRETCH_MIN_S of a stretch, the power's deviation from the model is limited to this number
- * of standard deviations, because use and power may not be from the same moment.
+ * In the first STRETCH_MIN_S of a stretch and in idle looks, the power's deviation from the model is limited
+ * to this number of its standard deviations, because use and power may not be from the same moment.
  */
 #define CUT_SD 3.0
 /*
- * A stretch ends after STRETCH_MAX_S. It ends after STRETCH_MIN_S if the power then differs from the
- * stretch's mean by more than CHANGE_W, and by more than the share CHANGE of the mean above idle.
+ * A stretch ends after STRETCH_MAX_S or, after STRETCH_MIN_S, at a look whose power differs from the
+ * stretch's mean by more than CHANGE_W and by more than CHANGE times the mean's part above idle.
  */
 #define STRETCH_MIN_S 10.0
 #define STRETCH_MAX_S 60.0
 #define CHANGE 0.1
 #define CHANGE_W 10.0
 /*
- * Errors of the model, because an owner draws another power while others run than alone. MODEL_SD is a share
- * of the power by the owner's rate, OTHER_MODEL_SD a share of its other power.
+ * Standard deviations of errors of the model: an owner draws another power while others run than alone.
+ * MODEL_SD is a share of the power by the owner's rate, OTHER_MODEL_SD a share of its other power.
  */
 #define MODEL_SD 0.08
 #define OTHER_MODEL_SD 0.3
 /*
- * Scatter of an owner's share from look to look. At first it is assumed to be that of SAMPLES samples, each
- * of which names one owner; the assumption weighs as much as SAMPLE_LOOKS looks. Means go back
- * SAMPLE_MEMORY looks. The correlation of successive looks is at most SUCCESSIVE_MAX.
+ * Scatter of an owner's share from look to look. Before any look, its variance is taken to be that of the
+ * mean of SAMPLES samples, each of which names one owner; this value weighs as much as SAMPLE_LOOKS looks.
+ * Means cover about the last SAMPLE_MEMORY looks. The correlation of successive looks counts as at most
+ * SUCCESSIVE_MAX.
  */
 #define SAMPLES 6.0
 #define SAMPLE_LOOKS 2.0
@@ -64,15 +74,19 @@ enum { IDLE, SCALE, TYPICAL, FIRST_OWNER };
 #define SUCCESSIVE_MAX 0.8
 /*
  * Time constants in s of the mean use (USE_S) and of the energies that were handed out (GIVEN_S). An owner
- * counts as known if the relative standard deviation of its rate is below SETTLED_SD.
+ * counts as known if it was learnt from at least SETTLED_S s of looks and the standard deviation of its rate
+ * is below the share SETTLED_SD of the rate.
  */
 #define USE_S 30.0
 #define GIVEN_S 60.0
 #define SETTLED_SD 0.05
 #define SETTLED_S 10.0
-/* The driver's samples of the use are up to 0.2 s late (H200), so looks at the begin of work are left out. */
+/*
+ * In s: the looks in the first LATE_S of work after an idle look are left out, because the driver's samples
+ * of the use are up to 0.2 s late (H200).
+ */
 #define LATE_S 0.5
-/* stands for an unknown clock */
+/* taken for the SM clock while it is unknown */
 #define CLOCK_GHZ 1.5
 
 static size_t rate_of(size_t slot)
@@ -117,7 +131,7 @@ static void begin(struct kwhy_watts *watts, const struct kwhy_watts_look *look)
 	watts->now = *fit;
 }
 
-/* The stretch is over: what was learnt from it is kept. */
+/* Ends the stretch, and keeps what was learnt from it. */
 static void end_stretch(struct kwhy_watts *watts)
 {
 	watts->before = watts->now;
@@ -139,8 +153,8 @@ static void drop(struct kwhy_watts *watts, size_t slot)
 }
 
 /*
- * Adds an owner. Its rate is what is known of it from earlier or, if nothing is, the typical rate with an
- * error of its own.
+ * Adds an owner in a new slot. Its rate and its other power are those known from earlier, with the error
+ * AGAIN_SD added, or otherwise the typical rate, with RATE_SD added to its error, and 0 W.
  */
 static void take_in(struct kwhy_watts *watts, uint32_t owner, const struct kwhy_watts_known *known)
 {
@@ -199,7 +213,10 @@ void kwhy_watts_list(
 	watts->now = watts->before;
 }
 
-/* Adds to the errors what may have changed since the last look, and lets the common deviation decay. */
+/*
+ * Adds to the variances what may have changed in length_s, and lets the deviation s that all owners share
+ * decay.
+ */
 static void drift(struct kwhy_watts *watts, double length_s)
 {
 	struct kwhy_watts_fit *fit = &watts->before;
@@ -303,7 +320,7 @@ static void correct(struct kwhy_watts_fit *fit, size_t size, const double slopes
 		for (size_t k = 0; k < size; k++)
 			fit->covariance[i][k] -= product[i] * product[k] / variance;
 	}
-	/* no owner's power is below 0 */
+	/* rates and other powers are not below 0 */
 	for (size_t i = TYPICAL; i < size; i++)
 		fit->state[i] = fmax(fit->state[i], 0);
 }
@@ -430,7 +447,10 @@ static double fit_sd(const struct kwhy_watts *watts, const double used[KWHY_WATT
 	return sqrt(fmax(variance, 0));
 }
 
-/* Sets the powers of a holder, and the error of its mean power due to what the model leaves out. */
+/*
+ * Sets the powers of a holder, and the standard deviation of its mean power in W due to what the model leaves
+ * out (out->model_sd).
+ */
 static void set_power(const struct kwhy_watts *watts, const struct kwhy_watts_slot *slot, double use,
 	double clock, struct kwhy_watts_share *out)
 {

@@ -26,7 +26,8 @@
  */
 
 enum {
-	KWHY_WATTS_OWNERS = 16, /* owners on a device that are learnt; others count with the typical rate */
+	/* largest number of owners of a device whose powers are learnt; others count with the typical rate */
+	KWHY_WATTS_OWNERS = 16,
 	KWHY_WATTS_STATES = 3 + 2 * KWHY_WATTS_OWNERS
 };
 
@@ -43,12 +44,15 @@ struct kwhy_watts_known {
 struct kwhy_watts_slot {
 	uint32_t owner;
 	bool is_listed;
-	/* sums over the last half minute. used_s: of use times time; passed_s: of time */
+	/*
+	 * Sums over looks, of which earlier ones weigh less (time constant: half a minute). used_s: of use
+	 * times length; passed_s: of length.
+	 */
 	double used_s, passed_s;
 	double learnt_s; /* length of the looks from which it was learnt, with the present holders */
 	/*
-	 * Energies above idle in the last minute. modelled_j: the owner's energy by the model; given_j: the
-	 * energy that was handed out to the owner.
+	 * Energies above idle, of which earlier ones weigh less (time constant: one minute), J. modelled_j:
+	 * the owner's energy by the model; given_j: the energy that was handed out to the owner.
 	 */
 	double modelled_j, given_j;
 	/*
@@ -68,7 +72,11 @@ struct kwhy_watts_fit {
  * filter.
  */
 struct kwhy_watts_stretch {
-	double length_s, power_ws, running_s; /* running_s: time in which anything ran */
+	/*
+	 * Sums over the looks: of length, of power times length (J), of the length of looks in which anything
+	 * ran
+	 */
+	double length_s, power_ws, running_s;
 	double used_s[KWHY_WATTS_OWNERS],
 		rest_s; /* use times clock in GHz times time: by slot, and of all holders without a slot */
 	double clock_s, samples;
@@ -109,13 +117,16 @@ struct kwhy_watts_look {
 };
 
 /*
- * Adds and drops owners, so that those with a slot are the holders of the look. `known` [look->count]: what
- * is known of each from earlier.
+ * Adds and drops owners, so that the holders of the look, at most KWHY_WATTS_OWNERS of them, have a slot.
+ * `known` [look->count]: what is known of each from earlier. A change of the holders ends the stretch.
  */
 void kwhy_watts_list(
 	struct kwhy_watts *watts, const struct kwhy_watts_look *look, const struct kwhy_watts_known *known);
 
-/* Learns from a look, for which kwhy_watts_list() was called before. */
+/*
+ * Learns from a look, for which kwhy_watts_list() was called before. Nothing is learnt while the power is
+ * unknown, while something runs and the driver states no use, or at the start of work (LATE_S).
+ */
 void kwhy_watts_learn(struct kwhy_watts *watts, const struct kwhy_watts_look *look);
 
 /*
@@ -128,9 +139,10 @@ struct kwhy_watts_share {
 	double mean_w; /* modelled power by the mean use */
 	double share;  /* mean_w divided by the sum of all holders' mean_w */
 	double mean_use;
-	double model_sd;  /* error that stays the same from look to look */
-	double sample_sd; /* error that is independent from sample to sample */
-	double weight_j;  /* set by kwhy_watts_hand_out() */
+	double model_sd; /* standard deviation of `share` due to the model, the same from look to look */
+	/* standard deviation of `share` due to the samples, independent from sample to sample */
+	double sample_sd;
+	double weight_j; /* the holder's part of the look's energy, J; set by kwhy_watts_hand_out() */
 };
 
 /*
@@ -152,7 +164,10 @@ void kwhy_watts_hand_out(struct kwhy_watts *watts, const struct kwhy_watts_look 
 /* What is known of an owner; is_known is false if it has no slot. */
 struct kwhy_watts_known kwhy_watts_known_of(const struct kwhy_watts *watts, uint32_t owner);
 
-/* Whether an owner's power is known so well that fewer looks are enough from now on. */
+/*
+ * Whether an owner's power is known so well that asking the driver for the use at fewer looks is enough
+ * (SETTLED_SD).
+ */
 bool kwhy_watts_is_settled(const struct kwhy_watts *watts, uint32_t owner);
 
 #endif
