@@ -52,7 +52,7 @@ static struct kwhy_counter_span span_of(const struct kwhy_counter_readings *read
 	};
 }
 
-/* Counts per nanosecond between two readings; NAN: the counter fell. */
+/* Counts per nanosecond between two readings; NAN: the counter fell, and not by a wrap. */
 static double rate_of(const struct kwhy_counter_readings *readings, size_t from, size_t to)
 {
 	const struct kwhy_counter_span span = span_of(readings, from, to);
@@ -62,10 +62,10 @@ static double rate_of(const struct kwhy_counter_readings *readings, size_t from,
 }
 
 /*
- * Whether the fall was a dip, after which the counter continued at `back`, and not a reset. Two rates are
- * compared, as ratios, with the rate before the fall: the rate from `before` to `back`, and the rate from the
- * last low reading to `back`. It was a dip if the first of these two rates is closer to the rate before the
- * fall, or if a rate is unknown.
+ * Whether the fall after reading `before` was a dip of wrong readings, which ended at reading `back`, and not
+ * a reset of the counter. It was a dip if the rate from `before` to `back` is closer, as a ratio, to the rate
+ * up to `before` than the rate from `back - 1` (the last low reading) to `back` is. It also counts as a dip
+ * if the rate up to `before` or the rate from `back - 1` is 0 or unknown.
  */
 static bool is_on_course(
 	const struct kwhy_counter_readings *readings, size_t before, size_t back, const uint8_t *verdict)
@@ -95,9 +95,9 @@ static size_t find_return(const struct kwhy_counter_readings *readings, size_t b
 }
 
 /*
- * Lists a peak before the fall: the last readings before it that are higher than the reading at `fall`,
- * except those already judged wrong. Returns their number; 0: there are more than KWHY_COUNTER_WRONG_MAX, or
- * no lower reading precedes them.
+ * Writes to out_peak the indices of the readings in a row up to `before` that are higher than the reading at
+ * `fall`; readings already judged wrong are skipped. Returns their number. Returns 0 if there are more than
+ * KWHY_COUNTER_WRONG_MAX, or if no reading that is at most as high as the one at `fall` precedes them.
  */
 static size_t list_peak(const struct kwhy_counter_readings *readings, size_t before, size_t fall,
 	const uint8_t *verdict, size_t out_peak[KWHY_COUNTER_WRONG_MAX])
@@ -122,9 +122,10 @@ static bool is_wrap(const struct kwhy_counter_readings *readings, size_t before,
 }
 
 /*
- * Judges the readings from `fall` on and returns the index of the next one to judge. A dip (too low
- * readings) or a peak (too high ones) may explain the fall; if both do, the one with fewer wrong readings
- * is taken.
+ * Judges the reading `fall`, which is lower than the reading `before`, and returns the index of the next
+ * reading to judge. The fall is explained by a dip (wrong readings from `fall` on, which are too low) or by a
+ * peak (wrong readings up to `before`, which are too high). If both are possible, the explanation with fewer
+ * wrong readings is taken, and a dip if the numbers are equal.
  */
 static size_t judge_fall(
 	const struct kwhy_counter_readings *readings, size_t before, size_t fall, uint8_t *verdict)
@@ -168,8 +169,9 @@ void kwhy_counter_judge(const struct kwhy_counter_readings *readings, uint8_t *o
 double kwhy_counter_most_w(enum kwhy_meter meter)
 {
 	/*
-	 * Twice the highest powers of hardware of 2026, which are 1,400 W for a GPU module with its CPU, 500
-	 * W for a package, and 100 W for its memory. A sensor on a board may measure a whole machine.
+	 * At least twice the highest power of hardware of 2026: 1,400 W for a GPU module with its CPU, 500 W
+	 * for a CPU package, and 100 W for the DRAM of a package. Any other sensor may measure a whole
+	 * machine, so its limit is KWHY_POWER_MAX_W.
 	 */
 	switch (kwhy_meter_row(meter)->owner) {
 	case KWHY_METER_OWNER_GPU:

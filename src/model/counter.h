@@ -26,19 +26,19 @@ struct kwhy_counter_span {
 	int64_t wrap;	       /* highest value before a wrap; 0: not reported, and 32 bits are assumed */
 	double length_ns;      /* time between the two readings */
 	int64_t unit_nj;       /* nanojoules per count */
-	double most_w;	       /* highest plausible power over a wrap; 0: KWHY_POWER_MAX_W */
+	double most_w; /* highest plausible mean power from `before` to `after`; 0: KWHY_POWER_MAX_W */
 };
 
 /*
- * Writes the rise of the counter, which is never negative, to *out_counts. If the rise is unknown,
- * *out_counts is unchanged. A fall counts as a reset, and not as a wrap, if the rise by a wrap would need
- * more power than most_w.
+ * Writes the rise of the counter, which is never negative, to *out_counts. A fall is KWHY_COUNTER_FELL, and
+ * not a wrap, if `before` is above `wrap` or if the rise by a wrap would need more mean power than most_w;
+ * *out_counts is then unchanged. Never returns KWHY_COUNTER_JUMPED.
  */
 enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, int64_t *out_counts);
 
 /*
- * Whether a rise of this number of counts is within most_w. Only length_ns, unit_nj and most_w of the span
- * are used.
+ * Whether the energy of this number of counts, spread over length_ns, is a mean power of at most most_w. Only
+ * length_ns, unit_nj and most_w of the span are used.
  */
 bool kwhy_counter_is_plausible(const struct kwhy_counter_span *span, double counts);
 
@@ -66,7 +66,10 @@ enum { KWHY_COUNTER_WRONG_MAX = 3 };
  */
 void kwhy_counter_judge(const struct kwhy_counter_readings *readings, uint8_t *out_verdict);
 
-/* The highest power, in W, that the owner of a counter may draw over some tenths of a second. */
+/*
+ * Highest plausible power, in W, of what a meter of this kind measures, as a mean over some tenths of a
+ * second.
+ */
 double kwhy_counter_most_w(enum kwhy_meter meter);
 
 /*
@@ -79,7 +82,8 @@ enum kwhy_counter_step kwhy_counter_step(
 	const struct kwhy_power_series *series, size_t i, int64_t *out_counts);
 
 /*
- * Mean power between readings i - 1 and i of a counter; false: the rise is unknown, and *out_w is untouched.
+ * Mean power, in W, between readings i - 1 and i of a counter. Returns false, with *out_w unchanged, if the
+ * counter was reset or jumped (KWHY_COUNTER_FELL or KWHY_COUNTER_JUMPED).
  */
 bool kwhy_counter_power_w(const struct kwhy_power_series *series, size_t i, double *out_w);
 

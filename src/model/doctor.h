@@ -26,12 +26,13 @@ struct kwhy_doctor_check {
 	int32_t gpu;	   /* number of the GPU in the driver; -1: a check of the machine */
 	enum kwhy_doctor_verdict verdict;
 	const char *fact;   /* what was found, or why it is unknown */
-	const char *effect; /* cost of a setting that is not good */
+	const char *effect; /* what a bad setting costs */
 	const char *source; /* reference for the effect */
-	const char *cure;   /* set only if the verdict is advice, else NULL */
+	const char *cure;   /* what to change; NULL unless the verdict is KWHY_DOCTOR_ADVICE */
 	bool installation;  /* the check is of kwhy's own parts and what they need, not of a setting of the
 			       machine */
-	bool minor;	    /* the setting is good by default; reports show the check only with --verbose */
+	bool minor; /* the check is of an environment variable that is not set; text reports show it only with
+		       --verbose */
 };
 
 struct kwhy_doctor_gpu {

@@ -13,14 +13,15 @@
 /* An interval of the recording that shows the waste. */
 struct kwhy_evidence {
 	int64_t start_ns, end_ns;
-	const char *what; /* "cudaMemcpyAsync h2d 8 B, then cudaStreamSynchronize 7.0 us" */
+	const char *what; /* what happened: "cudaMemcpyAsync h2d 8 B, then cudaStreamSynchronize 7.0 us" */
 	/* Full names of the kernels in `what`, in order, for reports that shorten them; NULL: no kernel. */
 	const char *kernels[2];
 };
 
 /*
- * What the cure would save. If the cure is a change that could be simulated, figures and bound are those of a
- * plan with this change alone. Energies are KWHY_UNKNOWN_NJ if unknown.
+ * What the cure would save. If the cure is a change that `kwhy whatif` can simulate on this recording, the
+ * figures and the bound are those of its projection with this change alone; otherwise they are an upper
+ * bound. Energies are KWHY_UNKNOWN_NJ if unknown.
  */
 struct kwhy_saving {
 	int64_t time_ns;
@@ -32,7 +33,7 @@ struct kwhy_saving {
 
 /* Source position of the part of the program that causes the waste. */
 struct kwhy_finding_place {
-	const char *words; /* "backward (train.py:18)"; NULL: unknown */
+	const char *words; /* the position as reports show it: "backward (train.py:18)"; NULL: unknown */
 	const char *file;  /* path as recorded; NULL: unknown */
 	uint32_t line;	   /* 0: unknown */
 };
@@ -53,17 +54,17 @@ struct kwhy_finding {
 	struct kwhy_evidence *evidence;
 	size_t evidence_count;
 	const char *cure;
-	const char *change; /* id of the `kwhy whatif` change that is the cure; "": no change cures it; NULL:
-			       the cure is the change that the table of changes assigns to all findings of
-			       this id, if there is one */
+	const char *change; /* id of the change of `kwhy whatif` that cures this finding; "": none does; NULL:
+			       the first row of kwhy_whatif_changes whose `finding` is this finding's id, if
+			       there is one */
 	struct kwhy_saving saving;
 	/*
 	 * If one change cures this finding and others, the saving of the change is counted only once, at
 	 * the finding with this id, and the saving of this finding is 0. NULL: the saving is counted here.
 	 */
 	const char *credited_to;
-	bool leads; /* the other devices wait for the device of this finding, so it is listed before findings
-		       that save more on one device */
+	bool leads; /* true: the other devices wait for the device of this finding, and the finding is listed
+		       before all findings without this mark, even if they save more */
 	int64_t least_ns; /* the finding is dropped if it saves less time than least_ns and less energy than
 			     least_nj */
 	double least_nj;
@@ -92,7 +93,10 @@ static inline bool kwhy_finding_saves_more_than_it_costs(const struct kwhy_findi
 			saving->energy_nj > finding->energy_nj);
 }
 
-/* Findings sorted by saving, the largest first. */
+/*
+ * Findings in the order of reports: those with `leads` first, then by the energy that the cure saves, the
+ * largest first, or by the time if the energy of a finding is unknown.
+ */
 struct kwhy_findings {
 	struct kwhy_arena arena;
 	struct kwhy_finding *items;

@@ -5,15 +5,16 @@
 #include <string.h>
 
 /*
- * Number of lanes, transfers per second and overhead of the line code, from the PCI Express base
- * specifications 3.0 to 5.0.
+ * Bytes per second of a PCI Express link in one direction: transfers per second and lane, times 16 lanes,
+ * times PCIE_CODE bytes per transfer (the line code carries 128 bits of data in 130). From the PCI Express
+ * base specifications 3.0 to 5.0.
  */
 #define PCIE_LANES 16
 #define PCIE_CODE (128.0 / 130 / 8)
 #define PCIE_3_BYTES_PER_S (8e9 * PCIE_LANES * PCIE_CODE)
 #define PCIE_4_BYTES_PER_S (16e9 * PCIE_LANES * PCIE_CODE)
 #define PCIE_5_BYTES_PER_S (32e9 * PCIE_LANES * PCIE_CODE)
-/* NVIDIA Grace Hopper Superchip Architecture, white paper: 450 GB/s in each direction. */
+/* NVLink-C2C has 450 GB/s in each direction (white paper "NVIDIA Grace Hopper Superchip Architecture"). */
 #define C2C_BYTES_PER_S 450e9
 
 enum generation { UNKNOWN, PASCAL, VOLTA, TURING_GTX, AMPERE, HOPPER, SUPERCHIP, CDNA, CDNA_3, GENERATIONS };
@@ -31,15 +32,18 @@ static const struct kwhy_gpu_generation generations[GENERATIONS] = {
 };
 
 /*
- * Parts of device names that show a generation where the compute capability does not. The first match
- * applies.
+ * Parts of device names that decide the generation before the compute capability is considered. The first
+ * match applies.
  */
 static const struct {
 	const char *part;
 	enum generation generation;
 } special[] = {{"GH200", SUPERCHIP}, {"GB200", SUPERCHIP}, {"GB300", SUPERCHIP}, {"GTX 16", TURING_GTX}};
 
-/* Words of device names, each of which ends at a space or a hyphen. */
+/*
+ * Whole words of device names, between spaces or hyphens. They decide if neither `special` nor the compute
+ * capability does.
+ */
 static const struct {
 	const char *word;
 	enum generation generation;
@@ -101,7 +105,10 @@ static const struct {
 	{"MI100", CDNA},
 };
 
-/* Lowest major compute capability of each generation. */
+/*
+ * Lowest major compute capability of each row; the first row that the device reaches applies. Devices that
+ * are newer than the first row get that row.
+ */
 static const struct {
 	uint32_t major;
 	enum generation generation;
@@ -144,7 +151,10 @@ static enum generation by_capability(uint32_t major)
 	return UNKNOWN;
 }
 
-/* Whether a device is AMD's. AMD's runtimes report another number in place of CUDA's compute capability. */
+/*
+ * Whether a device is AMD's. What AMD's runtimes report as compute capability is a number of the GPU's
+ * architecture, which must not be looked up in `capabilities`.
+ */
 static bool is_amd(const char *name)
 {
 	return strstr(name, "AMD") || strstr(name, "Radeon") || strstr(name, "MI2") || strstr(name, "MI3");

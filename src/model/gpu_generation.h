@@ -31,8 +31,8 @@ struct kwhy_gpu_generation {
 };
 
 /*
- * Generation of a device by its compute capability, or by its name where the compute capability does not
- * show it. The result for an unknown GPU has the fastest link in common use.
+ * Generation of a device: by its name for superchips and the GTX 16 series, else by its CUDA compute
+ * capability, else by its name. An unknown GPU gets PCIe 5.0 x16, the fastest link in common use.
  */
 const struct kwhy_gpu_generation *kwhy_gpu_generation_of(const struct kwhy_device *device);
 

@@ -5,10 +5,11 @@
 #include <string.h>
 
 /*
- * Rates from data sheets of NVIDIA and AMD, without sparsity, in GB/s and TFLOP/s; 0: the device has no such
- * units. The first row whose words are all in the device's name applies, so rows of variants are first. FP64
- * and FP32 are the rates of the vector units. Where GPUs of one name have different memories, the row has the
- * rate of the slowest memory; a recording that states the memory's rate overrides it.
+ * Rates from data sheets of NVIDIA and AMD, without sparsity, in GB/s and TFLOP/s; 0: the table has no rate,
+ * mostly because the device has no such units. The first row whose words are all in the device's name
+ * applies, so rows of variants are first. FP64 and FP32 are the rates of the vector units. Where GPUs of one
+ * name have different memories, the row has the rate of the slowest memory; a recording that states the
+ * memory's rate overrides it.
  */
 static const struct {
 	const char *words[2];

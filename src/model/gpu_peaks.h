@@ -11,8 +11,9 @@
 /* Highest rates of a device; NAN: the rate is unknown, or the device has no such units. */
 struct kwhy_gpu_peaks {
 	double bytes_per_s;
-	double flop_per_s[KWHY_PRECISION_COUNT]; /* rate of dense matrix products, on tensor cores for
-						    precisions that they support */
+	double flop_per_s[KWHY_PRECISION_COUNT]; /* rate of dense matrix products; from a data sheet, FP64 and
+						    FP32 are those of the vector units and the others those of
+						    the tensor cores */
 	bool measured; /* true: all rates are from the machine profile; false: from the device's data sheet or
 			  the recording */
 };

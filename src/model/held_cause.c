@@ -53,8 +53,8 @@ static const char *const parallel_work[] = {"aten::flatten_dense_tensors", "aten
 	"c10d::", "nccl:", "FSDP::", "DistributedDataParallel.forward", "FullyShardedDataParallel"};
 
 /*
- * Marks of a name: the three below, and bit i if the name contains signs[i].part. Names are searched once,
- * since there are few names and many ranges.
+ * Marks of a name: the three below, and bit i if the name contains signs[i].part. Each name is searched only
+ * once, however many ranges have it.
  */
 #define SEARCHED (UINT32_C(1) << 31)
 #define IS_PARALLEL_WORK (UINT32_C(1) << 30)
@@ -103,8 +103,8 @@ enum kwhy_status kwhy_held_mark_names(struct kwhy_recording *recording, struct k
 }
 
 /*
- * The cause that the names of `row` and of the ranges around it indicate. DDP or FSDP is the cause only if
- * the name of `row` itself is that of DDP's or FSDP's own work.
+ * The cause that `signs` gives for the innermost of `row` and the ranges around it whose name contains a
+ * part. KWHY_HELD_PARALLEL is the cause only if the name of `row` itself is in `parallel_work`.
  */
 static enum kwhy_held_cause sign_of(const struct kwhy_host_ranges *rows, uint32_t row)
 {

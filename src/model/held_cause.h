@@ -26,7 +26,10 @@ enum kwhy_held_cause {
 KWHY_MUST_USE enum kwhy_status kwhy_held_mark_names(
 	struct kwhy_recording *recording, struct kwhy_error *error);
 
-/* The cause that the names of a host range and of the ranges around it indicate. */
+/*
+ * The cause that the names and kinds of a host range and of the ranges around it indicate. `row` is the row
+ * of the host range.
+ */
 enum kwhy_held_cause kwhy_held_cause_of(const struct kwhy_recording *recording, uint32_t row);
 
 /*

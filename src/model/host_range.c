@@ -15,7 +15,10 @@ _Static_assert((int)KWHY_HOST_NVTX == (int)KWHY_RANGE_NVTX && (int)KWHY_HOST_USE
 		(int)KWHY_HOST_OPERATOR == KWHY_RANGE_KIND_COUNT,
 	"kinds of ranges are kinds of host ranges");
 
-/* Grows a column by at least one row. *least becomes its capacity if that is smaller. */
+/*
+ * Makes the capacity of a column at least rows->count + 1. If the column's new capacity is below *least, it
+ * is written to *least.
+ */
 static enum kwhy_status grow_column(const struct kwhy_host_ranges *rows, void **column, size_t item_bytes,
 	size_t *least, struct kwhy_error *error)
 {
@@ -48,7 +51,7 @@ static enum kwhy_status grow(struct kwhy_host_ranges *rows, struct kwhy_error *e
 	return status;
 }
 
-/* Makes a column that was NULL, with 0 in all rows so far. */
+/* Allocates a column that many traces lack, with 0 in all rows. */
 static enum kwhy_status make_column(
 	const struct kwhy_host_ranges *rows, void **column, size_t item_bytes, struct kwhy_error *error)
 {
@@ -84,8 +87,9 @@ enum kwhy_status kwhy_recording_add_host_range(
 }
 
 /*
- * Largest number of API calls around one call that are searched. Calls nest: driver calls lie in runtime
- * calls, for example, and these in calls of a library.
+ * Largest number of API calls that are searched backwards in time for one that has ended. Calls that enclose
+ * a moment have not ended then; they nest, for example a driver call in a runtime call in a call of a
+ * library.
  */
 enum { CALL_DEPTH_MAX = 16 };
 
@@ -145,8 +149,8 @@ static enum kwhy_status enlarge_column(const struct kwhy_host_ranges *rows, void
 }
 
 /*
- * Makes room for exactly `more` further rows. No others follow, and doubled columns would take memory that
- * is never used.
+ * Makes the capacity of all columns exactly count + `more` rows. No rows are added after these, so the usual
+ * doubling of the capacity would only waste memory.
  */
 static enum kwhy_status make_room(struct kwhy_host_ranges *rows, size_t more, struct kwhy_error *error)
 {

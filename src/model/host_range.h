@@ -27,8 +27,8 @@ const char *kwhy_host_kind_name(enum kwhy_host_kind kind); /* "nvtx", ... "frame
 /*
  * The ranges of host threads in columns, 29 to 41 bytes per range. kwhy_recording_finish() adds those ranges
  * of the recording that have a thread, and sorts all by thread, then start, the outer range first. Rows of
- * thread t are [first[t], first[t + 1]). Of the rows that are open at a time, the last one is the
- * innermost.
+ * thread t are [first[t], first[t + 1]). Of a thread's rows that contain a moment, the one with the highest
+ * index is the innermost.
  */
 #define KWHY_HOST_RANGE_COLUMNS(X)                                                                    \
 	X(int64_t, start_ns)                                                                          \
@@ -40,7 +40,8 @@ const char *kwhy_host_kind_name(enum kwhy_host_kind kind); /* "nvtx", ... "frame
 	X(uint8_t, kind)    /* enum kwhy_host_kind */
 
 /*
- * Columns that many traces lack. NULL: 0 in all rows. kwhy_host_range_file() and its neighbours read them.
+ * Columns that many traces lack. A column that is NULL has 0 in all rows. kwhy_host_range_file(),
+ * kwhy_host_range_line() and kwhy_host_range_shape() read them.
  */
 #define KWHY_HOST_RANGE_RARE_COLUMNS(X)                                                             \
 	X(uint32_t, file)  /* name of the source file or, without one, of the module; 0: unknown */ \
@@ -50,8 +51,8 @@ const char *kwhy_host_kind_name(enum kwhy_host_kind kind); /* "nvtx", ... "frame
 struct kwhy_host_ranges {
 	size_t count, capacity;
 	size_t *first;	 /* [thread_count + 1], set by kwhy_recording_finish() */
-	uint32_t *marks; /* [number of names] cause that each name indicates (held_cause.h), set by
-			    kwhy_recording_finish() */
+	uint32_t *marks; /* [number of names + 1] bit mask for each name that says which causes it indicates
+			    (held_cause.c), set by kwhy_recording_finish() */
 #define X(type, column) type *column;
 	KWHY_HOST_RANGE_COLUMNS(X)
 	KWHY_HOST_RANGE_RARE_COLUMNS(X)

@@ -21,8 +21,9 @@ void kwhy_host_time_done(struct kwhy_host_time *time)
 }
 
 /*
- * Moves the thread's cursor to time_ns and returns the innermost open row. Open rows are nested, so links
- * to parents suffice to find it.
+ * Moves the thread's cursor forward to time_ns and returns the innermost row (host range) that is open then;
+ * KWHY_NONE: none. A row that is still open when the rows inside it have ended is found by the links to
+ * parents.
  */
 static uint32_t advance(struct kwhy_host_time *time, uint32_t thread, int64_t time_ns)
 {
@@ -38,7 +39,10 @@ static uint32_t advance(struct kwhy_host_time *time, uint32_t thread, int64_t ti
 	return cursor->top;
 }
 
-/* The end of the interval that begins at the thread's cursor and in which `row` stays the innermost row. */
+/*
+ * The earlier of limit_ns and the time until which `row` stays the thread's innermost row: the end of `row`
+ * or the start of the next row.
+ */
 static int64_t piece_end_ns(
 	const struct kwhy_host_time *time, uint32_t thread, uint32_t row, int64_t limit_ns)
 {
@@ -53,7 +57,8 @@ static int64_t piece_end_ns(
 }
 
 /*
- * Whether a row only names a part of the program, such as a step, and so does not show what the host did.
+ * Whether a row does not show what the host did: there is no row, or its range only names a part of the
+ * program, such as a step.
  */
 static bool is_vague(const struct kwhy_host_ranges *rows, uint32_t row)
 {
@@ -61,8 +66,8 @@ static bool is_vague(const struct kwhy_host_ranges *rows, uint32_t row)
 }
 
 /*
- * A gap that is divided by the ranges of two threads: `next` issued the work after the gap, `before` issued
- * the work before it.
+ * Threads whose ranges divide a gap of a device: `next` issued the activity after the gap, `before` the
+ * activity before the gap.
  */
 struct asked {
 	struct kwhy_host_time *time;
@@ -72,8 +77,8 @@ struct asked {
 };
 
 /*
- * Divides [start_ns, end_ns) by the operators of the thread `before`, since the thread `next` is in a row
- * that only names a part of the program.
+ * Divides [start_ns, end_ns), in which `row` of the thread `next` does not show what the host did. Time in
+ * which the thread `before` is in an operator goes to that operator, and all other time to `row`.
  */
 static void divide_by_before(const struct asked *asked, int64_t start_ns, int64_t end_ns, uint32_t row)
 {
@@ -145,7 +150,10 @@ uint32_t kwhy_host_range_at(const struct kwhy_recording *recording, uint32_t thr
 	size_t first = rows->first[thread], low = first;
 	uint32_t row;
 
-	/* A search without branches: which half is next cannot be predicted. */
+	/*
+	 * Binary search for the number of rows that start at or before time_ns, without branches that a
+	 * processor would mispredict half of the time.
+	 */
 	for (size_t length = rows->first[thread + 1] - first; length > 0;) {
 		const size_t half = length - length / 2;
 
@@ -170,7 +178,10 @@ static int64_t common_ns(const struct kwhy_host_ranges *rows, uint32_t row, int6
 	return between(rows->end_ns[row], start_ns, end_ns) - between(rows->start_ns[row], start_ns, end_ns);
 }
 
-/* The innermost row open at time_ns that covers at least half of the interval. */
+/*
+ * The innermost of the rows open at time_ns that covers at least half of [start_ns, end_ns); KWHY_NONE: none
+ * does.
+ */
 static uint32_t range_over_from(const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns,
 	int64_t end_ns, int64_t time_ns)
 {
@@ -190,8 +201,8 @@ static bool is_within(const struct kwhy_host_ranges *rows, uint32_t row, uint32_
 }
 
 /*
- * A row that covers at least half of the interval is open in the middle of it, or ends there: then it is open
- * a nanosecond before.
+ * A row that covers at least half of the interval is open at the middle of the interval, or ends exactly
+ * there and is open one nanosecond earlier. Therefore both times are searched.
  */
 uint32_t kwhy_host_range_over(
 	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns)
@@ -220,7 +231,10 @@ uint32_t kwhy_host_range_source(const struct kwhy_recording *recording, uint32_t
 	return found;
 }
 
-/* Beginnings of library paths as PyTorch writes them, relative to Python's search path. */
+/*
+ * Beginnings of the paths of Python packages and of Python's own modules, as PyTorch writes them: relative to
+ * Python's search path. "<" begins a name in place of a path, such as "<string>".
+ */
 static const char *const packages[] = {"<", "torch/", "torchvision/", "torchaudio/", "functorch/", "numpy/",
 	"scipy/", "pandas/", "PIL/", "jax/", "jaxlib/", "flax/", "optax/", "triton/", "transformers/",
 	"datasets/", "tokenizers/", "accelerate/", "peft/", "deepspeed/", "lightning/", "pytorch_lightning/",

@@ -11,10 +11,11 @@
 #include <stdint.h>
 
 /*
- * Which range the host was in while a device was idle. This is the innermost range of the thread that issued
- * the activity after the gap, until the call that issued it returns; from then on it is KWHY_HOST_LAUNCHED.
- * There is one exception. If that thread is in no range, or in one that only names a part of the program, and
- * the thread that issued the work before the gap is still in an operator, the range is this operator.
+ * Which range the host was in while a device was idle (a gap). Until the call that issued the activity after
+ * the gap returns, it is the innermost range of the thread of that call; from then on it is
+ * KWHY_HOST_LAUNCHED. There is one exception: if that thread is in no range, or in one of kind KWHY_HOST_STEP
+ * or KWHY_HOST_USER, and another thread, which issued the activity before the gap, is in an operator, the
+ * range is this operator.
  */
 
 /* Special values for the row of a host range. */
@@ -53,7 +54,10 @@ void kwhy_host_time_divide(struct kwhy_host_time *time, const struct kwhy_host_s
 
 /* The innermost row of the thread at a time, by binary search; KWHY_NONE: no row is open. */
 uint32_t kwhy_host_range_at(const struct kwhy_recording *recording, uint32_t thread, int64_t time_ns);
-/* The innermost row that encloses the start of a call. KWHY_NONE: none does, or there is no call. */
+/*
+ * The innermost row of the call's thread that encloses the start of the call. KWHY_NONE: none does, or `call`
+ * is KWHY_NONE.
+ */
 uint32_t kwhy_host_range_of_call(const struct kwhy_recording *recording, uint32_t call);
 /* The innermost row of the thread that covers at least half of the interval; KWHY_NONE: no row does. */
 uint32_t kwhy_host_range_over(

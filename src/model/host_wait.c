@@ -16,8 +16,9 @@ static const uint8_t state_of_class[KWHY_CALL_CLASS_COUNT] = {
 };
 
 /*
- * Moves to the next interval. Calls are sorted by start, the outer first; time that two calls share belongs
- * to the earlier one.
+ * Moves to the next interval in which the thread is in a state other than ELSEWHERE; start_ns and end_ns
+ * become INT64_MAX after the last one. Calls are sorted by start, the outer first. Time that two calls share
+ * belongs to the earlier one, unless its state is ELSEWHERE.
  */
 static void walk_next(struct kwhy_host_walk *walk, const struct kwhy_calls *calls)
 {
@@ -66,7 +67,10 @@ void kwhy_host_wait_done(struct kwhy_host_wait *wait)
 	*wait = (struct kwhy_host_wait){.recording = NULL};
 }
 
-/* The spans of all threads of the device's processes with their states, unsorted. */
+/*
+ * Intervals of the calls of all threads of the processes that use the device, with the host's state in each
+ * interval, unsorted.
+ */
 struct gathered {
 	struct kwhy_host_span *spans;
 	uint8_t *states;

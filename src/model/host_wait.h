@@ -10,15 +10,15 @@
 #include <stdint.h>
 
 /*
- * What the host did while a device was idle. At each time of a gap it is the state of the thread that issued
- * the activity after the gap. The class of the thread's outermost call gives the state, where calls of class
- * OTHER are skipped. If it is unknown which thread issued that activity, all threads of the processes that
- * use the device count; the state of them that comes first in the order below then applies.
+ * What the host did while a device was idle (a gap). It is the state of the thread that issued the activity
+ * after the gap, and the state follows from the class of the outermost call that the thread is in; calls of
+ * class KWHY_CALL_OTHER are skipped. If it is unknown which thread issued that activity, it is the first
+ * state in the order below that any thread of the device's processes is in.
  */
 enum kwhy_host_state {
 	KWHY_HOST_LAUNCH, /* inside launch calls */
 	KWHY_HOST_ALLOC,  /* inside malloc or free */
-	KWHY_HOST_SYNC,	  /* blocked in a synchronising call or a copy that may block */
+	KWHY_HOST_SYNC,	  /* inside a synchronising call or a copy that may block */
 	KWHY_HOST_ELSEWHERE,
 	KWHY_HOST_STATE_COUNT
 };
@@ -29,7 +29,7 @@ enum kwhy_host_state {
  */
 struct kwhy_host_walk {
 	bool begun;
-	size_t next, end;   /* rows of calls not yet visited */
+	size_t next, end;   /* the thread's calls not yet visited are rows [next, end) */
 	int64_t covered_ns; /* latest end of the calls visited */
 	int64_t start_ns, end_ns;
 	enum kwhy_host_state state;
@@ -40,8 +40,8 @@ struct kwhy_host_span {
 };
 
 /*
- * Disjoint spans in which some thread is in one state, or in a state that takes precedence over it.
- * `unions` below has one for each state.
+ * Disjoint intervals in which at least one thread is in a given state or in an earlier one of enum
+ * kwhy_host_state. `next` is the first interval not yet passed by the gaps.
  */
 struct kwhy_host_union {
 	struct kwhy_host_span *spans;
@@ -62,8 +62,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_host_wait_init(struct kwhy_host_wait *wait,
 void kwhy_host_wait_done(struct kwhy_host_wait *wait);
 
 /*
- * Divides the gap before activity row `activity` by the host's states. The parts sum to the length of the gap
- * exactly. Gaps must be given in time order.
+ * Writes to out_part_ns how long the host was in each state during the gap before activity row `activity`.
+ * The parts add up to the length of the gap exactly. Gaps must be given in time order.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_host_wait_divide(struct kwhy_host_wait *wait,
 	const struct kwhy_host_span *gap, uint32_t activity, int64_t out_part_ns[KWHY_HOST_STATE_COUNT],

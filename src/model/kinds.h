@@ -35,7 +35,10 @@ enum kwhy_memory_kind {
 	KWHY_MEMORY_KIND_COUNT
 };
 
-/* What launched an activity: the program, or kwhy probe between the program's own work. */
+/*
+ * What launched an activity: the profiled program, or the command `kwhy probe`, which runs activities of its
+ * own between those of the program.
+ */
 enum kwhy_activity_origin {
 	KWHY_ORIGIN_PROGRAM,
 	KWHY_ORIGIN_REPEAT, /* a kernel of the program that kwhy probe launched again */
@@ -54,7 +57,7 @@ const char *kwhy_memory_kind_name(enum kwhy_memory_kind kind);	   /* "pageable",
 enum kwhy_call_class {
 	KWHY_CALL_OTHER,
 	KWHY_CALL_LAUNCH, /* queues a kernel, graph, asynchronous copy or memset in a stream */
-	KWHY_CALL_COPY,	  /* a copy that may block: cudaMemcpy, cuMemcpyHtoD, ... */
+	KWHY_CALL_COPY,	  /* copies and may block until the copy is done: cudaMemcpy, cuMemcpyHtoD, ... */
 	KWHY_CALL_SYNC,	  /* blocks until the device has reached a point in its work */
 	KWHY_CALL_ALLOC,  /* allocates device, managed or pinned memory, also from pools */
 	KWHY_CALL_FREE,

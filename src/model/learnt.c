@@ -40,8 +40,9 @@ static bool grids_are_equal(struct kwhy_learnt_grid a, struct kwhy_learnt_grid b
 }
 
 /*
- * Finds the grid in which an account spends the majority of its time. A first pass finds the only grid that
- * can have the majority (Boyer and Moore); a second pass checks whether that grid has the majority.
+ * State of finding the grid with more than half of an account's time. The first pass over the activities
+ * finds the only grid that can have it (majority vote of Boyer and Moore, lead_ns); the second pass sums the
+ * time of that grid (grid_ns) and of all grids (all_ns).
  */
 struct vote {
 	double lead_ns, grid_ns, all_ns;
@@ -101,9 +102,10 @@ enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, 
 }
 
 /*
- * Whether an account's power is learnt: if the readings decided it, or, for an account in a group (of which
- * the readings decide only the sum), if the power is known well and does not itself come from another
- * recording.
+ * Whether an account's power is learnt. Only accounts of kernels, collectives, copies and memsets are. Their
+ * power must be decided by the readings. For an account in a group, of which the readings decide only the
+ * sum, the account must be alone in its power class, and the power must be certain to GROUPED_SPREAD_MAX and
+ * not itself come from another recording.
  */
 static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account)
 {
@@ -119,10 +121,10 @@ static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const stru
 }
 
 /*
- * Writes the power of an account; false: it is not significantly above the idle level. The uncertainty
- * written is that of the power class (accounts that share one power). The power of one account in the class
- * is less certain, because of temperature and other work on the device; a ledger that uses the learnt power
- * adds this part itself.
+ * Writes the power of an account above idle. Returns false if it is at most ABOVE_IDLE_MIN_W or at most its
+ * standard deviation. The standard deviation written is that of the power class (accounts that share one
+ * power). The power of one account in the class is less certain, because of temperature and other work on the
+ * device; a ledger that uses the learnt power adds this part itself.
  */
 static bool learn(struct kwhy_learnt_power *out, const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_account *account)
@@ -167,7 +169,7 @@ static enum kwhy_status collect_device(struct kwhy_learnt_powers *powers,
 	return status;
 }
 
-/* Sets the powers' device name and idle level from the first device. */
+/* Sets the device name and the context idle power that all learnt powers of the recording refer to. */
 static enum kwhy_status name_device(struct kwhy_learnt_powers *powers, const struct kwhy_device *device,
 	double idle_w, struct kwhy_error *error)
 {

@@ -31,8 +31,8 @@ struct kwhy_learnt_power {
 	struct kwhy_learnt_grid grid;
 	double above_idle_w; /* power above idle while the account runs alone, above 0 */
 	double sd_w;	     /* standard uncertainty of above_idle_w */
-	uint64_t count;	     /* number of launches */
-	int64_t time_ns;     /* total time of the launches */
+	uint64_t count;	     /* number of activities of the account */
+	int64_t time_ns;     /* sum of the durations of these activities */
 };
 
 struct kwhy_learnt_powers {
@@ -48,20 +48,19 @@ struct kwhy_learnt_powers {
 bool kwhy_device_names_agree(const char *a, const char *b);
 
 /*
- * Writes to out_grids[account_count] the grid in which each account of a device spends more than half of
- * its time; without such a grid it is unknown.
+ * Writes to out_grids[account_count] the grid in which each account of a device spends more than half of its
+ * time. If an account has no such grid, both fields of its element are unknown.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, uint32_t device,
 	const struct kwhy_device_ledger *device_ledger, struct kwhy_learnt_grid *out_grids,
 	struct kwhy_error *error);
 
 /*
- * Collects the powers that the readings determine (KWHY_BASIS_DATA), not the assumed ones. Of accounts that
- * are known only as a group, it collects the power above idle if that has a relative standard uncertainty of
- * at most 20 % and was not learnt from another recording. Only devices with the name of the first device that
- * has such a power are included.
- * KWHY_E_INPUT: there are no such powers, or no such device has a name. Free the result by
- * kwhy_learnt_powers_free().
+ * Collects the powers of activities that the readings determine (KWHY_BASIS_DATA), not the assumed ones. Of
+ * an account that is known only within a group, the power above idle is collected if its relative standard
+ * uncertainty is at most 20 % and it was not learnt from another recording. All powers are of devices of one
+ * name: that of the first device with such a power. KWHY_E_INPUT: there are no such powers, or no such device
+ * has a name. Free the result by kwhy_learnt_powers_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_learnt_powers_collect(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const char *path, struct kwhy_learnt_powers **out,

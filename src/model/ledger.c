@@ -5,7 +5,8 @@
 
 /*
  * Length of an interval in nanoseconds, each nanosecond weighted by the ratio of metered to modelled energy
- * at its time (the energy curve). If the device has no curve, the weight is 1.
+ * at its time (the energy curve), or by unmetered_scale where the curve has no ratio. If the device has no
+ * curve, the weight is 1.
  */
 static double scaled_ns(const struct kwhy_energy_curve *curve, int64_t start_ns, int64_t end_ns)
 {

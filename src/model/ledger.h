@@ -11,7 +11,7 @@
 
 /*
  * The ledger of one recording attributes every nanosecond of each device to one category and every metered
- * nanojoule to one account. It is read-only once made. All its memory lies in its arena.
+ * nanojoule to one account. Nothing changes a ledger after it was made. All its memory lies in its arena.
  */
 
 #define KWHY_UNKNOWN_NJ INT64_MIN
@@ -32,7 +32,8 @@ enum kwhy_category {
 	KWHY_CATEGORY_OUTSIDE,	  /* metered time before the first or after the last activity */
 	KWHY_CATEGORY_PROBING,	  /* activities that kwhy probe added between the program's own work, and the
 				     gaps between these */
-	KWHY_CATEGORY_UNRECORDED, /* metered time between the windows, for which it is unknown what ran */
+	KWHY_CATEGORY_UNRECORDED, /* metered time between the windows in which activities were recorded; what
+				     ran then is unknown */
 	KWHY_CATEGORY_COUNT
 };
 
@@ -52,8 +53,8 @@ struct kwhy_copy_sum {
 };
 
 /*
- * Copies of one kind and size class. Class c holds copies of [2^c, 2^(c+1)) bytes; class 0 also holds
- * copies of 0 bytes. KWHY_NONE: the size is unknown.
+ * Copies of one kind, one pair of memory kinds and one size class. Size class c holds copies of [2^c,
+ * 2^(c+1)) bytes; class 0 also holds copies of 0 bytes. size_class is KWHY_NONE for copies of unknown size.
  */
 struct kwhy_copy_class_sum {
 	uint32_t kind, src_memory, dst_memory, size_class;
@@ -64,8 +65,8 @@ struct kwhy_copy_class_sum {
 /*
  * Time of one device by categories that do not overlap. compute + collective + copy + memset + overlap =
  * busy. sync + launch + alloc + host = idle; these four are KWHY_UNKNOWN_NS if the recording has no API
- * calls. busy + idle + probing + unrecorded = span. All figures except counts and totals of activities
- * cover recorded time only.
+ * calls. busy + idle + probing + unrecorded = span. All times except span_ns, unrecorded_ns and the totals of
+ * activities cover recorded time only.
  */
 struct kwhy_device_time {
 	int64_t first_ns, last_ns; /* start of the first activity, end of the last one */
@@ -76,10 +77,10 @@ struct kwhy_device_time {
 	int64_t sync_ns, launch_ns, alloc_ns, host_ns;
 	uint64_t idle_gaps; /* number of idle intervals inside the span; an activity of zero length splits one
 			       into two */
-	/* number of gaps with some time of the category */
+	/* number of idle intervals of which some time is of the category */
 	uint64_t sync_gaps, launch_gaps, alloc_gaps, host_gaps;
 
-	uint64_t kernel_count; /* all kernels, including collectives and graph rows */
+	uint64_t kernel_count; /* number of kernels, collectives and graph launches */
 	int64_t kernel_total_ns, kernel_union_ns;
 	uint64_t collective_count;
 	int64_t collective_total_ns, collective_union_ns;
@@ -89,7 +90,7 @@ struct kwhy_device_time {
 	uint64_t copy_count;
 	uint64_t memset_count, memset_bytes, memset_unknown_bytes;
 	int64_t memset_total_ns, memset_union_ns;
-	uint64_t small_h2d_count; /* number of h2d copies under 4096 bytes */
+	uint64_t small_h2d_count; /* number of copies from host to device of fewer than 4096 bytes */
 	uint64_t graph_count;
 
 	uint32_t stream_count, max_concurrency;
@@ -102,8 +103,9 @@ struct kwhy_device_time {
 	 */
 	double busy_ratio;
 	double sm_weighted_ratio; /* resident blocks divided by the blocks that the device can hold, as the
-				     mean over the span; kernels of unknown grid count as 0 blocks */
-	double sm_weighted_known_ratio; /* share of the kernels' time that kernels of known grid take */
+				     mean over the recorded part of the span; kernels of unknown grid count as
+				     0 blocks. NAN if the grids of all kernels are unknown */
+	double sm_weighted_known_ratio; /* share of kernel_total_ns that is of kernels whose grid is known */
 	double roofline_ratio; /* `ratio` of struct kwhy_roofline_sum; NAN: unknown, or the device was not
 				  active */
 
@@ -113,7 +115,10 @@ struct kwhy_device_time {
 	size_t copy_class_count;
 };
 
-/* Length of the run without the time that kwhy probe took. */
+/*
+ * Length of the device's run, from its first activity to the end of its last, without the time in which kwhy
+ * probe was at work.
+ */
 static inline int64_t kwhy_run_ns(const struct kwhy_device_time *time)
 {
 	return time->span_ns - time->probing_ns;
@@ -139,9 +144,9 @@ enum kwhy_basis {
 const char *kwhy_basis_name(enum kwhy_basis basis);
 
 /*
- * One row of the ledger. Energies are KWHY_UNKNOWN_NJ if there are no power data. gross = idle + net. Idle
- * is what the device would have drawn in the account's share of the time if nothing had run: with its
- * context alone, or without a context where it had none.
+ * One row of a device's ledger. Energies are KWHY_UNKNOWN_NJ if there are no power data. gross_nj = idle_nj +
+ * net_nj. idle_nj is what the device would have drawn in the account's share of the time if nothing had run:
+ * the power with a context alone or, where the device had no context, the power without one.
  */
 struct kwhy_account {
 	uint32_t category; /* enum kwhy_category */
@@ -158,13 +163,13 @@ struct kwhy_account {
 	bool is_probing_idle;	 /* the account has the time of category probing in which nothing ran */
 	bool is_clean; /* the account is the part of category outside in which the device had no context and
 			  drew its clean idle power */
-	/* Whether the lower end of the mean power's 90 % interval is above a limit. */
-	bool above_samples; /* the limit is the highest power sample; a mean power may exceed it, because the
-			       meter averages its samples */
-	bool above_limit;   /* the limit is the enforced power limit, which short activities may exceed */
+	/* Whether the lower end of the 90 % interval of the mean power is above this limit: */
+	bool above_samples; /* the highest power sample, which a mean power may exceed because the meter
+			       averages */
+	bool above_limit;   /* the enforced power limit, which short activities may exceed */
 	/*
-	 * Estimates for the whole run if only random windows of it were recorded. has_whole false: the other
-	 * fields are not set.
+	 * Estimates for the whole run if only random windows of it were recorded. has_whole false: there are
+	 * no estimates, and the fields whole_* are not set.
 	 */
 	bool has_whole;
 	int64_t whole_ns; /* estimated time in the whole run; KWHY_UNKNOWN_NS: unknown */
@@ -177,8 +182,8 @@ struct kwhy_account {
 };
 
 /*
- * A window: an interval in which everything that ran is known. idle_ns is the device's idle time in it by
- * category, from KWHY_CATEGORY_SYNC on.
+ * A window: an interval in which all activities were recorded. idle_ns[i] is the device's idle time in the
+ * window of category KWHY_CATEGORY_SYNC + i.
  */
 struct kwhy_covered_window {
 	int64_t start_ns, end_ns;
@@ -200,8 +205,8 @@ struct kwhy_clean_stretch {
 enum { KWHY_CLEAN_STRETCHES_MAX = 2 }; /* one before the first activity, one after the last */
 
 /*
- * Time before the first or after the last activity in which the device drew more than its context idle power.
- * That power is taken from the time right after the device's work.
+ * Time before the first or after the last activity in which the device drew more than its context idle power
+ * (elevated idle).
  */
 struct kwhy_elevated_idle {
 	int64_t start_ns, end_ns;
@@ -212,9 +217,9 @@ struct kwhy_elevated_idle {
 struct kwhy_coverage_sum {
 	uint32_t choice;			/* enum kwhy_choice: how the user chose what was recorded */
 	int64_t start_ns, end_ns;		/* the interval that the ledger covers */
-	int64_t known_ns;			/* recorded part of the interval */
-	int64_t select_start_ns, select_end_ns; /* the interval in which the user's choice decided what was
-						   recorded; both 0: nothing was left out */
+	int64_t known_ns;			/* length of the recorded part of start_ns to end_ns */
+	int64_t select_start_ns, select_end_ns; /* the interval in which the user's `choice` restricted what
+						   was recorded; both 0: all of the run was recorded */
 	size_t drawn_count; /* number of windows in the interval from select_start_ns to select_end_ns;
 			       drawn_ns is the sum of their lengths */
 	int64_t drawn_ns;
@@ -242,17 +247,18 @@ struct kwhy_account_group {
 struct kwhy_power_class {
 	double power_w, low_w, high_w;
 	double prior_power_w;
-	double spread; /* standard deviation of the power above idle when activities run between the program's
-			  other work, as a share of that power; NAN: unknown */
-	bool is_learnt;	 /* prior_power_w comes from another recording (--powers) */
+	double spread;	/* standard deviation of the power above idle of the class's activities while they run
+			   in place, that is between the program's other work, as a share of that power; NAN:
+			   unknown */
+	bool is_learnt; /* prior_power_w comes from another recording (--powers) */
 	bool is_decided; /* the readings decide the power, and only one account is in the class */
 };
 
 /*
  * Energy of one device. measured_nj and attributed_nj are equal: both are exactly the sum of gross_nj over
- * the accounts. measured_nj also is the sum of three parts over the whole metered window. clean_idle_nj is
- * what the device would have drawn without a context, context_idle_nj what a live context draws above that,
- * and net_nj what the work drew above both.
+ * the accounts. measured_nj also is the sum of clean_idle_nj (what the device would have drawn without a
+ * context), context_idle_nj (what a live context draws above that) and net_nj (what the work drew above
+ * both), each over the whole metered window.
  */
 struct kwhy_device_energy {
 	bool known;		  /* metered or modelled energy exists */
@@ -272,7 +278,8 @@ struct kwhy_device_energy {
 	int64_t edge_nj;    /* estimated energy of the run's unmetered time, which is not part of measured_nj:
 			       the sum, over the accounts, of an account's unmetered time times its mean power */
 	int64_t edge_ns;    /* length of the run's unmetered time; 0 also if the device has no readings */
-	int64_t between_nj; /* metered energy in unrecorded time between the run's first start and last end */
+	int64_t between_nj; /* metered energy in unrecorded time between the start of the device's first
+			       activity and the end of its last */
 	int64_t between_ns; /* length of the metered part of that unrecorded time; 0: no reading lies in it */
 	int64_t counting_nj; /* what enabled performance counters drew in the device's run; no other energy
 				contains it. 0: no counters were enabled */
@@ -285,15 +292,19 @@ struct kwhy_device_energy {
 				      */
 	double counter_check_ratio;  /* root mean square, over the counter's updates, of the relative
 					difference between modelled and counted energy; NAN: unknown */
-	double highest_sample_w;     /* NAN: no samples */
-	/* time constant and delay of the meter, posterior means; NAN: not fitted */
+	double highest_sample_w;     /* highest power sample; NAN: no samples */
+	/*
+	 * time constant of the meter's low-pass filter, and delay of its readings, as posterior means; NAN:
+	 * not fitted
+	 */
 	double time_constant_s, delay_s;
 	size_t reading_count; /* number of readings that the powers were fitted to */
 };
 
 /*
- * Ratio of metered to modelled energy in consecutive intervals, scale[i] from edge_ns[i] to edge_ns[i + 1].
- * The energy of a part of an interval is its modelled energy times the interval's scale.
+ * Ratio of metered to modelled energy in consecutive intervals: scale[i] applies from edge_ns[i] to edge_ns[i
+ * + 1]. The metered energy of a part of an interval is estimated as the modelled energy of that part times
+ * the interval's scale.
  */
 struct kwhy_energy_curve {
 	int64_t *edge_ns; /* [count + 1] ends of the intervals */
@@ -315,8 +326,8 @@ struct kwhy_power_curve {
 };
 
 /*
- * Whether a window is one of the random windows. False: it lies after all of them, in the part of the run
- * that was recorded completely.
+ * Whether a window lies in the interval of which only random windows were recorded (select_start_ns to
+ * select_end_ns). False: it lies in the part of the run that was recorded completely.
  */
 static inline bool kwhy_window_is_drawn(
 	const struct kwhy_coverage_sum *coverage, const struct kwhy_covered_window *window)
@@ -325,8 +336,8 @@ static inline bool kwhy_window_is_drawn(
 }
 
 /*
- * The account as it is reported. If no reading covers an account, the ledger has 0 nJ for it, so that the
- * accounts add up to the metered energy; it is reported with unknown energy.
+ * A copy of the account for reports. An account whose time no reading covers has 0 nJ in the ledger, so that
+ * the accounts add up to the metered energy; in the copy its energies are unknown.
  */
 static inline struct kwhy_account kwhy_account_reported(
 	const struct kwhy_device_energy *energy, const struct kwhy_account *account)
@@ -353,14 +364,15 @@ enum kwhy_host_wait_reason {
 const char *kwhy_host_wait_reason_name(enum kwhy_host_wait_reason reason); /* "range", "outside", ... */
 
 /*
- * Idle time of a device while one range was the host's innermost range (model/host_time.h). The sums of a
- * device add up to its idle time exactly.
+ * Sum of a device's idle time during which the host's innermost range had one name, kind and source position
+ * (model/host_time.h), or, for `what` other than KWHY_HOST_WAIT_RANGE, during which the host was in no known
+ * range. The sums of a device add up to its idle time exactly.
  */
 struct kwhy_host_sum {
 	uint32_t what;	     /* enum kwhy_host_wait_reason */
 	uint32_t kind;	     /* kind of the range, enum kwhy_host_kind */
 	uint32_t name;	     /* name of the range; 0: all steps together, without the ranges in them */
-	uint32_t file, line; /* source position of the user's code in the range; 0: unknown */
+	uint32_t file, line; /* position in the user's source from which the range was reached; 0: unknown */
 	uint64_t gaps;	     /* number of gaps with some of time_ns */
 	int64_t time_ns;
 	int64_t longest_ns; /* longest part of a single gap */
@@ -374,7 +386,8 @@ struct kwhy_device_ledger {
 	struct kwhy_elevated_idle elevated_idle[KWHY_CLEAN_STRETCHES_MAX];
 	size_t elevated_idle_count;
 	struct kwhy_device_energy energy;
-	struct kwhy_account *accounts; /* sorted by gross energy, or by time without energy, descending */
+	struct kwhy_account
+		*accounts; /* sorted by gross_nj, the largest first, or by time_ns if no energy is known */
 	size_t account_count;
 	struct kwhy_account_group *groups;
 	size_t group_count;
@@ -394,10 +407,11 @@ struct kwhy_api_sum {
 };
 
 /*
- * Sum over all ranges of one name and kind, or over one step. The work of a range is what its own thread
- * launched inside it. The work of a step is what its whole process launched during the step. If the thread of
- * a range is unknown, its work is what all processes launched during the range. Nested ranges each count the
- * same work. The window of a range is its own interval on every device on which its process has streams.
+ * Sum over all ranges of one name and kind, or over one step. The activities of a range are those that its
+ * own thread launched inside it; the activities of a step are those that any thread of its process launched
+ * during it. If the thread of a range is unknown, they are those that any process launched during it. An
+ * activity launched inside nested ranges counts in each of them. The window of a range is the range's own
+ * interval, on every device on which its process has streams.
  */
 struct kwhy_range_sum {
 	uint32_t name;
@@ -422,10 +436,10 @@ struct kwhy_range_sum {
 };
 
 /*
- * All steps together. The steps of a process form loops; other work in a long pause between two steps
- * begins a new loop (sums/sums_loop.c). A loop lasts from the start of its first step to the end of the
- * work launched in it. time_ns divided by the number of steps is the time of one step, including the work
- * that it queues.
+ * All steps together. The consecutive steps of a process form a loop. A long pause between two steps in which
+ * the process launches other work ends a loop (ledger/sums/sums_loop.c). A loop lasts from the start of its
+ * first step to the end of its last step or, if later, of the activities launched in its steps. time_ns per
+ * step is the mean time of a step with its activities.
  */
 struct kwhy_loop_sum {
 	int64_t start_ns, end_ns; /* start of the first loop, end of the last one */
@@ -435,8 +449,8 @@ struct kwhy_loop_sum {
 };
 
 /*
- * One device with work, for comparing ranks. Reports compute the imbalance of a field as the range of its
- * values over the devices.
+ * Figures of one device that had activities, for comparing the ranks of a distributed program. Reports
+ * compute the imbalance of the ranks from these figures.
  */
 struct kwhy_rank_sum {
 	uint32_t rank;
@@ -461,7 +475,10 @@ struct kwhy_memory_sum {
 	uint64_t unused_bytes; /* device_bytes minus peak_reserved_bytes, or minus peak_allocated_bytes where
 				  that is unknown; KWHY_UNKNOWN_BYTES: unknown */
 	size_t point_count;
-	/* Number of times that the processes' memory grew and shrank, and the sum of the growths in bytes. */
+	/*
+	 * Number of times that the memory held by a process on the device grew (taken_count) and shrank
+	 * (given_back_count), and sum of the growths in bytes.
+	 */
 	uint64_t taken_count, given_back_count, taken_bytes;
 };
 
@@ -476,15 +493,15 @@ struct kwhy_host_energy {
 
 /*
  * What recording a run cost, as processor time or as time that the program waited. The first kinds are those
- * of enum kwhy_cost_kind, with the same numbers. The energy of processor time is modelled if RAPL's energy
- * and the busy time of all CPUs are known: it is the packages' energy times the processor time divided by
- * that busy time. The energy of waiting is unknown.
+ * of enum kwhy_cost_kind, with the same numbers. The energy of processor time is modelled if the CPU
+ * packages' energy (RAPL) and the busy time summed over all CPUs are known: it is the packages' energy times
+ * the ratio of the processor time to that busy time. The energy of waiting is unknown.
  */
 enum kwhy_overhead_kind {
 	KWHY_OVERHEAD_PROFILER = KWHY_COST_KIND_COUNT, /* time taken from threads of the program, as the
 							  profiler itself reports */
-	KWHY_OVERHEAD_DEVICE, /* idle time of a device during the profiler's overhead, modelled at its idle
-				 level */
+	KWHY_OVERHEAD_DEVICE, /* idle time of a device during the profiler's overhead; its energy is modelled
+				 from the device's idle power */
 	KWHY_OVERHEAD_KIND_COUNT
 };
 
@@ -494,22 +511,21 @@ const char *kwhy_overhead_kind_name(uint32_t kind);
 struct kwhy_overhead_sum {
 	uint32_t kind;	 /* enum kwhy_overhead_kind */
 	uint32_t device; /* KWHY_NONE: the host */
-	uint64_t count;	 /* number of occurrences; 0: not counted */
+	uint64_t count;	 /* number of events that cost this time; 0: not counted */
 	int64_t time_ns;
 	int64_t energy_nj; /* KWHY_UNKNOWN_NJ: unknown */
 };
 
 /*
  * Roofline of the run: the least time in which all active devices together can do the stated work at the
- * peaks of the machine profile. Work in "flop_fp32", "flop_bf16", ... is limited by the peaks of
- * arithmetic, work in "bytes" by the peak rate of the device's memory. Stated work is that of the whole
- * run, so its least time is compared with the span of the device that runs longest, unrecorded time
- * included.
+ * peaks of the machine profile. Work in "flop_fp32", "flop_bf16", ... is limited by the peaks of arithmetic,
+ * work in "bytes" by the peak rate of the device's memory. Stated work is that of the whole run; the time of
+ * the run is the span of the device that runs longest, unrecorded time included.
  */
 struct kwhy_roofline_sum {
 	double arithmetic_s, memory_s; /* NAN: no work of this kind was stated, or `ratio` is unknown */
-	double ratio; /* the larger of arithmetic_s and memory_s, divided by the time of the run; at
-			 most 1.02; NAN: unknown */
+	double ratio; /* the larger of arithmetic_s and memory_s, divided by the time of the run; NAN:
+			 unknown, or above 1.02, which the errors of measured peaks do not explain */
 };
 
 struct kwhy_ledger {
@@ -533,8 +549,8 @@ struct kwhy_ledger {
 
 /*
  * Energy of one activity in nanojoules, from the power of its account and the ratio of metered to modelled
- * energy at that time; NAN: unknown. The energy is not divided among concurrent activities, so use accounts
- * for sums that must balance.
+ * energy at that time; NAN: unknown. Each of several concurrent activities has its whole power here, so sums
+ * over activities may exceed the metered energy; the accounts' sums do not.
  */
 double kwhy_ledger_activity_nj(
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, size_t activity);
@@ -575,7 +591,7 @@ static inline bool kwhy_ledger_is_unrecorded(
 	return low < sum->unrecorded_count && sum->unrecorded[low].start_ns < end_ns;
 }
 
-/* Energy in nanojoules that an idle interval of a device drew; NAN: unknown. */
+/* Energy in nanojoules of a device that idles with its context in [start_ns, end_ns); NAN: unknown. */
 double kwhy_ledger_idle_nj(
 	const struct kwhy_ledger *ledger, uint32_t device, int64_t start_ns, int64_t end_ns);
 

@@ -87,7 +87,10 @@ struct kwhy_meter_list kwhy_meters_ranked(unsigned owners, unsigned roles)
 	return list;
 }
 
-/* Matches "rapl.package-12_uj": the meter's name with a number in place of its N. */
+/*
+ * Whether `text` is the meter's name with a number in place of its N, such as "rapl.package-12_uj" for
+ * "rapl.package-N_uj". `mark` is the place of "-N_" in `name`.
+ */
 static bool match_domain(
 	const char *text, size_t length, const char *name, const char *mark, uint32_t *out_domain)
 {

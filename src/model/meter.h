@@ -27,16 +27,17 @@ enum kwhy_meter_unit {
  */
 enum kwhy_meter_owner {
 	KWHY_METER_OWNER_GPU = 1 << 0,
-	/* memory of a GPU; the GPU's own meter includes it, so both are never added */
+	/* memory of a GPU; the GPU's own meter includes it, so the two energies are never added */
 	KWHY_METER_OWNER_GPU_MEMORY = 1 << 1,
 	KWHY_METER_OWNER_PACKAGE = 1 << 2, /* a package of the CPU */
-	KWHY_METER_OWNER_DRAM = 1 << 3,	 /* memory of a package, which the package's meter does not include */
-	KWHY_METER_OWNER_BOARD = 1 << 4, /* everything that a sensor on a board measures; this may include
-					    other owners, so its energy is never added to theirs */
+	KWHY_METER_OWNER_DRAM = 1 << 3, /* memory of a package, which the package's meter does not include */
+	KWHY_METER_OWNER_BOARD = 1
+		<< 4, /* everything that a sensor on a mainboard measures; this may include GPUs, packages and
+			 memory, so its energy is never added to theirs */
 	/* a meter that the user supplies, for the GPU that its readings name, else for the host */
 	KWHY_METER_OWNER_USER = 1 << 5,
 };
-/* Owners whose meters may report the energy of a whole device. */
+/* Owners whose meters may report the energy or power of a whole GPU. */
 #define KWHY_METER_OF_DEVICE (KWHY_METER_OWNER_GPU | KWHY_METER_OWNER_USER)
 
 enum kwhy_vendor { KWHY_VENDOR_NVIDIA, KWHY_VENDOR_AMD, KWHY_VENDOR_OTHER };
@@ -46,20 +47,23 @@ enum kwhy_vendor { KWHY_VENDOR_NVIDIA, KWHY_VENDOR_AMD, KWHY_VENDOR_OTHER };
  * mask.
  */
 enum kwhy_meter_role {
-	KWHY_METER_ROLE_COUNTS = 1 << 0, /* energy up to the time of the reading */
-	/* energy up to the counter's last update; a repeated value adds no information */
+	KWHY_METER_ROLE_COUNTS = 1 << 0, /* cumulative energy up to the time of the reading */
+	/*
+	 * cumulative energy up to the counter's last update, which may be long before the reading; readings
+	 * without a change add no information
+	 */
 	KWHY_METER_ROLE_UPDATES = 1 << 1,
 	KWHY_METER_ROLE_SAMPLES = 1 << 2, /* power at the time that the source's time stamp states */
 	/* power at the time of the reading; changes between two readings are missed */
 	KWHY_METER_ROLE_INSTANTS = 1 << 3,
-	KWHY_METER_ROLE_MEANS = 1 << 4, /* mean power of the second before the reading */
+	KWHY_METER_ROLE_MEANS = 1 << 4, /* mean power over about 1 s before the reading */
 };
 #define KWHY_METER_COUNTERS (KWHY_METER_ROLE_COUNTS | KWHY_METER_ROLE_UPDATES)
 #define KWHY_METER_POWERS (KWHY_METER_ROLE_SAMPLES | KWHY_METER_ROLE_INSTANTS | KWHY_METER_ROLE_MEANS)
 
 /* How a meter's readings follow the power over time; the figures are in model/response.c. */
 enum kwhy_meter_response {
-	KWHY_METER_RESPONSE_H200,   /* NVML's meters, as measured on one H200 */
+	KWHY_METER_RESPONSE_H200,   /* delay and low-pass as measured on one H200; used for all NVML meters */
 	KWHY_METER_RESPONSE_AMD,    /* AMD's meters, not measured */
 	KWHY_METER_RESPONSE_PROMPT, /* meters without delay */
 	/* meters at the wall socket, which update once per second and then state the previous second's mean
@@ -69,27 +73,28 @@ enum kwhy_meter_response {
 };
 
 struct kwhy_meter_row {
-	const char *name; /* name in power CSV, with "N" in place of a domain's number */
+	const char *name; /* name in power CSV, with "N" in place of the number of a domain, such as a RAPL
+			     package */
 	enum kwhy_meter_unit unit;
 	enum kwhy_meter_owner owner;
 	enum kwhy_vendor vendor;
 	enum kwhy_meter_role role;
-	uint8_t rank; /* order of preference among the meters of one owner, 1 is first choice; meters of GPUs
-			 and of users share one order */
+	uint8_t rank; /* order of preference, 1 first, among the meters of one owner; meters of GPUs and of
+			 users share one order */
 	enum kwhy_meter_response response;
 };
 
 const struct kwhy_meter_row *kwhy_meter_row(enum kwhy_meter meter);
 const char *kwhy_meter_name(enum kwhy_meter meter);
-/* Name with the domain's number: "rapl.package-0_uj". Returns `out`. */
+/* Writes the meter's name with the domain's number in place of "N": "rapl.package-0_uj". Returns `out`. */
 #define KWHY_METER_NAME_BYTES 48
 const char *kwhy_meter_source(char out[KWHY_METER_NAME_BYTES], enum kwhy_meter meter, uint32_t domain);
 /* Finds the meter and domain of a name in power CSV; false: the text names no meter. */
 bool kwhy_meter_find(const char *text, size_t length, enum kwhy_meter *out_meter, uint32_t *out_domain);
 bool kwhy_meter_is_counter(enum kwhy_meter meter);
 bool kwhy_meter_is_mean(enum kwhy_meter meter);
-bool kwhy_meter_is_of_host(
-	enum kwhy_meter meter); /* whether the meter never belongs to a device: CPU packages, boards */
+bool kwhy_meter_is_of_host(enum kwhy_meter
+		meter); /* whether the meter is of a CPU package, its DRAM or a board, and never of a GPU */
 int64_t kwhy_meter_unit_nj(enum kwhy_meter meter);	 /* nanojoules per count; 0 for power meters */
 const char *kwhy_meter_unit_name(enum kwhy_meter meter); /* "millijoules" */
 
@@ -102,8 +107,9 @@ struct kwhy_meter_list kwhy_meters_ranked(unsigned owners, unsigned roles);
 
 /*
  * Other quantities that a device reports over time. Ratios are in permille, so that every value is an
- * integer. GPM gauges (Hopper and later) are means since the previous reading, by counters of the device.
- * NVML's utilisation only reports whether anything ran.
+ * integer. GPM gauges (NVML's GPU performance monitoring, Hopper and later) are means since the previous
+ * reading, from the device's performance counters. NVML's utilisation is the share of time in which anything
+ * ran, however little of the device it used.
  */
 #define KWHY_GAUGES(X)                                                           \
 	X(SM_CLOCK, "sm_clock_hz")                                               \

@@ -14,7 +14,8 @@ struct input {
 	double elements; /* product of the sizes; 0 if there are no sizes */
 	double element_bytes; /* bytes of one element; 0: unknown, or the argument is no tensor */
 	enum kwhy_precision precision;
-	const char *concrete; /* text of the argument's value, up to the next quote; NULL: not in the trace */
+	const char *concrete; /* start of the argument's value in the trace's text; a '"' ends it. NULL: not
+				 in the trace */
 };
 
 struct call {
@@ -23,8 +24,8 @@ struct call {
 };
 
 /*
- * Names of element types in PyTorch's traces. Integers count as FP32, since no operator of the tables below
- * multiplies them.
+ * Names of element types in PyTorch's traces. The precision matters only for matrix products, convolutions
+ * and attention; integers have FP32, since these do not run on integers.
  */
 static const struct {
 	const char *name;
@@ -47,14 +48,14 @@ static const struct {
 };
 
 enum sort {
-	SORT_PRODUCT,  /* matrix product; first and second are the factors, each [..., rows, columns] */
-	SORT_CONVOLVE, /* convolution; first is the input, second the weight; third, fourth and fifth are
+	SORT_PRODUCT,  /* matrix product; at[0] and at[1] are the factors, each [..., rows, columns] */
+	SORT_CONVOLVE, /* convolution; at[0] is the input, at[1] the weight; at[2], at[3] and at[4] are
 			  stride, padding and dilation */
-	SORT_BACKWARD, /* backward pass of a convolution; first is the gradient of the output, second the
-			  input, third the weight; fourth says which gradients are wanted, fifth whether the
+	SORT_BACKWARD, /* backward pass of a convolution; at[0] is the gradient of the output, at[1] the
+			  input, at[2] the weight; at[3] says which gradients are wanted, at[4] whether the
 			  convolution is transposed */
-	SORT_ATTEND,   /* attention; first to third are query, key and value, each [batch, tokens, heads,
-			  width]; fourth says whether it is causal */
+	SORT_ATTEND,   /* attention; at[0] to at[2] are query, key and value, each [batch, tokens, heads,
+			  width]; at[3] says whether it is causal */
 	SORT_EACH,     /* reads all inputs and writes as many elements as the largest input has; `each` lists
 			  these operators */
 	SORT_WRITE,    /* writes its first input */
@@ -67,8 +68,8 @@ enum { ARGUMENTS = 5, NO_ARGUMENT = -1 };
 struct rule {
 	const char *name; /* name without "aten::"; the operator's name may have a "_" at its end */
 	enum sort sort;
-	int at[ARGUMENTS]; /* indexes of arguments; `sort` decides how many there are and what each of them
-			      means */
+	int at[ARGUMENTS]; /* indexes of arguments of the operator; enum sort says what each of them means.
+			      NO_ARGUMENT: there is none */
 };
 
 /* Indexes are those of the arguments in PyTorch's native_functions.yaml (2.11). */
@@ -143,8 +144,8 @@ bool kwhy_operator_is_known(const char *name)
 }
 
 /*
- * Reads the sizes of one input, from its '[' to its ']'. False: the input has a '[' within, as a list of
- * tensors has, or too many sizes.
+ * Reads the sizes of one input, from its '[' to its ']', and leaves *at on the ']'. False: the input has a
+ * '[' within, as a list of tensors has, or more than DIMS_MAX sizes, or no ']'.
  */
 static bool read_sizes(const char **at, struct input *input)
 {
@@ -243,8 +244,8 @@ static bool is_tensor(const struct call *call, int index)
 }
 
 /*
- * Reads the number at `index` of a list such as "[2, 2]". A list of one number has that number at every
- * index.
+ * Reads the number at `index` of a list such as "[2, 2]". If the list is shorter, its first number is taken:
+ * "[2]" means 2 in every dimension. False: the trace has no value, or it has no number.
  */
 static bool concrete_number(const struct input *input, int index, double *out)
 {
@@ -313,7 +314,7 @@ static bool convolution_work(const struct call *call, const struct rule *rule, s
 	return positions > 0;
 }
 
-/* Number of the gradients (of input and weight) that are wanted; 2 if the trace does not say. */
+/* How many of the two gradients (of the input and of the weight) are wanted; 2 if the trace does not say. */
 static double gradients_of(const struct call *call, const struct rule *rule)
 {
 	const char *at = rule->at[3] != NO_ARGUMENT && rule->at[3] < call->count
@@ -372,7 +373,7 @@ static bool each_work(const struct call *call, struct kwhy_operator_work *out)
 		return false;
 	for (int i = 0; i < call->count; i++) {
 		if (call->inputs[i].dims > 0 && !is_tensor(call, i))
-			continue; /* the argument is a list of numbers */
+			continue; /* the argument is a list of numbers, or a tensor of unknown element type */
 		out->bytes += bytes_of(&call->inputs[i]);
 		most = fmax(most, call->inputs[i].elements);
 	}

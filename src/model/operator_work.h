@@ -12,19 +12,20 @@
  * kernels that read data again move more bytes.
  */
 struct kwhy_operator_work {
-	double flop;  /* 0: the operator is no matrix product, convolution or attention */
+	double flop;  /* floating-point operations; 0 unless the operator is a matrix product, convolution or
+			 attention */
 	double bytes; /* bytes of device memory read and written */
 	/* precision of the inputs, which decides the units that can do the arithmetic */
 	enum kwhy_precision precision;
 };
 
-/* Whether the work of operators of this name can be computed. */
+/* Whether kwhy_operator_work() has a rule for operators of this name, such as "aten::mm". */
 bool kwhy_operator_is_known(const char *name);
 
 /*
- * The work of an operator. `shape` is three parts of JSON, each ended by ";", as in PyTorch's traces: "Input
- * Dims", "Input type" and "Concrete Inputs" (empty where the trace has none). False: the operator is unknown,
- * or the shape does not determine the work.
+ * Computes the work of one call of an operator. `shape` has the values of "Input Dims", "Input type" and
+ * "Concrete Inputs" of PyTorch's traces, as JSON, each followed by ";"; a value that the trace lacks is
+ * empty. False: the operator is unknown, or `shape` does not determine the work.
  */
 bool kwhy_operator_work(const char *name, const char *shape, struct kwhy_operator_work *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drifts of the clocks of a run against each other. */
+/* Grades the drifts between the clocks of GPUs and hosts that a run of `kwhy bench pairs` measured. */
 #include "model/pairs.h"
 
 #include <math.h>

@@ -68,7 +68,9 @@ const char *kwhy_pair_link_kind_name(enum kwhy_pair_link_kind way)
 	return names[way];
 }
 
-/* Words for NVML's topology levels, which are multiples of 10. */
+/*
+ * Words for the common ancestor of two GPUs, given as an NVML topology level (a multiple of 10 from 0 to 50).
+ */
 static const char *ancestor_words(int ancestor)
 {
 	static const char *const words[] = {

@@ -12,14 +12,16 @@
 
 /*
  * Measured times and energies of transfers between GPUs, and models fitted to them (docs/formats/pairs.md).
- * Times are in seconds, of one transfer in one direction; NAN: not measured.
+ * Times are in seconds, of one transfer; NAN: not measured.
  */
 enum kwhy_pair_engine {
-	KWHY_PAIR_WRITE,  /* a copy queued on the source */
-	KWHY_PAIR_READ,	  /* a copy queued on the target */
-	KWHY_PAIR_KERNEL, /* a kernel of the source that writes to the target */
-	KWHY_PAIR_STAGED, /* through host memory, in pieces that overlap */
-	KWHY_PAIR_PUT, /* a kernel at each end writes the bytes, then a flag; the time is half a round trip */
+	KWHY_PAIR_WRITE,  /* a copy queued on a stream of the source */
+	KWHY_PAIR_READ,	  /* a copy queued on a stream of the target */
+	KWHY_PAIR_KERNEL, /* a kernel on the source that writes to the target's memory */
+	KWHY_PAIR_STAGED, /* two copies through host memory, in pieces: one piece is copied to the target
+			     while the next is copied from the source */
+	KWHY_PAIR_PUT, /* a kernel on each GPU waits for a flag from the other one, then writes the bytes and
+			  a flag to it; the time is half a round trip */
 	KWHY_PAIR_PING_PONG, /* copies back and forth, each of which starts when the other ends; the time is
 				half a round trip */
 	KWHY_PAIR_EXCHANGE,  /* copies in both directions concurrently; bytes are those of one direction */
@@ -29,9 +31,10 @@ enum kwhy_pair_engine {
 	KWHY_PAIR_NCCL_FULL,	 /* NCCL's send and receive, on the communicator of all GPUs */
 	KWHY_PAIR_SOCKET,	 /* from host memory to host memory by TCP, between processes */
 	/*
-	 * Collectives of all GPUs, by NCCL; the host back end has its own implementation. The source is the
-	 * first GPU, which is the root of a broadcast, and the target is the last GPU. Bytes are counted as
-	 * in nccl-tests: the larger of what each GPU sends and what each GPU receives.
+	 * Collectives of all GPUs, by NCCL; the host back end, which needs no GPU, has its own
+	 * implementation. The source is the first GPU, which is the root of a broadcast, and the target is
+	 * the last GPU. Bytes are counted as in nccl-tests: the larger of what each GPU sends and what each
+	 * GPU receives.
 	 */
 	KWHY_PAIR_ALL_REDUCE,
 	KWHY_PAIR_ALL_GATHER,
@@ -49,7 +52,7 @@ enum kwhy_pair_load {
 	KWHY_PAIR_ALONE,
 	KWHY_PAIR_SAME_SOURCE, /* the source sends as much to a third GPU */
 	KWHY_PAIR_SAME_TARGET, /* a third GPU sends as much to the target */
-	KWHY_PAIR_DISJOINT,    /* two other GPUs run the same transfer */
+	KWHY_PAIR_DISJOINT,    /* two GPUs other than source and target run the same transfer between them */
 	KWHY_PAIR_ALL_TO_ALL,  /* every GPU sends as much to every other GPU */
 	KWHY_PAIR_FROM_HOST,   /* the target receives as much from the host */
 	KWHY_PAIR_REFERENCE,   /* no other transfer; the same configuration is repeated over the run to detect
@@ -58,7 +61,8 @@ enum kwhy_pair_load {
 };
 
 enum kwhy_pair_clock {
-	KWHY_PAIR_BACK_TO_BACK, /* the first three are those of enum kwhy_transfer_clock */
+	KWHY_PAIR_BACK_TO_BACK, /* this and the next two are those of enum kwhy_transfer_clock (transfers.h)
+				 */
 	KWHY_PAIR_ISOLATED,
 	KWHY_PAIR_BY_HOST,
 	KWHY_PAIR_CALL,	  /* time that the host spends in the calls by which it queues the transfer */
@@ -77,9 +81,10 @@ enum { KWHY_PAIR_GPUS_MAX = 16, KWHY_PAIR_SAMPLES_MAX = 256 };
 #define KWHY_PAIR_BYTES_MAX (UINT64_C(1) << 53) /* bytes of one transfer, exact as a double */
 
 struct kwhy_pair_sample {
-	int64_t start_unix_ns, end_unix_ns; /* Unix times at which the sample's work began and ended; for a
-					       sample from a burst, those of the whole burst */
-	double seconds;			    /* time of one transfer */
+	int64_t start_unix_ns,
+		end_unix_ns; /* Unix times at which the sample's transfer began and ended; if the sample is
+				the mean of a burst of transfers, those of the burst */
+	double seconds;	     /* time of one transfer */
 };
 
 /* Transfers of one size from one GPU to another by one engine, with their samples. */
@@ -95,14 +100,15 @@ struct kwhy_pair_config {
 	double mean_s, deviation_s;		    /* NAN: too few samples */
 	struct kwhy_transfer_conditions conditions; /* state of the source GPU during the samples */
 	bool verified;				    /* the received bytes equal the sent ones */
-	bool capped; /* sampling stopped at the limit on samples or on time before the interval was narrow
-			enough */
+	bool capped; /* sampling stopped at the limit on samples or on time before the confidence interval of
+			the median was as narrow as the user asked for */
 };
 
 struct kwhy_pair_gpu {
 	const char *name, *pci_address; /* NULL: unknown */
 	int numa_node;			/* -1: unknown */
-	int architecture; /* 90 for compute capability 9.0; 0: unknown, also for the fields below */
+	int architecture; /* compute capability times 10: 90 for 9.0; 0: unknown. In sm_count and
+			     memory_bytes, too, 0 means unknown */
 	uint32_t sm_count;
 	uint64_t memory_bytes;
 };
@@ -119,9 +125,9 @@ const char *kwhy_pair_link_kind_name(enum kwhy_pair_link_kind way); /* "nvswitch
 
 struct kwhy_pair_route {
 	enum kwhy_pair_link_kind way;
-	unsigned lanes; /* number of NVLinks between the two GPUs, or of PCIe lanes of the narrower end; 0:
-			   unknown */
-	unsigned lanes_most;	  /* largest possible number of lanes; 0: unknown */
+	unsigned lanes; /* number of active NVLinks from one GPU to the other, or of active PCIe lanes at the
+			   end that has fewer; 0: unknown */
+	unsigned lanes_most;	  /* number of lanes if all were active; 0: unknown */
 	unsigned generation;	  /* generation of NVLink or PCIe; 0: unknown */
 	double limit_bytes_per_s; /* rate of all lanes in one direction; NAN: unknown */
 	int ancestor; /* common ancestor as an NVML topology level: 0 one board, 10 one switch, ... 50 system;
@@ -154,8 +160,8 @@ double kwhy_pair_drift_least(const struct kwhy_pair_drift *drift);
 double kwhy_pair_drift_most(const struct kwhy_pair_drift *drift);
 
 /*
- * One of several processes, each with one GPU. The clocks of the process's host are compared with those of
- * the host of rank 0. NAN: unknown.
+ * One process of a run that has several processes, each with one GPU. The clocks of its host are compared
+ * with those of the host of rank 0. NAN: unknown.
  */
 struct kwhy_pair_rank {
 	const char *host;
@@ -175,8 +181,8 @@ struct kwhy_pair_curve {
 	size_t segment_count, point_count;
 	double residual_ratio;
 	/*
-	 * Median and largest relative error at sizes that were left out of a fit to the other sizes; NAN: too
-	 * few sizes.
+	 * Each size is predicted by a fit to the other sizes. Median and largest absolute value of the
+	 * relative error of these predictions; NAN: too few sizes.
 	 */
 	double held_out_median_ratio, held_out_worst_ratio;
 };
@@ -206,9 +212,9 @@ struct kwhy_pair_energy {
 	enum kwhy_pair_engine engine;
 	uint32_t source, target;
 	uint64_t bytes, transfers;
-	double seconds; /* time of one transfer in the burst, gaps included */
+	double seconds; /* length of the burst divided by the number of transfers */
 	struct kwhy_pair_figure source_gross, source_net, target_gross, target_net;
-	struct kwhy_pair_figure host_gross; /* energy of all metered domains of the host */
+	struct kwhy_pair_figure host_gross; /* energy of all metered RAPL domains of the host per transfer */
 };
 
 /*
@@ -249,9 +255,8 @@ struct kwhy_pair_reading {
 };
 
 /*
- * Relation between one gauge (such as temperature) of a GPU and the times of the transfers that the GPU
- * sends. The correlation r is over readings, with its 95 % interval (Fisher's z with the number of
- * independent readings). The slope is the relative change of a time per unit of the gauge.
+ * Gauges of a GPU that are correlated with the times of the transfers that the GPU sends. The coefficient r
+ * is over readings of the gauge, with its 95 % interval (Fisher's z with the number of independent readings).
  */
 enum kwhy_pair_gauge { KWHY_PAIR_TEMPERATURE, KWHY_PAIR_CLOCK, KWHY_PAIR_GAUGE_COUNT };
 const char *kwhy_pair_gauge_name(enum kwhy_pair_gauge gauge); /* "temperature" */
@@ -273,12 +278,13 @@ struct kwhy_pair_relation {
  */
 struct kwhy_pair_held_out {
 	const char *what, *model;
-	unsigned flows; /* number of transfers through the busiest port; 0: this does not apply */
+	unsigned flows; /* number of concurrent transfers that share the busiest port of a GPU in these
+			   measurements; 0: this does not apply */
 	size_t count;	/* number of configurations, or of curves, with such measurements */
 	double median_ratio, worst_ratio;
 };
 
-/* An anomaly of a pair. */
+/* A pair of GPUs whose results or link are worse than expected. */
 struct kwhy_pair_flag {
 	uint32_t source, target;
 	const char *what, *likely_cause; /* likely_cause NULL: no measurement hints at a cause */
@@ -296,7 +302,8 @@ struct kwhy_pairs {
 	struct kwhy_arena arena;				      /* memory of everything below */
 	const char *backend, *driver, *cuda, *measured_on, *settings; /* NULL: unknown */
 	const char *folder; /* folder of the run's files; NULL: no files are kept */
-	bool is_foreign; /* imported from traces of another program; what those do not contain is unknown */
+	bool is_foreign; /* imported from traces of another program; fields that the traces do not contain are
+			    unknown */
 	uint64_t seed;
 	struct kwhy_pair_gpu gpus[KWHY_PAIR_GPUS_MAX];
 	uint32_t gpu_count;
@@ -307,7 +314,7 @@ struct kwhy_pairs {
 	struct kwhy_pair_drift drifts[KWHY_PAIR_GPUS_MAX];
 	struct kwhy_pair_rank ranks[KWHY_PAIR_GPUS_MAX];
 	uint32_t rank_count;	    /* number of ranks; 0: one process drove all GPUs */
-	const char *nccl;	    /* version of NCCL; NULL: not used or unknown */
+	const char *nccl;	    /* version of NCCL; NULL: NCCL was not used, or its version is unknown */
 	const char **nccl_settings; /* "NCCL_DEBUG=WARN", ... from this process's environment */
 	size_t nccl_setting_count;
 	double time_pass_s; /* length of the sweep without warm_s and clocks_s; NAN: all three are unknown */
@@ -318,9 +325,9 @@ struct kwhy_pairs {
 	size_t config_count;
 	size_t planned_count; /* number of planned configurations, some of which are missing after an early
 				 end; 0: unknown */
-	struct kwhy_transfer_absence *absences; /* engines that were not measured */
+	struct kwhy_transfer_absence *absences; /* engines that were not measured, with the reasons */
 	size_t absence_count;
-	const char **notes; /* observations of the machine before the sweep */
+	const char **notes; /* remarks on the machine's state before the measurement, one sentence each */
 	size_t note_count;
 	struct kwhy_pair_curve *curves;
 	size_t curve_count;
@@ -348,8 +355,9 @@ struct kwhy_pairs {
 };
 
 /*
- * A clock that was compared with another one: the clock of a GPU with that of its host (`what` is "GPU"), or
- * the clock of a rank's host with that of rank 0's host (`what` is "host of rank").
+ * A clock whose drift was measured: the clock of GPU `number` against that of its host (`what` is "GPU"), or
+ * the clock of the host of rank `number` against that of rank 0's host (`what` is "host of rank", and is_host
+ * is true).
  */
 struct kwhy_pair_compared_clock {
 	const char *what;
@@ -384,8 +392,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_pinning(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error);
 
 /*
- * Time with the host thread on the CPUs of `pin`, divided by the time with the thread on the source's NUMA
- * node. The interval is computed from the ends of the two times' intervals.
+ * Time of a transfer with the host thread on the CPUs of `pin`, divided by the time with the thread on the
+ * CPUs of the source's NUMA node (KWHY_PAIR_NEAR). The interval is that of the quotients of any two times in
+ * their intervals.
  */
 struct kwhy_pair_figure kwhy_pair_pinning_ratio(const struct kwhy_pair_pinning *row, enum kwhy_pair_pin pin);
 
@@ -396,8 +405,8 @@ struct kwhy_pair_figure kwhy_pair_pinning_ratio(const struct kwhy_pair_pinning *
 struct kwhy_pair_figure kwhy_pair_energy_per_byte(const struct kwhy_pair_energy *energy, bool net);
 
 /*
- * All transfers of one engine that were measured by one clock and without other load. `links` has the model
- * fitted to each pair of GPUs.
+ * The transfers of one engine that were timed by one clock under load KWHY_PAIR_ALONE, between all pairs of
+ * GPUs. `links` has the model fitted to each pair.
  */
 struct kwhy_pair_series {
 	const struct kwhy_pairs *pairs;
@@ -405,7 +414,8 @@ struct kwhy_pair_series {
 	enum kwhy_pair_clock clock;
 	struct kwhy_pair_link links[KWHY_PAIR_GPUS_MAX * KWHY_PAIR_GPUS_MAX];
 	size_t link_count;
-	double gap_s; /* time of a transfer of the smallest size of the first link; NAN: not measured */
+	double gap_s; /* time of a transfer of the smallest size between the GPUs of links[0]; NAN: not
+			 measured */
 };
 
 /*
@@ -421,46 +431,52 @@ const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, e
 /* Text of a route: "18 NVLink 4, switched", "PCIe 5 x16, host bridge", "unknown". */
 enum { KWHY_PAIR_ROUTE_BYTES = 96 };
 const char *kwhy_pair_route_text(char out[KWHY_PAIR_ROUTE_BYTES], const struct kwhy_pair_route *route);
-/* what the limit of this kind of link is computed from, in words; NULL: no limit is known */
+/* words that say what limit_bytes_per_s of a link of this kind is computed from; NULL: no limit is known */
 const char *kwhy_pair_limit_source(enum kwhy_pair_link_kind way);
 
 /*
- * The configuration with the highest rate of this pair under load KWHY_PAIR_ALONE, among exchanges if
- * `both_directions`, otherwise among transfers in one direction. Results by the clock KWHY_PAIR_CALL do not
- * count. NULL: not measured.
+ * The configuration with the highest kwhy_pair_rate() from this source to this target under load
+ * KWHY_PAIR_ALONE, among exchanges if `both_directions`, otherwise among transfers in one direction.
+ * Collectives and times by the clock KWHY_PAIR_CALL do not count. NULL: nothing was measured.
  */
 const struct kwhy_pair_config *kwhy_pairs_fastest(
 	const struct kwhy_pairs *pairs, uint32_t source, uint32_t target, bool both_directions);
-/* Rate of a configuration divided by the limit of its link; NAN: the rate or the limit is unknown. */
+/*
+ * Rate of a configuration divided by the limit of its link, which for an exchange is the limit of both
+ * directions together. NAN: the rate or the limit is unknown, or `config` is NULL.
+ */
 double kwhy_pairs_of_limit(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config);
 
-/* Whether a link of this kind joins any pair. */
+/* Whether any two GPUs are joined by a link of this kind. */
 bool kwhy_pairs_have_link_kind(const struct kwhy_pairs *pairs, enum kwhy_pair_link_kind way);
 
 /*
- * Whether the links of two pairs are alike in kind, lanes, generation and access. Results of one pair then
- * hold for the other.
+ * Whether the links of two pairs have the same kind, lanes, generation and direct access and, except for
+ * NVLink, the same common ancestor. Results of one pair are then taken to hold for the other.
  */
 bool kwhy_pairs_are_alike(const struct kwhy_pairs *pairs, uint32_t a_source, uint32_t a_target,
 	uint32_t b_source, uint32_t b_target);
 
 /*
- * Whether this pair, in either direction, is the first of the pairs whose links are alike
- * (kwhy_pairs_are_alike()), so that its results hold for all of them.
+ * Whether this pair of GPUs, in either order, is the first of all pairs whose links are like its own
+ * (kwhy_pairs_are_alike()), so that its results hold for all of these.
  */
 bool kwhy_pairs_stands_for_others(const struct kwhy_pairs *pairs, uint32_t source, uint32_t target);
 
 /* Whether an engine moves bytes in both directions concurrently. */
 bool kwhy_pair_is_exchange(enum kwhy_pair_engine engine);
 
-/* Whether an engine moves bytes by NCCL. On the host back end collectives are kwhy's own. */
+/*
+ * Whether an engine moves bytes by NCCL. True for all collectives, although those of the host back end are
+ * kwhy's own.
+ */
 bool kwhy_pair_is_by_nccl(enum kwhy_pair_engine engine);
 
 /* Whether an engine uses all GPUs. */
 bool kwhy_pair_is_collective(enum kwhy_pair_engine engine);
 /*
- * Share of a collective's bytes that each link of a ring of all GPUs carries; 1 for other engines. This share
- * times kwhy_pair_rate() is the "bus bandwidth" of nccl-tests.
+ * Bytes that each link of a ring of all GPUs carries in a collective, divided by the collective's bytes; 1
+ * for other engines. This ratio times kwhy_pair_rate() is the "bus bandwidth" (busbw) of nccl-tests.
  */
 double kwhy_pair_bus_share(enum kwhy_pair_engine engine, uint32_t gpu_count);
 

@@ -4,7 +4,10 @@
 
 #include <stdint.h>
 
-/* Performance counters of a GPU; the order is part of the recording's format. */
+/*
+ * The performance counters of a GPU that `kwhy record --counters` samples (perf_counters.def). Recordings
+ * store counts in this order.
+ */
 enum kwhy_perf_counter {
 #define X(counter, name, metric) KWHY_PERF_##counter,
 #include "model/perf_counters.def"
@@ -14,7 +17,7 @@ enum kwhy_perf_counter {
 
 const char *kwhy_perf_counter_name(enum kwhy_perf_counter counter); /* name in machine profiles */
 
-/* What the performance counters of a device counted from start_ns on, for length_ns. */
+/* What the performance counters of a device counted in the length_ns nanoseconds from start_ns on. */
 struct kwhy_perf_sample {
 	int64_t start_ns;
 	uint32_t length_ns;

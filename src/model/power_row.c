@@ -19,7 +19,10 @@ static const struct {
  */
 #define COUNTER_MAX INT64_C(1000000000000000000)
 #define POWER_MAX INT64_C(1000000000)
-/* Earliest time that is accepted. It is more than 1 s above INT64_MIN. */
+/*
+ * Earliest time that is accepted, in nanoseconds: 2 s above INT64_MIN, so that up to 2 s can be subtracted
+ * from any time without overflow.
+ */
 #define TIME_MIN (INT64_MIN + INT64_C(2000000000))
 
 const char *kwhy_power_column_name(enum kwhy_power_column column)
@@ -68,7 +71,10 @@ static bool read_value(
 			kwhy_meter_is_counter(row->meter) ? COUNTER_MAX : POWER_MAX, &row->value, wrong);
 }
 
-/* Reads the device column. For the host's meters, a number is accepted but not used. */
+/*
+ * Reads the device column. It may be empty for meters of the host, for which a number is checked but not
+ * used, and for a meter that the user supplies. In both cases row->device is -1.
+ */
 static bool read_device(
 	const struct kwhy_span *fields, struct kwhy_power_row *row, struct kwhy_power_wrong *wrong)
 {

@@ -21,10 +21,16 @@ enum kwhy_precision {
 /* "fp64", "fp32", "tf32", ... */
 const char *kwhy_precision_name(enum kwhy_precision precision);
 
-/* Whether a unit of work counts arithmetic: "flop", "flop_fp32", "flop_int4", also misspelt like "FLOPs". */
+/*
+ * Whether a unit of work counts arithmetic, that is, whether its name begins with "flop" in any case: "flop",
+ * "flop_fp32", "flop_int4", "FLOPs".
+ */
 bool kwhy_unit_is_flop(const char *unit);
 
-/* Finds the precision of a unit such as "flop_fp32" or "flop_bf16"; false: the unit has none. */
+/*
+ * Finds the precision in the name of a unit, "flop_" and a name of kwhy_precision_name(), such as
+ * "flop_bf16"; false: the unit has no such name.
+ */
 bool kwhy_unit_precision(const char *unit, enum kwhy_precision *out);
 
 #endif

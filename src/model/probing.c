@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reasons stated for kernels for which kwhy probe recorded none, because it saw no launch of them. */
+/*
+ * Reasons why a kernel was not repeated, for kernels for which the recording has no reason because kwhy probe
+ * saw no launch of them.
+ */
 #define OF_GRAPH "it is launched by a graph whose kernels could not be read"
 #define NOT_SEEN                                                                                          \
 	"no launch of it was followed: it is launched from the device or by a call that is not, by more " \
 	"kernels than are, or the process was killed"
 
-/* State while one recording is added. */
+/* Context of adding one recording to `probing`. */
 struct adding {
 	struct kwhy_probing *probing;
 	const struct kwhy_recording *recording;
@@ -23,7 +26,10 @@ struct adding {
 	struct kwhy_error *error;
 };
 
-/* The key of an account. `name` is the id of the kernel's name, in the recording or in `probing`. */
+/*
+ * The key of an account. `name` is the id of the kernel's name, in recording->names or, for looking up an
+ * account, in probing->names.
+ */
 struct shape {
 	uint32_t name, blocks;
 	uint16_t threads_per_block;
@@ -80,7 +86,7 @@ static struct kwhy_probing_account *find(const struct kwhy_probing *probing, con
 	return NULL;
 }
 
-/* The account of a kernel of the recording, which is added if it is new. */
+/* Finds the account of a kernel of the recording, or adds it. */
 static enum kwhy_status account_of(
 	struct adding *adding, const struct shape *of_recording, struct kwhy_probing_account **out)
 {
@@ -153,8 +159,8 @@ static enum kwhy_status add_burst(struct adding *adding, const struct kwhy_burst
 }
 
 /*
- * Sets an account's reason to the one that most of its launches have. The string is interned, so it lives
- * as long as the probing.
+ * Sets the reason of a kernel's account to this one if more launches have it than have the account's reason
+ * so far. The string is interned and lives as long as `probing`.
  */
 static enum kwhy_status add_unprobed(struct adding *adding, const struct kwhy_unprobed *unprobed)
 {
@@ -258,7 +264,7 @@ static int by_time(const void *a, const void *b)
 	return (left->busy_ns < right->busy_ns) - (left->busy_ns > right->busy_ns);
 }
 
-/* 64 entries suffice, since inject/probe/reasons.h has fewer reasons */
+/* The 64 entries of `parts` suffice, since inject/probe/reasons.h has fewer reasons. */
 size_t kwhy_probing_list_unprobed(
 	const struct kwhy_probing *probing, struct kwhy_probing_part *out, size_t most)
 {

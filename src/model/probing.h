@@ -15,12 +15,14 @@ struct kwhy_probing_account {
 	int64_t busy_ns; /* time of the program's own launches */
 	int64_t repeated_ns; /* time of the repeats, as kwhy probe reports it */
 	uint64_t reason_launches;
-	/* the reason that most of the launches without repeats have; NULL: not reported */
+	/*
+	 * the commonest of the reasons why launches of the kernel were not repeated; NULL: none was recorded
+	 */
 	const char *reason;
 	uint32_t name, next;
 	uint32_t blocks;
 	uint16_t threads_per_block;
-	bool is_of_graph; /* a graph launched it */
+	bool is_of_graph; /* at least one of its launches was by a graph */
 };
 
 struct kwhy_probing {
@@ -37,14 +39,17 @@ struct kwhy_probing {
 			      different: number of checked bursts in which memory differed */
 	uint32_t different_name; /* name of the first kernel after whose repeats memory differed; 0: it never
 				    differed */
-	int64_t spent_ns;	 /* host time spent in bursts and attempts */
-	int64_t busy_ns;	 /* sum of busy_ns over the accounts */
+	int64_t spent_ns; /* sum of the lengths of all bursts, including those that ended without a repeat */
+	int64_t busy_ns;  /* sum of busy_ns over the accounts */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_probing_init(struct kwhy_probing *probing, struct kwhy_error *error);
 void kwhy_probing_done(struct kwhy_probing *probing);
 
-/* Adds a recording. From an earlier run (is_earlier) it adds only bursts and repeat times of accounts. */
+/*
+ * Adds a finished recording. Of a recording of an earlier run (is_earlier) only the members bursts and
+ * repeated_ns of the accounts are added.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_probing_add(struct kwhy_probing *probing,
 	const struct kwhy_recording *recording, bool is_earlier, struct kwhy_error *error);
 
@@ -54,16 +59,19 @@ const struct kwhy_probing_account *kwhy_probing_find(
 
 /* A part of the accounts: their number, and the time of the program's own launches of them. */
 struct kwhy_probing_part {
-	/* why they were not probed, as text after "not probed: "; NULL: they were probed */
+	/*
+	 * why the accounts were not repeated, as text after "not probed: "; NULL: the part is not by reason
+	 */
 	const char *reason;
 	size_t accounts;
 	int64_t busy_ns;
 };
 
 /*
- * Parts of the accounts. all: the program launched them; probed: kwhy probe repeated them; known: the
- * half-width of their power, by the model of base/probe_width.h, is at most within_ratio; waiting: these
- * kernels only wait (base/waiting_kernel.h) and are never repeated.
+ * Parts of the accounts, which may overlap. all: accounts that the program launched. Of these, probed: kwhy
+ * probe repeated the kernel; known: the relative half-width of the 90 % interval of its power, estimated by
+ * base/probe_width.h, is at most within_ratio; waiting: the kernel only waits (base/waiting_kernel.h) and is
+ * never repeated.
  */
 struct kwhy_probing_parts {
 	struct kwhy_probing_part all, probed, known, waiting;
