@@ -20,8 +20,8 @@ enum kwhy_pair_engine {
 	KWHY_PAIR_KERNEL, /* a kernel on the source that writes to the target's memory */
 	KWHY_PAIR_STAGED, /* two copies through host memory, in pieces: one piece is copied to the target
 			     while the next is copied from the source */
-	KWHY_PAIR_PUT, /* a kernel on each GPU waits for a flag from the other one, then writes the bytes and
-			  a flag to it; the time is half a round trip */
+	KWHY_PAIR_PUT, /* by turns a kernel on one GPU writes the bytes and then a flag into the other GPU's
+			  memory, where a kernel waits for the flag; the time is half a round trip */
 	KWHY_PAIR_PING_PONG, /* copies back and forth, each of which starts when the other ends; the time is
 				half a round trip */
 	KWHY_PAIR_EXCHANGE,  /* copies in both directions concurrently; bytes are those of one direction */
@@ -100,8 +100,8 @@ struct kwhy_pair_config {
 	double mean_s, deviation_s;		    /* NAN: too few samples */
 	struct kwhy_transfer_conditions conditions; /* state of the source GPU during the samples */
 	bool verified;				    /* the received bytes equal the sent ones */
-	bool capped; /* sampling stopped at the limit on samples or on time before the confidence interval of
-			the median was as narrow as the user asked for */
+	bool capped; /* sampling stopped at the limit on samples or on time before the 95 % interval of the
+			median was narrow enough (WIDTH_RATIO in bench/pairs/sweep.c) */
 };
 
 struct kwhy_pair_gpu {

@@ -5,9 +5,10 @@
 #include <string.h>
 
 /*
- * Parts of kernel names and the units that they mean. The first rule that matches applies. cuBLAS and CUTLASS
- * name their kernels by unit and types (NVIDIA, CUTLASS "kernel naming"). simt and sgemm mean FP32 units;
- * h/s/i + shape + gemm (884, 1688, 16816), tf32, bf16, tensorop, wgmma and nvjet mean tensor cores.
+ * Parts of the names of matrix-product kernels, and the units (FP32 units or tensor cores) on which kernels
+ * with such names run. The first rule whose part is in the name applies. cuBLAS and CUTLASS put the unit, the
+ * types and, for tensor cores, the shape of the instruction (884, 1688, 16816) into the name (NVIDIA, CUTLASS
+ * "kernel naming").
  */
 static const struct {
 	const char *part;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A measured figure: value and standard uncertainty, both NAN where unknown. */
+/* A measured figure: value and standard uncertainty. Each of the two is NAN if unknown. */
 struct kwhy_measured {
 	double value;
 	double sd;
@@ -36,20 +36,23 @@ struct kwhy_kind_power {
 };
 
 /*
- * Powers of kinds of kernels, and how much less a launch draws if it is shorter than ramp_s or does not
- * fill the device.
+ * Powers above idle of kinds of kernels, and the factors by which they are multiplied for a launch that is
+ * shorter than ramp_s, in seconds, or does not fill the device.
  */
 struct kwhy_kernel_kinds {
 	double ramp_s;
-	double ramp_exponent; /* exponent of (time of the launch / ramp_s) */
-	double fill_exponent; /* exponent of (share of the multiprocessors that have a block) */
+	double ramp_exponent; /* a launch shorter than ramp_s draws above idle the kind's power times (its
+				 time / ramp_s) to this exponent */
+	double fill_exponent; /* a launch with fewer blocks than multiprocessors draws above idle the kind's
+				 power times (share of the multiprocessors that have a block) to this exponent
+			       */
 	struct kwhy_kind_power *items;
 	size_t count; /* 0: no kind is known */
 };
 
 /*
- * Power of kernels by the device's performance counters. A kernel draws base_w above idle, and for each count
- * of each counter the energy joules[] of that counter.
+ * Linear model of a kernel's power from the device's performance counters. The power above idle is base_w
+ * plus, for each counter, its counts per second times joules[counter].
  */
 struct kwhy_counter_model {
 	double base_w;
@@ -71,7 +74,8 @@ struct kwhy_self_test_source {
 	uint64_t readings;
 	struct kwhy_measured update_s;	      /* time between updates */
 	double update_low_s, update_high_s;   /* 1st and 99th percentile of the time between updates */
-	struct kwhy_measured time_constant_s; /* time constant of its low-pass; NAN: the meter has none */
+	struct kwhy_measured time_constant_s; /* time constant of the low-pass filter that the meter's
+						 readings show; NAN: they show none */
 	struct kwhy_measured window_s; /* length of the window of its trailing mean; NAN: the meter reports no
 					  trailing mean */
 	struct kwhy_measured delay_s;
@@ -79,12 +83,15 @@ struct kwhy_self_test_source {
 
 /* Methods to measure the energy of an interval. */
 enum kwhy_self_test_method {
-	KWHY_SELF_TEST_WINDOW,	/* counter and 20 ms samples, corrected for the meter's lag; kwhy's own method
-				 */
-	KWHY_SELF_TEST_COUNTER, /* difference of the counter's last updates before begin and end */
+	KWHY_SELF_TEST_WINDOW,	/* counter and the 20 ms samples of NVML's ring buffer, both corrected for the
+				   meter's lag; kwhy's own method */
+	KWHY_SELF_TEST_COUNTER, /* last counter update before the end minus last counter update before the
+				   start */
 	KWHY_SELF_TEST_RING,	/* 20 ms samples, integrated by their time stamps */
-	KWHY_SELF_TEST_AVERAGE, /* averaged power, polled every 100 ms and integrated */
-	KWHY_SELF_TEST_INSTANT, /* instantaneous power, polled every 100 ms and integrated */
+	KWHY_SELF_TEST_AVERAGE, /* nvml.average_mw (trailing mean of the power), polled every 100 ms and
+				   integrated */
+	KWHY_SELF_TEST_INSTANT, /* nvml.instant_mw (instantaneous power), polled every 100 ms and integrated
+				 */
 	KWHY_SELF_TEST_METHOD_COUNT
 };
 
@@ -101,17 +108,18 @@ struct kwhy_self_test_load {
 	/* power while the load runs; NAN: the load is too short for the meter to show it */
 	struct kwhy_measured power_w;
 	/*
-	 * Energy computed from the powers of long loads and the times at which this load ran; NAN: no powers
-	 * are known.
+	 * Energy that the load must have drawn: computed from the times at which its kernel ran and the power
+	 * that the same kernel drew in a long load; NAN: that power is unknown.
 	 */
 	struct kwhy_measured expected_j;
-	double energy_j[KWHY_SELF_TEST_METHOD_COUNT]; /* energy by each method; NAN: the meter does not exist
-						       */
+	double energy_j[KWHY_SELF_TEST_METHOD_COUNT]; /* energy that each method computes from the readings;
+							 NAN: the method's meter does not exist or missed
+							 readings */
 };
 
 /*
- * The energy of known loads compared with what every meter of a device shows. The comparison cannot show a
- * gain error that all meters share.
+ * Result of a test of a device's meters: loads whose energy is known run, and the energies that the methods
+ * compute from the meters are compared with it. The test cannot show a gain error that all meters share.
  */
 struct kwhy_self_test {
 	double temperature_low_c, temperature_high_c, clock_low_hz, clock_high_hz; /* NAN: not read */
@@ -143,25 +151,28 @@ struct kwhy_profile {
 	double memory_rate_bytes_per_s;
 
 	struct {
-		struct kwhy_measured
-			time_constant_s; /* of the first-order low-pass that the 20 ms samples show */
+		struct kwhy_measured time_constant_s; /* time constant of the first-order low-pass that the 20
+							 ms samples show */
 		struct kwhy_measured delay_s;
 		struct kwhy_measured sample_period_s, counter_period_s;
-		double late_share;	     /* share of late time stamps */
-		struct kwhy_measured late_s; /* by how much these time stamps are late */
+		double late_share;	     /* share of the 20 ms samples whose time stamp is too late */
+		struct kwhy_measured late_s; /* by how much the time stamps of these samples are too late */
 		double average_window_s;     /* length of the window whose mean nvml.average_mw reports */
 	} sensor;
 
 	struct kwhy_measured clean_idle_w, context_idle_w, execution_idle_w;
 	double limit_w;
 
-	/* Times of calls, measured on this kind of machine, in seconds. */
+	/*
+	 * Durations of calls on the host, in seconds: launch of an empty kernel, synchronisation without
+	 * work, smallest copy, launch of a graph.
+	 */
 	struct kwhy_measured launch_s, synchronize_s, copy_latency_s, graph_launch_s;
 	/*
-	 * Additional time in seconds of one more empty kernel. graph_launch_node_s: for the host, in the
-	 * call that launches a graph. graph_start_node_s: from that call to the graph's start.
-	 * graph_node_s: on the device, in a graph. queued_kernel_s: on the device, in a queue of single
-	 * launches.
+	 * Additional time in seconds of each further empty kernel. graph_launch_node_s: longer call that
+	 * launches a graph. graph_start_node_s: later start of the graph after that call. graph_node_s:
+	 * longer run of the graph on the device. queued_kernel_s: longer run on the device of a queue of
+	 * single launches.
 	 */
 	struct kwhy_measured graph_launch_node_s, graph_start_node_s, graph_node_s, queued_kernel_s;
 	struct kwhy_measured h2d_pinned_rate_bytes_per_s, h2d_pageable_rate_bytes_per_s,
@@ -189,8 +200,8 @@ struct kwhy_profile {
 };
 
 /*
- * A figure of a profile: its names in the JSON, its unit, bounds that no machine exceeds, and its offset in
- * struct kwhy_profile.
+ * A figure of a profile: its place in the JSON (`key` in the object `part`), its unit, and the lowest and the
+ * highest value that readers accept.
  */
 struct kwhy_profile_figure {
 	const char *part, *key, *unit;
@@ -208,7 +219,7 @@ extern const size_t kwhy_profile_figure_count;
 struct kwhy_measured kwhy_profile_figure_get(
 	const struct kwhy_profile *profile, const struct kwhy_profile_figure *figure);
 
-/* Makes every figure unknown, and sets everything else to 0. */
+/* Makes every figure and every peak rate NAN, and sets everything else to 0. */
 void kwhy_profile_init(struct kwhy_profile *profile);
 
 #endif

@@ -20,9 +20,9 @@ enum kwhy_bound {
 enum kwhy_effort { KWHY_EFFORT_LINES, KWHY_EFFORT_DAYS, KWHY_EFFORT_DESIGN, KWHY_EFFORT_COUNT };
 
 enum kwhy_risk {
-	KWHY_RISK_NONE,	    /* the change leaves results bitwise the same */
-	KWHY_RISK_ORDER,    /* the change is correct only if nothing relies on the order or the wait that it
-			       removes */
+	KWHY_RISK_NONE,	 /* the change leaves results bitwise the same */
+	KWHY_RISK_ORDER, /* the change removes an order of work or a wait; results stay right only if nothing
+			    in the program relies on it */
 	KWHY_RISK_NUMERICS, /* the change alters numerical results */
 	KWHY_RISK_COUNT
 };
@@ -34,10 +34,11 @@ const char *kwhy_effort_name(enum kwhy_effort effort);
 const char *kwhy_risk_name(enum kwhy_risk risk);
 
 /*
- * Projected time from the first start to the last end of device work, and energy of the devices. Low and
- * high are bounds, not quantiles: they assume that all costs and powers are at one end of their intervals,
- * and include the variation between runs as far as the recording shows it. Energies are KWHY_UNKNOWN_NJ if
- * unknown. Net is the energy above the power that the devices drew while idle, and may be below 0.
+ * Projected time from the first start to the last end of device work, and energy of all devices in that time.
+ * Low and high are bounds, not quantiles: they assume that all costs and powers are at the same end of their
+ * intervals, and include the variation between runs as far as the recording shows it. Energies are
+ * KWHY_UNKNOWN_NJ if unknown. net_nj is the energy above what the devices would draw idle in that time, and
+ * may be below 0.
  */
 struct kwhy_projection {
 	int64_t time_ns, time_low_ns, time_high_ns;
@@ -45,7 +46,10 @@ struct kwhy_projection {
 	int64_t net_nj, net_low_nj, net_high_nj;
 };
 
-/* A change of a plan, applied after the changes before it. Strings live as long as the plan. */
+/*
+ * A change of the program in a plan, which is applied after the plan's changes before it. Strings live as
+ * long as the plan.
+ */
 struct kwhy_projected_change {
 	const char *id, *title; /* "pack-h2d", "pack copies to the device" */
 	const char *finding;	/* id of the finding that the change cures; NULL: it cures no finding */
@@ -63,25 +67,32 @@ struct kwhy_projected_change {
 /* A change that was considered and left out. */
 struct kwhy_refused_change {
 	const char *id, *title, *reason;
-	const char *premise; /* assumption because of which the change is left out, as no recording proves it:
-				"the launches depend on nothing of each other"; NULL: it is left out for
-				another reason */
+	const char *premise; /* assumption that the change needs and no recording can prove, such as "the
+				launches depend on nothing of each other", if the change is left out for that
+				reason; NULL: it is left out for another reason */
 	int64_t saved_ns, saved_nj; /* projected saving; KWHY_UNKNOWN_NS and KWHY_UNKNOWN_NJ: unknown */
 };
 
-/* An activity or a call in an excerpt of the run. Times are nanoseconds since the excerpt began. */
+/*
+ * An activity or a call in an excerpt of the run: its times in the recording (before_) and in the projection
+ * with all changes (after_), in nanoseconds since the excerpt began.
+ */
 struct kwhy_stretch_item {
 	uint32_t activity, call; /* rows of the recording; one of them is KWHY_NONE */
 	int64_t before_start_ns, before_end_ns;
 	int64_t after_start_ns, after_end_ns; /* both KWHY_UNKNOWN_TIME: the changes remove the item */
 };
 
-/* An excerpt of the run: a few representative steps, as recorded and with all changes of a plan. */
+/*
+ * An excerpt of the run: the representative steps from first_step up to, not including, end_step of the run's
+ * step_count steps, as recorded and with all changes of a plan.
+ */
 struct kwhy_stretch {
 	uint32_t first_step, end_step, step_count; /* step_count 0: no steps are known, and the excerpt is
 						      from the middle of the run */
-	int64_t before_ns, after_ns;		   /* from the excerpt's first start to its last end */
-	struct kwhy_stretch_item *items;	   /* in the order of before_start_ns */
+	int64_t before_ns, after_ns; /* time from the excerpt's first start to its last end, as recorded and
+					with all changes */
+	struct kwhy_stretch_item *items; /* in the order of before_start_ns */
 	size_t item_count;
 	size_t left_out_count; /* number of items that were left out, to limit item_count */
 };
@@ -104,8 +115,8 @@ static inline const struct kwhy_projection *kwhy_plan_after(const struct kwhy_pl
 }
 
 /*
- * The meaning of the saving of all changes. It is a bound if the saving of one of the changes is a bound. No
- * plan mixes upper and lower bounds.
+ * What the saving of all changes together is: an upper or lower bound if that of at least one of the changes
+ * is, else the expected saving. No plan mixes upper and lower bounds.
  */
 static inline enum kwhy_bound kwhy_plan_bound(const struct kwhy_plan *plan)
 {

@@ -8,8 +8,8 @@ enum { WORDS = KWHY_RANGE_OVERLAPS_WORDS, UNREPORTED = KWHY_RANGE_OVERLAPS_MAX }
 
 struct edge {
 	int64_t time_ns;
-	uint32_t group; /* group of processes that use a common device; KWHY_NONE: the range covers all
-			   devices */
+	uint32_t group; /* representative process of the group of processes that share devices; KWHY_NONE: the
+			   range's process is unknown, so it covers all devices */
 	uint16_t sum;
 	bool is_end;
 };
@@ -17,8 +17,8 @@ struct edge {
 /* The edges (starts and ends) of all ranges, and tables for listing them. */
 struct lists {
 	uint16_t *places; /* [name * KWHY_RANGE_KIND_COUNT + kind] index of the sum with that name and kind */
-	uint32_t *groups; /* [process] another process of the same group (union-find); the representative of a
-			     group has itself */
+	uint32_t *groups; /* [process] union-find forest: a process of the same group that is closer to the
+			     group's representative, which has itself */
 	uint32_t *owners; /* [device] a process that has streams on the device; KWHY_NONE: no process has
 			     any */
 	struct edge *edges;
@@ -29,7 +29,7 @@ struct lists {
 struct walk {
 	uint64_t open[WORDS];
 	size_t counts[KWHY_RANGE_OVERLAPS_MAX];
-	/* [sum] bits of the sums that had an open range when a range of this sum began */
+	/* [sum] [sum] bit set of the sums that had an open range when a range of this sum began */
 	uint64_t (*seen)[WORDS];
 };
 
@@ -126,7 +126,7 @@ static void pass(struct walk *walk, const struct edge *edge)
 	*word |= bit;
 }
 
-/* Walks all edges in time order, regardless of their groups. */
+/* Walks all edges in time order, regardless of their groups: fills out->beside and out->union_ns. */
 static void walk_time(struct lists *lists, struct kwhy_range_overlaps *out)
 {
 	struct walk walk = {.seen = out->beside};
@@ -145,8 +145,8 @@ static void walk_time(struct lists *lists, struct kwhy_range_overlaps *out)
 }
 
 /*
- * Walks the edges of one group together with the edges from `all` to `all_end`, whose ranges cover all
- * devices.
+ * Walks the edges of one group, from `edges` to `end`, merged in time order with the edges from `all` to
+ * `all_end`, whose ranges cover all devices. Fills out->bits.
  */
 static void walk_group(const struct edge *edges, const struct edge *end, const struct edge *all,
 	const struct edge *all_end, struct kwhy_range_overlaps *out)
@@ -160,7 +160,7 @@ static void walk_group(const struct edge *edges, const struct edge *end, const s
 			pass(&walk, all++);
 }
 
-/* Whether all ranges are in one group of processes, so that ranges at the same time always overlap. */
+/* Whether all ranges are in one group of processes, so that ranges at the same time always share a device. */
 static bool is_one_group(const struct lists *lists)
 {
 	for (size_t i = 1; i < lists->edge_count; i++)
@@ -190,7 +190,7 @@ static void walk_groups(struct lists *lists, struct kwhy_range_overlaps *out)
 	}
 }
 
-/* Makes the bits symmetric, since a walk sets a bit only for the sum whose range begins later. */
+/* Makes the bits symmetric: a walk sets bit b of sum a only if a range of a begins while one of b is open. */
 static void tell_both(uint64_t (*bits)[WORDS], size_t count)
 {
 	for (size_t a = 0; a < count; a++)

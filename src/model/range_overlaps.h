@@ -19,7 +19,10 @@ enum { KWHY_RANGE_OVERLAPS_MAX = 256, KWHY_RANGE_OVERLAPS_WORDS = KWHY_RANGE_OVE
 struct kwhy_range_overlaps {
 	size_t count; /* number of sums compared */
 	uint64_t bits[KWHY_RANGE_OVERLAPS_MAX][KWHY_RANGE_OVERLAPS_WORDS];
-	/* bits of the sums with a range at the same time as a range of this sum, on any device */
+	/*
+	 * [sum] bit set of the sums that have a range at the same time as a range of this sum, on whatever
+	 * devices
+	 */
 	uint64_t beside[KWHY_RANGE_OVERLAPS_MAX][KWHY_RANGE_OVERLAPS_WORDS];
 	int64_t union_ns[KWHY_RANGE_OVERLAPS_MAX]; /* time in which at least one of the sum's ranges runs */
 };
@@ -29,13 +32,16 @@ static inline bool kwhy_range_overlaps_has(const struct kwhy_range_overlaps *ove
 	return overlaps->bits[a][b / 64] >> b % 64 & 1;
 }
 
-/* Whether two sums run at the same time, but never on the same devices. */
+/* Whether ranges of two sums run at the same time, but never on a common device. */
 static inline bool kwhy_range_overlaps_beside(const struct kwhy_range_overlaps *overlaps, size_t a, size_t b)
 {
 	return (overlaps->beside[a][b / 64] >> b % 64 & 1) && !kwhy_range_overlaps_has(overlaps, a, b);
 }
 
-/* Compares the range sums of a ledger of this recording. False: out of memory; out->count is then 0. */
+/*
+ * Finds which of the range sums of a ledger of this recording overlap. False: out of memory; out->count is
+ * then 0.
+ */
 KWHY_MUST_USE bool kwhy_range_overlaps_of(const struct kwhy_recording *recording,
 	const struct kwhy_range_sum *sums, size_t sum_count, struct kwhy_range_overlaps *out);
 

@@ -227,7 +227,7 @@ void kwhy_recording_reserve(struct kwhy_recording *recording, const struct kwhy_
 {
 	struct kwhy_activities *activities = &recording->activities;
 	struct kwhy_calls *calls = &recording->calls;
-	struct kwhy_error error; /* ignored: adding rows reports it if memory is really exhausted */
+	struct kwhy_error error; /* ignored: if memory is exhausted, the call that later adds a row fails */
 
 	if (activities->count + rows->activities > activities->capacity)
 		(void)!grow_activities(activities, activities->count + rows->activities, &error);
@@ -446,7 +446,10 @@ bool kwhy_recording_shares_devices(const struct kwhy_recording *recording)
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const uint32_t rank = recording->processes[i].rank;
 
-		/* Of thousands of ranks, process and device nearly always have the same place. */
+		/*
+		 * First looks at the device with the process's index, which nearly always has the rank; a
+		 * search for each of thousands of ranks would take quadratic time.
+		 */
 		if (rank != KWHY_NONE &&
 			!(i < recording->device_count && recording->devices[i].rank == rank) &&
 			!has_rank(recording, rank))

@@ -18,10 +18,11 @@
  * The events of a run on one clock. All times are int64 nanoseconds since `origin_unix_ns`; `unix_clock` is
  * false where the clock is not Unix time. Producers fill a recording by the _add_ calls and end with
  * kwhy_recording_finish(), which sorts, links and checks. After that it is read-only, and several threads may
- * read it. Every quantity has a value of its own for "unknown", which is never 0.
+ * read it. "Unknown" is a value that the quantity cannot have: one of the constants below, -1, NULL or NAN,
+ * or 0 where a known quantity is never 0.
  */
 
-/* In place of an index: the call, thread, stream, range or device is unknown. */
+/* In place of an index or another unsigned 32-bit value: unknown, or there is none. */
 #define KWHY_NONE UINT32_MAX
 #define KWHY_UNKNOWN_BYTES UINT64_MAX
 #define KWHY_UNKNOWN_TIME INT64_MIN
@@ -36,14 +37,15 @@ struct kwhy_device {
 	const char *name;  /* NULL: unknown */
 	const char *uuid;  /* NULL: unknown */
 	const char *pci;   /* address on the bus, "0000:3b:00.0"; NULL: unknown */
-	uint32_t sm_count; /* 0: unknown, also for the fields below */
+	uint32_t sm_count; /* number of multiprocessors; 0: unknown. In the fields on the next line, too, 0
+			      means unknown */
 	uint32_t threads_per_sm, registers_per_sm, shared_bytes_per_sm;
 	uint32_t compute_major, compute_minor; /* CUDA's compute capability; a major of 0 is unknown */
 	uint64_t memory_bytes;
 	double memory_rate_bytes_per_s;
 	int64_t limit_mw;	 /* enforced power limit; -1: unknown */
-	int64_t context_idle_mw; /* idle power with a live context, as stated with the data; -1: unknown */
-	int64_t clean_idle_mw;	 /* idle power without any context; -1: unknown */
+	int64_t context_idle_mw; /* idle power with a live context, if the trace states it; -1: unknown */
+	int64_t clean_idle_mw;	 /* idle power without any context, if the trace states it; -1: unknown */
 };
 
 /* A machine on which the recording was made, from one boot to the next. */
@@ -53,8 +55,8 @@ struct kwhy_machine {
 	/* names of the host and of the boot, as the recording states them; 0: not stated */
 	uint32_t host, boot;
 	int64_t offset_ns; /* Unix time minus the time of the machine's clock */
-	int64_t width_ns;  /* width of the interval that contains the true offset_ns; -1: offset_ns is unknown
-			    */
+	int64_t width_ns;  /* width of the interval in which the true offset lies, with offset_ns in its
+			      middle; -1: the offset is unknown */
 };
 
 struct kwhy_process {
@@ -89,23 +91,25 @@ struct kwhy_stream {
  * kwhy_recording_finish(), `call` holds the correlation id; afterwards it holds the row in calls.
  * KWHY_NONE: unknown.
  */
-#define KWHY_ACTIVITY_COLUMNS(X)                                                                          \
-	X(int64_t, start_ns)                                                                              \
-	X(int64_t, end_ns)                                                                                \
-	X(uint64_t, bytes) /* bytes of copies and memsets; KWHY_UNKNOWN_BYTES: unknown */                 \
-	X(uint32_t, name)                                                                                 \
-	X(uint32_t, stream) /* index into streams */                                                      \
-	X(uint32_t, call)                                                                                 \
-	X(uint32_t, blocks)	       /* blocks of the grid; KWHY_UNKNOWN_BLOCKS: unknown */             \
-	X(uint32_t, shared_bytes)      /* static + dynamic, per block; KWHY_NONE: unknown */              \
-	X(uint32_t, graph_node)	       /* KWHY_NONE: not launched by a graph */                           \
-	X(uint16_t, threads_per_block) /* KWHY_UNKNOWN_U16: unknown */                                    \
-	X(uint16_t, registers)	       /* registers per thread; KWHY_UNKNOWN_U16: unknown */              \
-	X(uint16_t, peer)      /* number of the other device of a peer copy; KWHY_UNKNOWN_U16: unknown */ \
-	X(uint8_t, kind)       /* enum kwhy_activity_kind */                                              \
-	X(uint8_t, copy_kind)  /* enum kwhy_copy_kind */                                                  \
-	X(uint8_t, src_memory) /* enum kwhy_memory_kind; a memset has dst only */                         \
-	X(uint8_t, dst_memory)                                                                            \
+#define KWHY_ACTIVITY_COLUMNS(X)                                                                             \
+	X(int64_t, start_ns)                                                                                 \
+	X(int64_t, end_ns)                                                                                   \
+	X(uint64_t, bytes) /* bytes of copies and memsets; KWHY_UNKNOWN_BYTES: unknown */                    \
+	X(uint32_t, name)                                                                                    \
+	X(uint32_t, stream) /* index into streams */                                                         \
+	X(uint32_t, call)                                                                                    \
+	X(uint32_t, blocks)	  /* blocks of the grid; KWHY_UNKNOWN_BLOCKS: unknown */                     \
+	X(uint32_t, shared_bytes) /* static + dynamic, per block; KWHY_NONE: unknown */                      \
+	X(uint32_t, graph_node)	  /* id of the graph's node that launched it; KWHY_NONE: not launched by a   \
+				     graph */                                                                \
+	X(uint16_t, threads_per_block) /* KWHY_UNKNOWN_U16: unknown */                                       \
+	X(uint16_t, registers)	       /* registers per thread; KWHY_UNKNOWN_U16: unknown */                 \
+	X(uint16_t, peer)     /* number, in the trace, of the other device of a peer copy; KWHY_UNKNOWN_U16: \
+				 unknown or no peer copy */                                                  \
+	X(uint8_t, kind)      /* enum kwhy_activity_kind */                                                  \
+	X(uint8_t, copy_kind) /* enum kwhy_copy_kind */                                                      \
+	X(uint8_t, src_memory) /* enum kwhy_memory_kind; a memset has dst only */                            \
+	X(uint8_t, dst_memory)                                                                               \
 	X(uint8_t, origin) /* enum kwhy_activity_origin */
 
 struct kwhy_activities {
@@ -123,7 +127,8 @@ struct kwhy_activity {
 };
 
 /*
- * An activity of kind kernel whose other columns are all unknown. Readers of traces fill every row from it.
+ * A kernel without name (0) on stream 0, launched by the program, whose other columns are unknown. Readers of
+ * traces begin every row with it.
  */
 struct kwhy_activity kwhy_activity_unknown(void);
 
@@ -155,8 +160,8 @@ struct kwhy_range {
 };
 
 /*
- * Details of a collective, where the trace has more than its name. kwhy_recording_finish() updates
- * `activity` when it sorts the activities.
+ * Details of a collective, if the trace has more than its name. `activity` is its row in the activities;
+ * kwhy_recording_finish() updates it when it sorts them.
  */
 struct kwhy_collective {
 	uint32_t activity;
@@ -169,20 +174,23 @@ struct kwhy_collective {
 	int64_t sequence;		    /* -1: unknown */
 };
 
-/* Memory of a device in use by a process at one time, as an allocator or the profiler reports it. */
+/*
+ * Memory of a device that a process holds at one time, as a framework's allocator or the profiler reports it.
+ */
 struct kwhy_memory_point {
 	int64_t time_ns;
 	uint32_t device; /* index into devices */
 	uint32_t process;
 	uint64_t allocated_bytes; /* KWHY_UNKNOWN_BYTES: unknown */
-	uint64_t reserved_bytes;  /* allocated from the driver, in use or not; KWHY_UNKNOWN_BYTES: unknown */
+	uint64_t reserved_bytes; /* bytes that the allocator holds from the driver, whether or not the program
+				    uses them; KWHY_UNKNOWN_BYTES: unknown */
 };
 
 /* Which meter a power reading comes from. */
 struct kwhy_power_source {
 	uint32_t meter;	  /* enum kwhy_meter */
 	uint32_t device;  /* index into devices; KWHY_NONE: a meter of the host */
-	uint32_t domain;  /* number of the package or sensor; 0 where there is only one */
+	uint32_t domain;  /* number of the CPU package or sensor; 0 if the machine has only one */
 	uint32_t machine; /* for a host's meter: index into machines; KWHY_NONE: unknown, or a device's meter
 			   */
 	int64_t wrap;	  /* highest value of a counter before it wraps; 0: never wraps, or not reported */
@@ -230,33 +238,37 @@ enum kwhy_choice {
 const char *kwhy_choice_name(enum kwhy_choice choice); /* "all", "time", "range", "duty" */
 
 /*
- * The interval in which only the windows of the user's choice were recorded. The meters were read during the
- * whole interval. device KWHY_NONE: the choice holds for all devices.
+ * The interval in which the user's choice decided what was recorded: only parts of it (the windows) have
+ * activities. The meters were read during the whole interval. device KWHY_NONE: the choice holds for all
+ * devices.
  */
 struct kwhy_selection {
 	uint32_t device;
 	uint32_t choice; /* enum kwhy_choice */
 	int64_t start_ns, end_ns;
 	const char *range;  /* pattern of range names; NULL: the choice is not by range */
-	double share_ratio; /* share of the time that the user asked for; NAN: the choice is not by random
-			       windows */
+	double share_ratio; /* share of the time that random windows cover, as the user asked for it; NAN: the
+			       choice is not by random windows */
 };
 
 /*
- * What the recording itself cost over the whole run. The values are those of the file format
+ * Kinds of what recording a run cost, summed over the whole run. The values are those of the file format
  * (recording/wire.h).
  */
 enum kwhy_cost_kind {
 	KWHY_COST_THREAD,   /* processor time of the injected library's own thread */
-	KWHY_COST_BUFFERS,  /* processor time for writing the profiler's buffers, on other threads */
+	KWHY_COST_BUFFERS,  /* processor time for writing the profiler's buffers, on threads other than the
+			       injected library's own */
 	KWHY_COST_START,    /* time that the program waited for the profiler to start */
-	KWHY_COST_SWITCH,   /* time that starting and ending windows took */
+	KWHY_COST_SWITCH,   /* time that starting and ending the recording of windows took */
 	KWHY_COST_FINISH,   /* time for which the end of the program waited for the last records */
-	KWHY_COST_LAUNCHER, /* processor time of the launcher, reading of meters included */
+	KWHY_COST_LAUNCHER, /* processor time of the launcher (the kwhy process that started the program),
+			       reading of meters included */
 	KWHY_COST_SAMPLER,  /* processor time of the launcher's thread that reads meters, a part of
 			       KWHY_COST_LAUNCHER */
-	KWHY_COST_MACHINE,  /* not a cost but a reference for costs: busy time of all CPUs of the machine, by
-			       any program; `count` is the elapsed time in nanoseconds */
+	KWHY_COST_MACHINE,  /* not a cost but a reference for costs: busy time of the machine by all programs,
+			       summed over its CPUs; `count` of struct kwhy_cost is then the elapsed time in
+			       nanoseconds */
 	KWHY_COST_KIND_COUNT
 };
 
@@ -265,7 +277,8 @@ const char *kwhy_cost_kind_name(enum kwhy_cost_kind kind); /* "thread", "buffers
 struct kwhy_cost {
 	uint32_t process, kind; /* enum kwhy_cost_kind */
 	int64_t spent_ns;
-	uint64_t count; /* number of ticks, buffers, switches or readings; 0: not counted */
+	uint64_t count; /* number of wake-ups of the thread, buffers, switches or readings of meters, by
+			   `kind`; 0: not counted */
 };
 
 /* An interval in which the profiler delayed a thread, as the profiler reports it. */
@@ -274,7 +287,7 @@ struct kwhy_overhead {
 	uint32_t name, thread; /* thread KWHY_NONE: a thread of the profiler itself, or unknown */
 };
 
-/* Units of work done, for figures such as joules per token. */
+/* Work that the program did, counted in some unit, for figures such as joules per token. */
 struct kwhy_work {
 	const char *unit; /* "tokens", "steps", "samples", "flop" */
 	double count;
@@ -292,7 +305,7 @@ struct kwhy_source {
 	uint32_t format;      /* enum kwhy_trace_format */
 	const char *version;  /* version of the file's schema, as the file states it; NULL: not stated */
 	const char *producer; /* tool that wrote the file, with its version; NULL: not stated */
-	uint64_t events;      /* number of rows or events read, used or not */
+	uint64_t events;      /* number of rows or events in the file, whether used or not */
 	size_t activities;    /* number of device activities from this source; until kwhy_recording_finish(),
 				 activities are in the order of the sources */
 	uint64_t digest; /* digest of the activities from this source (import/identity.h); 0: not computed */
@@ -308,14 +321,16 @@ struct kwhy_power_file {
 enum kwhy_burst_form {
 	KWHY_BURST_BACK_TO_BACK, /* repeats of the kernel in direct succession, without restoring memory;
 				    repeating the kernel does not change its result */
-	KWHY_BURST_PUT_BACK,	 /* repeats of the kernel; memory was restored before each */
-	KWHY_BURST_AFTER,	 /* repeats in direct succession, after a graph or copy of the program */
+	KWHY_BURST_PUT_BACK,	 /* repeats of the kernel; the memory that it changes was restored before each
+				    repeat */
+	KWHY_BURST_AFTER,  /* repeats in direct succession of a kernel of a graph, a copy or a memset, right
+			      after the program launched the graph, copy or memset */
 	KWHY_BURST_COPIES, /* the copies that would restore the kernel's memory, without repeats of the kernel
 			    */
 	KWHY_BURST_FORM_COUNT
 };
 
-/* Whether all live device memory had the same contents before and after a burst. */
+/* Whether all allocated device memory had the same contents before and after a burst. */
 enum kwhy_burst_check {
 	KWHY_BURST_UNCHECKED,
 	KWHY_BURST_SAME,
@@ -324,20 +339,21 @@ enum kwhy_burst_check {
 };
 
 /*
- * A burst: one launch of the program that kwhy probe repeated, or tried to repeat. Bursts of a process do
- * not overlap. The activities of origin repeat and prober lie in them.
+ * A burst: the time in which kwhy probe repeated one launch of the program, or tried to. Bursts of a process
+ * do not overlap. The activities of origin KWHY_ORIGIN_REPEAT and KWHY_ORIGIN_PROBER lie in this time.
  */
 struct kwhy_burst {
-	int64_t start_ns,
-		end_ns; /* host time from before the burst's first copy of memory until after its last one */
-	uint64_t saved_bytes; /* bytes of memory saved and restored */
-	int64_t repeated_ns;  /* time of the repeats, without the copies between them */
-	uint32_t name;	      /* name of the kernel */
+	int64_t start_ns, end_ns; /* from before the burst's first copy of memory until after its last one, as
+				     seen by the host */
+	uint64_t saved_bytes;	  /* bytes of memory saved and restored */
+	int64_t repeated_ns;	  /* time of the repeats, without the copies between them */
+	uint32_t name;		  /* name of the kernel */
 	uint32_t process;
 	uint32_t stream; /* index into streams; KWHY_NONE: the recording has neither the launch nor the
 			    repeats */
 	uint32_t blocks;
-	uint32_t repeats; /* 0: the launch was delayed for this time, but in the end not repeated */
+	uint32_t repeats; /* number of repeats; 0: the launch was delayed for the time of the burst and then
+			     not repeated */
 	uint16_t threads_per_block;
 	uint8_t form;  /* enum kwhy_burst_form */
 	uint8_t check; /* enum kwhy_burst_check */
@@ -367,19 +383,22 @@ struct kwhy_note {
 
 /* Numbers of lost and skipped records. */
 struct kwhy_lost {
-	uint64_t dropped_records;     /* records that the profiler lost, as it reports */
-	uint64_t skipped_events;      /* unusable events that were skipped, with --partial */
-	uint64_t untimed_records;     /* activities and calls without times, which are left out */
-	uint64_t unmatched_launches;  /* launches without recorded work, if more than 1 % of all launches */
-	uint64_t unlinked_activities; /* no API call has the activity's correlation id */
+	uint64_t dropped_records;    /* number of records that the profiler reports as lost */
+	uint64_t skipped_events;     /* unusable events that were skipped, with --partial */
+	uint64_t untimed_records;    /* activities and calls without times, which are left out */
+	uint64_t unmatched_launches; /* launches without a recorded activity; 0 if they are at most 1 % of all
+					launches */
+	uint64_t unlinked_activities; /* activities of the program with whose correlation id no API call was
+					 recorded */
 	uint64_t unknown_bytes;	      /* copies and memsets of unknown size */
-	bool truncated;		      /* the file ends early */
+	bool truncated;		      /* a file ends early */
 	bool has_holes;		      /* blocks within the file are damaged or missing */
 };
 
 /*
- * Whether lost records may have been device work. The times of such work are unknown, so the ledger counts
- * them as idle time.
+ * Whether records of device work may have been lost. The times of that work are unknown, so the ledger counts
+ * them as idle time. (`truncated` does not count: what follows the end of the file is outside of the
+ * recording.)
  */
 static inline bool kwhy_lost_work(const struct kwhy_lost *lost)
 {
@@ -410,7 +429,7 @@ struct kwhy_recording {
 	struct kwhy_collective *collectives; /* sorted by activity after kwhy_recording_finish() */
 	struct kwhy_memory_point *memory;    /* sorted by time after kwhy_recording_finish() */
 	struct kwhy_power_series *power;
-	struct kwhy_power_file *power_files; /* files of power readings alone, apart from traces */
+	struct kwhy_power_file *power_files; /* files that have only power readings, such as power CSV */
 	struct kwhy_gauge_series *gauges;
 	struct kwhy_perf_sample *perf_samples;	     /* in the order in which they were written */
 	struct kwhy_counter_window *counter_windows; /* in the order in which they were written */
@@ -451,7 +470,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_source(struct kwhy_recording *
 	const struct kwhy_source *source, uint32_t *out_index, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_device(struct kwhy_recording *recording,
 	const struct kwhy_device *device, uint32_t *out_index, struct kwhy_error *error);
-/* Adds a machine, and sets its name from its host. */
+/* Adds a machine; its name becomes that of its host, with a number if an earlier machine has the same. */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_machine(struct kwhy_recording *recording,
 	const struct kwhy_machine *machine, uint32_t *out_index, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_process(struct kwhy_recording *recording,
@@ -465,8 +484,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_activity(
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_call(struct kwhy_recording *recording, int64_t start_ns,
 	int64_t end_ns, uint32_t name, uint32_t thread, uint32_t correlation, struct kwhy_error *error);
 /*
- * Adds a call with a stated class, as in CSV, instead of the class of its name. Activities cannot be linked
- * to it.
+ * Adds a call whose class the trace states, as CSV does; of KWHY_CALL_OTHER, kwhy_recording_finish() takes
+ * the class of the name instead. The call has no correlation id, so no activity can be linked to it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_call_of_class(struct kwhy_recording *recording,
 	int64_t start_ns, int64_t end_ns, uint32_t name, uint32_t thread, enum kwhy_call_class class,
@@ -481,7 +500,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_power_file(
 	struct kwhy_recording *recording, const struct kwhy_power_file *file, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_power(struct kwhy_recording *recording,
 	const struct kwhy_power_source *source, int64_t time_ns, int64_t value, struct kwhy_error *error);
-/* Removes the last `count` readings of a device's meter. Only before kwhy_recording_finish(). */
+/*
+ * Removes the last `count` readings of a device's meter, which must have that many. To be called before
+ * kwhy_recording_finish().
+ */
 void kwhy_recording_drop_power(
 	struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t device, size_t count);
 /* kwhy_recording_add_power() for a source whose machine and wrap are unknown. */
@@ -508,7 +530,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_unprobed(
 	struct kwhy_recording *recording, const struct kwhy_unprobed *unprobed, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_work(
 	struct kwhy_recording *recording, const char *unit, double count, struct kwhy_error *error);
-/* Replaces the work with this unit, or adds it if there is none. */
+/* Sets the count of the work in this unit, and adds the work if there is none in this unit. */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_set_work(
 	struct kwhy_recording *recording, const char *unit, double count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *recording,
@@ -516,8 +538,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *re
 	__attribute__((format(printf, 5, 6)));
 
 /*
- * Whether any time has been added. The reader that adds the first one chooses the clock and the origin for
- * all.
+ * Whether anything with a time has been added. The reader of the first source that adds a time chooses
+ * unix_clock and origin_unix_ns for all sources.
  */
 bool kwhy_recording_has_times(const struct kwhy_recording *recording);
 
@@ -532,23 +554,26 @@ const char *kwhy_recording_machine_name(const struct kwhy_recording *recording, 
 
 /* Whether the recording has host meters of several machines, so that reports must name each meter's host. */
 bool kwhy_recording_has_hosts(const struct kwhy_recording *recording);
-/* The name of a host meter's host; NULL: unknown, or a device's meter. */
+/*
+ * The name of the host that a meter of the host belongs to; NULL: unknown, or the series is of a device's
+ * meter.
+ */
 const char *kwhy_recording_host_of(
 	const struct kwhy_recording *recording, const struct kwhy_power_series *series);
 
 /* The device with this number in the trace and this rank (KWHY_NONE: not distributed). */
 uint32_t kwhy_recording_find_device(const struct kwhy_recording *recording, int32_t index, uint32_t rank);
 /*
- * Whether several ranks use one device: each device has a rank, and the rank of some process is not that of
- * any device.
+ * Whether several ranks must share a device: every device has a rank, and at least one process has a rank
+ * that no device has.
  */
 bool kwhy_recording_shares_devices(const struct kwhy_recording *recording);
 
 /*
  * Sorts the tables, links activities to the calls that issued them (same process and correlation id),
- * classifies calls and sets start_ns and end_ns. Refuses activities, calls, ranges and coverage that end
- * before they start, and times and readings beyond a quarter of what an int64 holds, so that lengths never
- * overflow. Call it once.
+ * classifies calls and sets start_ns and end_ns. Fails with KWHY_E_INPUT if an activity, call, range or
+ * coverage ends before it starts, or if a time is beyond a quarter of what an int64 holds; lengths thus never
+ * overflow. To be called once.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_finish(
 	struct kwhy_recording *recording, struct kwhy_error *error);

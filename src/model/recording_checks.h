@@ -19,9 +19,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_cut_impossible(
 	struct kwhy_recording *recording, struct kwhy_error *error);
 
 /*
- * Counts launches of kernels that have no activity, and adds a note if there are any. They count as lost
- * work if they are more than a small share of all launches. Does nothing if only windows were recorded or
- * kwhy probe was at work. Activities must have been linked to calls before.
+ * Counts launches of kernels to which no activity is linked, and adds a note if there are any. If they are
+ * more than 1 % of all launches, lost.unmatched_launches is set. Does nothing if only windows were recorded
+ * or kwhy probe was at work. Activities must have been linked to calls before.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_count_unmatched(
 	struct kwhy_recording *recording, struct kwhy_error *error);

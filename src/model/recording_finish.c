@@ -80,7 +80,7 @@ static enum kwhy_status check_tables(const struct kwhy_recording *recording, str
 	return KWHY_OK;
 }
 
-/* Checks the first and last reading only, since the sorted readings lie between them. */
+/* Checks the times of the first and the last reading only, since the readings are sorted. */
 static enum kwhy_status check_readings(const struct kwhy_recording *recording, struct kwhy_error *error)
 {
 	for (size_t i = 0; i < recording->power_count; i++) {
@@ -108,7 +108,7 @@ static int compare_activities(const void *context, uint32_t a, uint32_t b)
 		order = kwhy_sort_by(rows->stream[a], rows->stream[b]);
 	if (order || rows->name[a] == rows->name[b])
 		return order;
-	/* compares the texts of the names, since the ids of names depend on the order of the file */
+	/* texts are compared and not ids, since the ids of names depend on the order of events in the file */
 	return strcmp(kwhy_names_get(&recording->names, rows->name[a]),
 		kwhy_names_get(&recording->names, rows->name[b]));
 }
@@ -260,7 +260,10 @@ static enum kwhy_status sort_tables(struct kwhy_recording *r, struct kwhy_error 
 	return status;
 }
 
-/* Keeps the last of several readings with the same time stamp; returns the number of readings left. */
+/*
+ * Of successive readings with the same time stamp keeps only the last one. Returns the number of readings
+ * left.
+ */
 static size_t drop_repeated_times(int64_t *time_ns, int64_t *value, size_t count)
 {
 	size_t kept = 0;
@@ -356,9 +359,9 @@ static enum kwhy_status classify_calls(struct kwhy_recording *recording, struct 
 }
 
 /*
- * Hash table with open addressing from (process, correlation id) to a call row + 1. struct kwhy_map is not
- * used because its slots are four times as large: with it the report of 185 thousand kernels took 5 %
- * longer. The keys are read from the calls' columns, in the order of time.
+ * Hash table with open addressing from (process, correlation id) to the row of a call. A slot holds the row +
+ * 1, and 0 if it is empty; the key is read from the columns of that row. struct kwhy_map has slots four times
+ * as large: with it the report of 185 thousand kernels took 5 % longer.
  */
 struct call_index {
 	const struct kwhy_recording *recording;
@@ -382,8 +385,9 @@ static uint32_t *find_slot(const struct call_index *index, uint32_t process, uin
 }
 
 /*
- * Maps correlation ids to calls. If several calls have one id (a runtime call and the driver call inside
- * it), the first one whose class is not OTHER is taken.
+ * Maps correlation ids to calls. If several calls of a process have one id (a runtime call and the driver
+ * call inside it), the first one whose class is not KWHY_CALL_OTHER is taken, or the first one if all are of
+ * that class.
  */
 static void fill_index(const struct call_index *index)
 {
@@ -459,8 +463,9 @@ static void set_window(struct kwhy_recording *recording)
 enum { STAGED_BYTES = 65536 };
 
 /*
- * Whether the call that issued a copy of pageable memory blocked. False if the call returned before the copy
- * began. False also if it copied at most STAGED_BYTES to the device, since such a call need not block.
+ * Whether the activity at `row` is a copy from or to pageable memory whose call blocked. A call that returned
+ * before the copy began did not block. Neither does a copy of at most STAGED_BYTES, or of an unknown number
+ * of bytes, from pageable memory count, since its call need not block.
  */
 static bool blocked(const struct kwhy_recording *recording, size_t row)
 {
@@ -475,8 +480,9 @@ static bool blocked(const struct kwhy_recording *recording, size_t row)
 }
 
 /*
- * Reclassifies asynchronous copies of pageable memory, which block: their calls fill or empty the staging
- * buffers.
+ * Changes the class of calls that queue an asynchronous copy from KWHY_CALL_LAUNCH to KWHY_CALL_COPY if they
+ * blocked: the driver copies pageable memory through its own pinned buffers, and the call fills or empties
+ * these.
  */
 static void classify_pageable_copies(struct kwhy_recording *recording)
 {

@@ -14,43 +14,44 @@
 #include <string.h>
 
 /*
- * Least power of an owner, W. The most frugal GPU draws 3 W when idle. Memory and boards may draw next to
- * nothing.
+ * Power, in W, that a working GPU or CPU package always exceeds: the most frugal GPU draws 3 W when idle.
+ * There is no such limit for the memory of a GPU or package, or for a board, which may draw next to nothing.
  */
 #define GPU_MIN_W 2.0
 #define PACKAGE_MIN_W 0.5
 
 /*
- * A counter stands still if it does not change for longer than STILL_NS and for longer than STILL_STEPS
- * times the usual time between its updates.
+ * A counter stands still if its rise is less than its owner's least power for longer than STILL_NS and for
+ * longer than STILL_STEPS times the median time between its updates.
  */
 #define STILL_NS INT64_C(300000000)
 #define STILL_STEPS 5
 
 /*
- * A meter is called dead only if it has at least DEAD_READINGS readings over at least DEAD_NS and shows too
- * little in all of them.
+ * A power meter is called dead if it has at least DEAD_READINGS readings and all are below GPU_MIN_W; a
+ * counter, if it rises too slowly for at least DEAD_NS between all of its readings.
  */
 #define DEAD_READINGS 10
 #define DEAD_NS INT64_C(1000000000)
 
 /*
- * Highest power in W of a GPU whose power limit is unknown, and highest ratio of a GPU's power to its
- * limit. In recordings of an H200 no sample is above 1.1 times the limit.
+ * Highest plausible reading, in W, of a GPU whose power limit is unknown, and as a ratio to the power limit
+ * if that is known. In recordings of an H200 no sample is above 1.1 times the limit.
  */
 #define GPU_MAX_W 3000.0
 #define LIMIT_RATIO 2.0
-/* Largest change of power, W, of a GPU whose limit is unknown. */
+/* Largest plausible change of power, in W, of a GPU whose power limit is unknown. */
 #define GPU_SWING_W 1500.0
-/* Uncertainty of the time of a reading of means, s. */
+/* Uncertainty, in seconds, of the time to which a reading of a trailing mean refers. */
 #define STAMP_S 0.06
 
 enum { WRONG_MEANS_MAX = 3 };
 
 /*
  * A note is added if a meter repeats one value exactly in at least this many readings and for at least this
- * long. In recordings of an H200 the ring buffer repeated a value at most 6 times, and instantaneous powers
- * read every 50 ms at most 8 times. Meters that show whole watts repeat values for longer.
+ * long. In recordings of an H200 the 20 ms samples of the ring buffer repeated a value at most 6 times, and
+ * instantaneous powers read every 50 ms at most 8 times. The third limits are for meters all of whose
+ * readings are whole watts, which repeat values for longer.
  */
 static const struct repeats {
 	size_t readings;
@@ -62,7 +63,7 @@ struct checked {
 	struct kwhy_recording *recording;
 	struct kwhy_power_series *series;
 	bool *is_out;
-	double least_w; /* 0: the owner may draw nothing */
+	double least_w; /* least power of what the meter measures, W; 0: it may draw nothing */
 };
 
 static bool is_of_gpu(const struct kwhy_power_series *series)
@@ -143,7 +144,10 @@ static enum kwhy_status check_course(struct checked *checked, struct kwhy_error 
 		dropped == 1 ? "it is" : "they are");
 }
 
-/* Whether a counter rises by less from reading i - 1 to i than its owner draws. */
+/*
+ * Whether the mean power from reading i - 1 to i of a counter is known and below the least power of what it
+ * measures (least_w).
+ */
 static bool is_slow(const struct checked *checked, size_t i)
 {
 	double power_w;
@@ -152,8 +156,8 @@ static bool is_slow(const struct checked *checked, size_t i)
 }
 
 /*
- * Computes the longest time for which a counter may stay the same: STILL_STEPS times the usual time between
- * two updates. False: out of memory.
+ * Computes the longest time for which a working counter may rise too slowly: STILL_STEPS times the median
+ * time between two updates, but at least STILL_NS. False: out of memory.
  */
 static bool find_longest_silence(const struct checked *checked, int64_t *out_ns)
 {
@@ -206,7 +210,7 @@ static enum kwhy_status check_still(struct checked *checked, struct kwhy_error *
 		whose(name, checked), kwhy_quantity_time(time, still_ns), checked->least_w);
 }
 
-/* Whether the device has another meter of its power. */
+/* Whether another meter of the GPU's energy or power has at least two readings. */
 static bool has_other_meter(const struct checked *checked)
 {
 	for (size_t i = 0; i < checked->recording->power_count; i++) {
@@ -220,7 +224,7 @@ static bool has_other_meter(const struct checked *checked)
 }
 
 /*
- * Whether a counter rises between all of its readings by less than its owner draws, for DEAD_NS or longer,
+ * Whether a counter rises too slowly (is_slow()) between all of its readings, which span at least DEAD_NS,
  * and the device has no other meter.
  */
 static bool is_dead_counter(const struct checked *checked)
@@ -277,9 +281,10 @@ static bool can_change(const struct checked *checked, size_t from, size_t to)
 }
 
 /*
- * Marks dips and peaks of trailing means, of at most WRONG_MEANS_MAX readings. At both ends of a dip or peak
- * the readings change faster than a mean can, but the reading after the dip or peak can follow the reading
- * before it. Returns the number of impossible changes that no dip or peak explains.
+ * Marks readings of a trailing mean that must be wrong: if a reading differs from the one before it by more
+ * than the mean can change in that time, that reading and those after it are marked up to the next reading
+ * that can follow the one before the change. They are marked only if they are at most WRONG_MEANS_MAX.
+ * Returns the number of impossible changes for which nothing was marked.
  */
 static size_t mark_wrong_means(struct checked *checked)
 {
@@ -322,7 +327,7 @@ static enum kwhy_status note_impossible(
 	return status;
 }
 
-/* Whether any work of the device begins in an interval. */
+/* Whether any activity of the device begins after start_ns and before end_ns. */
 static bool work_begins(const struct checked *checked, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_activities *rows = &checked->recording->activities;
@@ -351,7 +356,10 @@ static const struct repeats *repeats_of(const struct kwhy_power_series *series)
 	return &coarse_repeats;
 }
 
-/* Adds a note on the longest time in which a meter repeats one value although work begins. */
+/*
+ * Adds a note on the longest time, if there is one, in which a meter repeats one value often enough
+ * (repeats_of()) while an activity begins.
+ */
 static enum kwhy_status check_repeats(struct checked *checked, struct kwhy_error *error)
 {
 	const struct kwhy_power_series *series = checked->series;

@@ -8,13 +8,14 @@
  * A step of kwhy_recording_finish(): finds readings that no working meter gives, leaves them out and adds a
  * note about them. The series and the activities are sorted.
  *
- * - Single readings that deviate from a counter's course, to which it then returns ("counter-misread").
- * - Times in which a counter stood still or nearly so, while its owner always draws more ("counter-still").
- *   If the counter continues, the interval to its next reading holds their energy.
+ * - Up to KWHY_COUNTER_WRONG_MAX readings in a row that are too low or too high, after which the counter
+ *   continues as before ("counter-misread").
+ * - Readings in times in which a counter rose by less than the GPU or package always draws ("counter-still").
+ *   If the counter then continues, its first rise contains the energy of that time.
  * - Powers that are too low or too high for a GPU. Of a meter that averages over a window, also dips and
  *   peaks that are faster than such an average can change ("readings-impossible").
- * - All readings of a meter that shows too little throughout ("dead-meter"); but a counter stays if the
- *   device has another meter, as the ledger compares the two.
+ * - All readings of a meter that always shows less than a GPU or package draws ("dead-meter"). A counter is
+ *   kept if the device has another meter, because the ledger compares the two.
  *
  * Times in which a power meter repeats one value exactly while work begins are only noted
  * ("readings-repeat"), as the power may have been constant.

@@ -11,8 +11,8 @@ struct kwhy_recording_rows {
 
 /*
  * Reserves memory for these numbers of further rows, so that no table is moved while they are added. Rows
- * that are never added take no physical memory. If memory is too short, nothing is reserved, and the tables
- * grow as usual when rows are added.
+ * that are never added take no physical memory. If memory is too short for a table, that table grows as usual
+ * when rows are added.
  */
 void kwhy_recording_reserve(struct kwhy_recording *recording, const struct kwhy_recording_rows *rows);
 

@@ -11,12 +11,12 @@
 
 static const struct kwhy_response responses[KWHY_METER_RESPONSE_COUNT] = {
 	/*
-	 * Measured on an H200 with driver 580.159.04. Low-pass and delay are from a step of the power from
-	 * 368 to 121 W. The time of a counter update is known within one or two polls. Energies by the 20
-	 * ms samples and by the counter agree within 0.1 to 0.3 % over idle time, steady work and long
-	 * mixtures. Over 2 to 3 s of square waves with 5/5, 20/80 and 50/50 ms on/off they differed by 1.3,
-	 * 1.9 and 2.2 %, as samples alias with periodic work. Close to the counter's updates, the counter
-	 * corrects this.
+	 * Measured on an H200 with driver 580.159.04. delay and time constant are from a step of the power
+	 * from 368 to 121 W. stamp_sd_s: the time of a counter update is known within one or two polls.
+	 * counter_ratio and power_ratio: the energies by the 20 ms samples and by the counter differ by 0.1
+	 * to 0.3 % over idle time, steady work and long mixtures of both. Over 2 to 3 s of square waves with
+	 * 5/5, 20/80 and 50/50 ms on/off they differed by 1.3, 1.9 and 2.2 %, because samples alias with
+	 * periodic work.
 	 */
 	[KWHY_METER_RESPONSE_H200] = {.delay_s = 3.5e-3,
 		.delay_sd_s = 1e-3,
@@ -42,7 +42,9 @@ static const struct kwhy_response responses[KWHY_METER_RESPONSE_COUNT] = {
 		.counter_ratio = 0.001,
 		.power_ratio = 0.005,
 		.power_alone_ratio = 0.02},
-	/* Meters at the wall socket, which update once per second and then state the previous second's mean.
+	/*
+	 * Meters at the wall socket, which are assumed to update once per second and to state the mean of the
+	 * second before the update.
 	 */
 	[KWHY_METER_RESPONSE_DESK] = {.delay_sd_s = 0.3,
 		.stamp_sd_s = 0.5e-3,
@@ -59,7 +61,10 @@ struct kwhy_response kwhy_response_of(enum kwhy_meter meter)
 	return response;
 }
 
-/* Takes a value from a profile; false: the profile does not state it. */
+/*
+ * Sets *value and, if it is known, *sd to those of a profile's figure. False: the profile does not have the
+ * figure, and nothing is set.
+ */
 static bool learn(double *value, double *sd, const struct kwhy_measured *measured)
 {
 	if (!(measured->value > 0))

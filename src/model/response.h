@@ -16,17 +16,17 @@ struct kwhy_response {
 	double average_window_s; /* length of the window over which a power meter reports trailing means; 0:
 				    it reports no means */
 	double counter_ratio, power_ratio; /* relative uncertainties of energy by the counter and of
-					      integrated power; that of the gain is not included */
+					      integrated power; constant gain errors are not included */
 	double power_alone_ratio; /* relative uncertainty of integrated power if there is no counter to
 				     correct it */
 	bool is_measured;	  /* the values were measured on one card; false: assumed */
-	bool has_delay, has_time_constant; /* the value is that of the machine profile */
+	bool has_delay, has_time_constant; /* delay_s or time_constant_s is that of the machine profile */
 };
 
 /*
- * The response of a meter. NVML's meters respond as measured on one H200 with driver 580.159.04. AMD's meters
- * have not been measured: the true delay and low-pass may be anything from 0 to about twice the values given.
- * All other meters are assumed to respond without delay; the uncertainty of their time is that of one update.
+ * The response of a meter. That of NVML's meters was measured on one H200 with driver 580.159.04. That of
+ * AMD's meters was not measured: the true delay and low-pass may be anything from 0 to about twice the values
+ * given. All other meters are assumed to respond without delay.
  */
 struct kwhy_response kwhy_response_of(enum kwhy_meter meter);
 

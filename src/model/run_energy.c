@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Length of the part of the run that readings cover; 0 or less: no reading lies in the run. */
+/* Length of the overlap of the run with the metered window; 0 or less: they do not overlap. */
 static int64_t seen_ns(const struct kwhy_device_ledger *device_ledger)
 {
 	const struct kwhy_device_energy *energy = &device_ledger->energy;
@@ -22,7 +22,8 @@ static double gross_nj(const struct kwhy_account *account)
 }
 
 /*
- * Energy of the run's unrecorded time, at the mean power of its metered part; NAN: no part of it is metered.
+ * Energy of the run's unrecorded time, computed from the mean power of the metered part of that time; 0 if
+ * all was recorded; NAN: no reading lies in the unrecorded time.
  */
 static double between_nj(const struct kwhy_device_ledger *device_ledger)
 {
@@ -36,8 +37,8 @@ static double between_nj(const struct kwhy_device_ledger *device_ledger)
 }
 
 /*
- * Half-width of the 90 % interval of the energy before and after the run. This energy is subtracted from
- * the metered energy.
+ * Half-width of the 90 % interval of the energy that was metered before and after the run. It adds to the
+ * uncertainty of the run's energy, from which that energy is left out.
  */
 static double outside_half_nj(const struct kwhy_device_ledger *device_ledger)
 {
@@ -54,8 +55,8 @@ static double outside_half_nj(const struct kwhy_device_ledger *device_ledger)
 }
 
 /*
- * Highest power that the device is known to have drawn: the highest reading, or the highest mean power of an
- * account if only a counter was read. NAN: neither is known.
+ * Highest power, in W, that the device is known to have drawn: the highest power sample or, without samples,
+ * the highest mean power of an account. NAN: neither is known.
  */
 static double highest_w(const struct kwhy_device_ledger *device_ledger)
 {

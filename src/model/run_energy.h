@@ -12,12 +12,12 @@
  * included. Findings, plans and reports all use this definition (ADR 0028).
  *
  * NAN: no energy of the device is known, or no reading lies in its run. run_nj, unmetered_nj, below_nj and
- * above_nj are also NAN if a part of the run was not recorded and no reading lies in that part; this is
- * always so with assumed powers. 0: the device was not active.
+ * above_nj are also NAN if a part of the run was not recorded and no reading lies in that part, which is
+ * always so if the energies are computed from powers that the user gave. 0: the device was not active.
  */
 struct kwhy_run_energy {
-	double run_nj; /* energy of the run; time between recorded windows is included at its mean metered
-			  power */
+	double run_nj; /* energy of the run, time between recorded windows included. The part of that time
+			  without readings is taken at the mean power of the part with readings */
 	double recorded_nj;  /* run_nj without the time between recorded windows, equal to run_nj if there is
 				none. Findings and plans cover recorded time only, so their energies are parts
 				of recorded_nj */
@@ -26,13 +26,13 @@ struct kwhy_run_energy {
 	/*
 	 * Distances from run_nj to the lower and upper end of its 90 % interval. They include the uncertainty
 	 * of the energy before and after the run, of unmetered time, and of power changes between readings.
-	 * NAN also for assumed powers.
+	 * NAN also if the energies are computed from powers that the user gave.
 	 */
 	double below_nj, above_nj;
 };
 
 /*
- * Mean power of a run, W: its energy divided by its time. The time of several devices is that of the device
+ * Mean power of a run, W: its energy divided by its time. For several devices, run_ns is that of the device
  * with the longest run. NAN: energy or time is unknown.
  */
 static inline double kwhy_run_power_w(double run_nj, double run_ns)

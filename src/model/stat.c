@@ -51,7 +51,10 @@ size_t kwhy_stat_main_domain(const struct kwhy_stat *stat)
 	return KWHY_STAT_NO_DOMAIN;
 }
 
-/* Half-widths are added linearly, as the errors of the meters may have the same sign. */
+/*
+ * The ends of the intervals are added, not the squares of their half-widths, because the errors of the meters
+ * may be correlated.
+ */
 void kwhy_stat_sum_energies(const struct kwhy_stat *stat, struct kwhy_stat_energy *energies)
 {
 	struct kwhy_stat_energy sum = {.peak_w = NAN, .basis = "sum"};

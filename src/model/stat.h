@@ -9,16 +9,17 @@
 #include <stdint.h>
 
 /*
- * Time, energy by domain, and work of each run of a command; reports compute means and intervals from
- * these. NAN: unknown. A domain is what one meter measures. The interval of a run's energy is that of the
- * meters, at 95 %, without their constant gain error. All pointers point into the arena, except for arrays
- * marked "malloc'ed".
+ * Results of `kwhy stat`: time, energy by domain, and work of each run of a command; reports compute means
+ * over the runs and their intervals from these. NAN: unknown. A domain is what one meter measures. The 95 %
+ * interval of the energy of one run covers the errors of the meters apart from their constant gain error. All
+ * pointers point into the arena, except for arrays marked "malloc'ed".
  */
 
 enum kwhy_stat_kind {
 	KWHY_STAT_DEVICE,
-	KWHY_STAT_HOST,	 /* a CPU package, its memory, or what a board's sensor measures */
-	KWHY_STAT_WALL,	 /* a meter that the user supplies and that measures the other domains, too */
+	KWHY_STAT_HOST, /* a CPU package, its memory, or what a board's sensor measures */
+	KWHY_STAT_WALL, /* a meter that the user supplies, such as one at the wall socket, which measures what
+			   the other domains measure, and more */
 	KWHY_STAT_TOTAL, /* sum of the domains with in_total */
 	KWHY_STAT_KIND_COUNT
 };
@@ -37,26 +38,29 @@ struct kwhy_stat_domain {
 	const char *device; /* "NVIDIA H200"; NULL: no device, or unknown */
 	const char *uuid;   /* NULL: unknown */
 	bool in_total;	    /* the domain is part of the total */
-	bool is_module;	    /* the device's meter also measures CPU and memory of its module */
-	bool is_package;    /* a CPU package by RAPL */
-	uint64_t bad_line;  /* number of the first line in a wall meter's file that is not a reading; 0: all
-			       lines are readings */
-	size_t instances;   /* number of MIG instances that share the device; 0: MIG is off */
-	bool divided_anew;  /* it was divided into other instances (MIG), or made whole, meanwhile */
+	bool is_module;	 /* the meter of the device also measures the CPU and memory on the same module (Grace
+			    Hopper) */
+	bool is_package; /* a CPU package by RAPL */
+	uint64_t bad_line; /* number, from 1, of the first line in a wall meter's file that is not a reading;
+			      0: all lines are readings */
+	size_t instances;  /* number of MIG instances that share the device; 0: MIG is off */
+	bool divided_anew; /* during the runs, the device was divided into other MIG instances, or MIG was
+			      switched off */
 	struct kwhy_stat_idle idle;
-	bool counter_reset, counter_stuck; /* the counter was reset or stuck during a run; power readings
-					      replaced it for that time or for the whole run */
-	bool counter_misread; /* implausible readings of the counter were left out; the counter continued
-				 afterwards */
+	bool counter_reset,
+		counter_stuck; /* the energy counter was reset, or did not rise, during a run; for that time
+				  or for the whole run the energy is from power readings */
+	bool counter_misread;  /* implausible readings of the counter were left out; the counter continued
+				  afterwards */
 	double clean_idle_w,
 		context_idle_w; /* idle powers from the machine profile, without and with a context */
-	const char *profile;	/* path of that profile; NULL: no profile */
+	const char *profile;	/* path of the machine profile; NULL: no profile was found */
 };
 
 struct kwhy_stat_energy {
 	double joules, low_j, high_j;
 	double mean_w, peak_w;
-	const char *basis;   /* "counter+power"; NULL: unknown */
+	const char *basis;   /* which readings joules are from: "counter+power"; NULL: joules are unknown */
 	const char *missing; /* why joules are unknown; NULL: they are known */
 };
 
@@ -65,10 +69,11 @@ struct kwhy_stat_run {
 	bool interrupted, left_running;
 	int exit, signal; /* exit status as a shell reports it; number of the signal that killed the run, 0:
 			     the run was not killed */
-	double start_s;	  /* start of the run, since the start of the first run */
+	double start_s;	  /* time from the start of the first run to the start of this run */
 	double seconds, user_s, system_s, max_rss_bytes;
 	struct kwhy_stat_energy *energies; /* [domain_count] */
-	double *work;			   /* [work_count] amounts of work; NAN: none was found or reported */
+	double *work; /* [work_count] amounts of work of this run, in the order of `work` of struct kwhy_stat;
+			 NAN: none was found or reported */
 };
 
 /* Where an amount of work comes from. */
@@ -103,7 +108,7 @@ struct kwhy_stat_metric {
 	uint64_t unreadable, dropped;
 };
 
-/* An interval of a run (--interval). */
+/* One of the intervals of equal length into which --interval divides a run. */
 struct kwhy_stat_interval {
 	uint32_t run;
 	double start_s, end_s; /* times since the run's start */
@@ -111,45 +116,47 @@ struct kwhy_stat_interval {
 
 enum { KWHY_STAT_POINTS_MAX = 1 << 20, KWHY_STAT_INTERVALS_MAX = 1 << 20, KWHY_STAT_RUNS_MAX = 1 << 20 };
 
-/* What measuring cost. */
+/* What measuring cost, and how well it went. */
 struct kwhy_stat_cost {
 	double running_s, cpu_s; /* elapsed time and CPU time of the sampler (the thread that reads the
 				    meters), during the runs only */
 	double busy_s; /* busy time of all CPUs of the machine, by any program, during the runs; NAN: unknown
 			*/
-	double all_s, all_cpu_s; /* elapsed time and CPU time of the sampler, from when it first looks for the
-				    meters' updates to the end */
-	uint64_t reads, missed;	 /* reads: read tasks done; missed: deadlines missed */
+	double all_s, all_cpu_s; /* elapsed time and CPU time of the sampler from its start, before the first
+				    run, to its end */
+	uint64_t reads, missed;	 /* reads: number of times that a meter was read; missed: number of times that
+				    one was read too late */
 	double longest_read_s;
-	double drift_ratio; /* drift of Unix time against the monotonic clock, as a ratio; NAN: less than 10 s
-			       were measured */
-	double step_s;	    /* largest step of Unix time */
+	double drift_ratio; /* drift of Unix time against the monotonic clock, in seconds per second; NAN:
+			       less than 10 s were measured */
+	double step_s;	    /* largest step by which Unix time was set, s */
 	uint64_t lost, failures; /* lost: readings that were overwritten before they were taken; failures:
 				    readings that a meter refused */
 };
 
 struct kwhy_stat_absence {
 	const char *backend, *text;
-	bool is_refused; /* only a permission is missing to read this backend */
-	bool is_choice;	 /* the user left out devices that exist; this is always reported */
+	bool is_refused; /* the meters exist, and only a permission to read them is missing */
+	bool is_choice;	 /* the user chose to leave out devices that exist; reports always say so */
 };
 
 /*
- * A kernel, collective, copy or memset of one more run, which was recorded, with its energy by the ledger
- * that uses powers learnt from other recordings (--powers).
+ * A kernel, collective, copy or memset of the recorded run, which is an additional run after the others, made
+ * with --powers FILE. Its energy is from a ledger that uses the powers of that file.
  */
 struct kwhy_stat_kernel {
-	const char *name, *category; /* of the ledger's account */
+	const char *name, *category; /* name and category of the ledger's account */
 	const char *basis;	     /* what decides the energy: "learnt", "data", "prior", "joint" */
 	uint64_t count;
 	double seconds, joules, low_j, high_j; /* 90 % interval */
 };
 
-/* What the recorded run shows. */
+/* The additional run that is recorded if --powers is given. */
 struct kwhy_stat_recorded {
-	bool is_made;			  /* --powers was given, and the run was recorded */
-	double seconds, joules;		  /* from first start to last end on its devices; NAN: unknown */
-	double low_j, high_j;		  /* 90 % interval of joules */
+	bool is_made;		/* --powers was given, and the run was recorded */
+	double seconds, joules; /* time and energy from the first start to the last end of device work; NAN:
+				   unknown */
+	double low_j, high_j;	/* 90 % interval of joules */
 	struct kwhy_stat_kernel *kernels; /* the largest energy first */
 	size_t kernel_count;
 };
@@ -159,11 +166,13 @@ struct kwhy_stat {
 	const char *command;
 	int64_t started_unix_ns;
 	uint64_t wanted_runs, warmup_runs;
-	int interrupted_by;		  /* number of a signal; 0: not interrupted */
-	double idle_s;			  /* length of the idle measurement; NAN: idle was not measured */
-	double interval_s;		  /* length of an interval; NAN: no intervals were recorded */
-	struct kwhy_stat_domain *domains; /* the total is last if two or more domains add up */
-	struct kwhy_stat_run *runs;	  /* [run_count], capacity wanted_runs */
+	int interrupted_by; /* number of a signal; 0: not interrupted */
+	double idle_s;	    /* length of the idle measurement; NAN: idle was not measured */
+	double interval_s;  /* length of the intervals of --interval; NAN: the user did not ask for intervals
+			     */
+	struct kwhy_stat_domain
+		*domains;	    /* if two or more domains have in_total set, the total is the last item */
+	struct kwhy_stat_run *runs; /* [run_count], capacity wanted_runs */
 	struct kwhy_stat_work *work;
 	struct kwhy_stat_metric *metrics;
 	struct kwhy_stat_interval *intervals; /* malloc'ed */
@@ -186,14 +195,15 @@ void kwhy_stat_done(struct kwhy_stat *stat);
 size_t kwhy_stat_main_domain(const struct kwhy_stat *stat);
 
 /*
- * Sums the figures of the domains with in_total into those of the total. If a figure is NAN in one domain,
- * it is NAN in the total.
+ * Sets the energy of the total in energies[domain_count] to the sum over the domains with in_total. A figure
+ * that is NAN in one of these domains is NAN in the total. The peak power of the total is always NAN, because
+ * peaks of domains do not coincide. Does nothing if there is no total.
  */
 void kwhy_stat_sum_energies(const struct kwhy_stat *stat, struct kwhy_stat_energy *energies);
 
 /*
- * Energy above idle in `seconds`, with the combined interval of energy and idle power. NAN: idle was not
- * measured.
+ * Energy of a domain above its idle energy in a run of `seconds`: gross less idle power times `seconds`. The
+ * half-widths of the intervals of both add in quadrature. NAN: idle was not measured.
  */
 struct kwhy_stat_energy kwhy_stat_net(
 	const struct kwhy_stat_domain *domain, const struct kwhy_stat_energy *gross, double seconds);
@@ -202,7 +212,7 @@ struct kwhy_stat_energy kwhy_stat_net(
  * Joules of the sampler's thread during the runs, modelled as the energy of the CPU packages times the
  * thread's share of the busy time of all CPUs. The energy of the packages is their energy above idle if idle
  * was measured. Otherwise it is their gross energy, and the result is too high. NAN: a package's energy or
- * the busy time is unknown, or no energy lies above idle.
+ * the busy time is unknown, or the packages drew no more than their idle energy.
  */
 double kwhy_stat_cost_j(const struct kwhy_stat *stat);
 

@@ -21,15 +21,14 @@ enum kwhy_transfer_direction {
 	KWHY_TRANSFER_DIRECTION_COUNT
 };
 
-/*
- * How a time is measured. Benchmarks do this differently, and at small sizes their times differ
- * several-fold.
- */
+/* How the time of a transfer is measured. At small sizes the times by these clocks differ several-fold. */
 enum kwhy_transfer_clock {
 	KWHY_TRANSFER_BACK_TO_BACK, /* mean time of a transfer in a row of transfers that are all queued
 				       before the first one starts */
-	KWHY_TRANSFER_ISOLATED,	    /* one transfer alone, between two events of the device */
-	KWHY_TRANSFER_BY_HOST, /* on the host, from the call until the transfer is known to be complete */
+	KWHY_TRANSFER_ISOLATED, /* time of one transfer on an otherwise idle device, between two device events
+				 */
+	KWHY_TRANSFER_BY_HOST,	/* time on the host's clock from the call that issues a transfer until a wait
+				   for it has returned */
 	KWHY_TRANSFER_CLOCK_COUNT
 };
 
@@ -43,7 +42,10 @@ struct kwhy_transfer_summary {
 	double low_s, high_s;		       /* NAN: fewer than six samples */
 };
 
-/* State of the device during the samples, in degrees Celsius, Hz and watts; NAN: no sensor. */
+/*
+ * State of the device during the samples, in degrees Celsius, Hz and watts; NAN: the device has no such
+ * sensor.
+ */
 struct kwhy_transfer_conditions {
 	/* highest temperature, lowest clocks, mean power */
 	double temperature_c, clock_hz, memory_clock_hz, power_w;
@@ -54,26 +56,27 @@ enum { KWHY_TRANSFER_SAMPLES_MAX = 256 };
 
 /* When and on which CPU a sample was taken; NAN: unknown. */
 struct kwhy_transfer_moment {
-	double at_s; /* start of its sample batch, in seconds since the run was started or resumed */
+	double at_s; /* start of the batch to which the sample belongs, in seconds since the run was started
+			or resumed */
 	double cpu;
 };
 
-/* Samples of one method for one size and number of pieces, by one clock. */
+/* Samples of one method of transfer, for one direction, total size and number of pieces, by one clock. */
 struct kwhy_transfer_point {
 	const char *strategy; /* id of the method: "pinned" */
 	enum kwhy_transfer_direction direction;
 	enum kwhy_transfer_clock clock;
 	uint64_t bytes;	 /* bytes of all pieces together */
-	uint32_t pieces; /* 1: a single transfer */
+	uint32_t pieces; /* number of pieces that the method moves together; 1: one contiguous transfer */
 	double *samples_s;
-	struct kwhy_transfer_moment *moments; /* one for each sample; NULL: unknown */
+	struct kwhy_transfer_moment *moments; /* [sample_count]; NULL: unknown */
 	size_t sample_count;
 	struct kwhy_transfer_summary summary;
 	struct kwhy_transfer_conditions conditions;
 	double link_bytes; /* bytes that went over the link; NAN: the same as `bytes` */
 	bool verified;	   /* the received bytes equal the sent ones */
-	bool capped; /* sampling stopped at the limit on samples or on time before the interval was narrow
-			enough */
+	bool capped; /* sampling stopped at the limit on samples or on time before the 95 % interval of the
+			median was narrow enough */
 };
 
 /* Joules of one transfer, as the mean over many transfers in a row. Intervals are 95 %. */
@@ -104,9 +107,10 @@ struct kwhy_transfer_curve {
 	bool is_energy; /* the fit is of gross joules of the GPU, not of seconds */
 	struct kwhy_transfer_segment segments[KWHY_TRANSFER_SEGMENTS_MAX];
 	size_t segment_count;
-	double residual_ratio;			     /* root mean square of the relative residuals */
-	double held_out_ratio, held_out_worst_ratio; /* mean and largest relative error at sizes that were
-							left out of the fit; NAN: too few sizes */
+	double residual_ratio; /* root mean square of the residuals divided by the measured values */
+	double held_out_ratio,
+		held_out_worst_ratio; /* each size is predicted by a fit to the other sizes: mean and largest
+					 absolute value of the relative error; NAN: too few sizes */
 	size_t point_count;
 };
 
@@ -119,20 +123,20 @@ struct kwhy_transfer_choice {
 	double median_s;
 	const char *second; /* the second fastest method; NULL: no other method */
 	double second_s;
-	bool is_sure; /* the 95 % intervals of the two medians do not overlap */
+	bool is_sure; /* the 95 % intervals of the medians of both methods do not overlap */
 };
 
-/* A range of sizes in which one method is faster than another with certainty. */
+/*
+ * A range of sizes in which one method is faster than another, and the 95 % intervals of their medians do not
+ * overlap.
+ */
 struct kwhy_transfer_stretch {
 	uint64_t from_bytes, to_bytes; /* measured sizes, both inclusive */
 };
 
 enum { KWHY_TRANSFER_STRETCHES_MAX = 8 };
 
-/*
- * Ranges of sizes in which the method `better` is faster than the method `than`, by a clock by which both
- * were measured.
- */
+/* Ranges of sizes in which the method `better` is faster than the method `than`, both measured by `clock`. */
 struct kwhy_transfer_baseline {
 	const char *question; /* "is converting to fp16 first worth it?" */
 	const char *better, *than;
@@ -141,27 +145,29 @@ struct kwhy_transfer_baseline {
 	uint32_t pieces; /* 1: single transfers; above 1: sizes are those of each piece */
 	struct kwhy_transfer_stretch stretches[KWHY_TRANSFER_STRETCHES_MAX];
 	size_t stretch_count, sizes_compared;
-	double best_ratio; /* largest ratio of the time of `than` to that of `better` */
+	double best_ratio; /* largest ratio of the time of `than` to that of `better`, which was at best_bytes
+			    */
 	uint64_t best_bytes;
 };
 
 /*
- * Number of transfers after which page-locking has saved the time that it takes: cost_s / (pageable_s -
- * pinned_s).
+ * Number of transfers of a buffer after which page-locking it has paid off: cost_s / (pageable_s - pinned_s),
+ * from the time of page-locking and the times of one transfer without and with it.
  */
 struct kwhy_transfer_pinning {
 	enum kwhy_transfer_direction direction;
 	uint64_t bytes;
 	double cost_s, pageable_s, pinned_s;
-	double transfers; /* NAN: page-locking never saves the time that it takes */
+	double transfers; /* NAN: a transfer of page-locked memory is not faster */
 };
 
 /*
  * The gain of compression at the largest size at which it was measured. L is the rate of the link, E the rate
- * of expanding, C the rate of compressing; E and C count uncompressed bytes per second. Compression makes S
- * bytes smaller by the factor r. If sending and expanding overlap, S bytes take max(S / (r L), S / E).
- * Compressing takes S / C more, unless the data are already compressed. Compression saves time if r is above
- * 1 and expanding and compressing are faster than the link.
+ * of expanding on the GPU, C the rate of compressing; E and C count uncompressed bytes per second.
+ * Compression makes S bytes smaller by the factor r. If sending and expanding overlap, S bytes take max(S /
+ * (r L), S / E). Compressing takes S / C more, unless the data are already compressed. A pinned copy of the
+ * uncompressed bytes takes S / L. If the data are already compressed, compression saves time if r is above 1
+ * and E is above L; otherwise, if S / C plus the maximum above is below S / L.
  */
 struct kwhy_transfer_compression {
 	uint64_t bytes; /* 0: not measured */
@@ -174,9 +180,9 @@ struct kwhy_transfer_compression {
 };
 
 /*
- * Sizes from which one method of moving many pieces is faster than another. They are chosen such that a
- * program that follows them loses the least time against the fastest method, summed over the measurements.
- * Twice the largest measured size: the method is never faster. 0: not measured.
+ * Sizes from which one method of moving many pieces is faster than another. Each is chosen such that a
+ * program that selects the method by it loses the least time against the faster method, summed over all
+ * measured sizes. Twice the largest measured size: the other method is always faster. 0: not measured.
  */
 struct kwhy_transfer_crossover {
 	uint64_t put_packed_bytes; /* smallest total size of the pieces at which copying them packed to the
@@ -193,12 +199,12 @@ struct kwhy_transfer_absence {
 };
 
 struct kwhy_transfers {
-	struct kwhy_arena arena; /* memory of everything below */
+	struct kwhy_arena arena; /* memory of everything that the members below point to */
 	const char *backend, *device_name, *pci_address, *driver, *cuda, *measured_on; /* NULL: unknown */
-	const char *data; /* data of compressed transfers: a file's name, or "random" */
+	const char *data; /* content of the compressed transfers: the name of a file, or "random" */
 	uint64_t seed;
-	double time_budget_s, time_pass_s; /* time allowed and time taken for measuring times, since the run
-					      was started or resumed */
+	double time_budget_s, time_pass_s; /* time allowed and time taken, in seconds, for measuring times
+					      (not energies), since the run was started or resumed */
 	double context_idle_w;		   /* NAN: not measured */
 	/* why the GPU's energy is unknown; NULL: it is known, or the user did not ask for it */
 	const char *energy_missing;
@@ -224,7 +230,10 @@ struct kwhy_transfers {
 
 #define KWHY_TRANSFERS_SCHEMA "kwhy.transfers/1"
 
-/* Bytes per second of a point; for KWHY_TRANSFER_BOTH the bytes of both directions. NAN: no samples. */
+/*
+ * Bytes per second of a point, from its median; for KWHY_TRANSFER_BOTH the bytes of both directions are
+ * counted. NAN: no samples.
+ */
 double kwhy_transfer_rate(const struct kwhy_transfer_point *point);
 
 /* Makes empty results; NULL: out of memory. */
