@@ -14,7 +14,7 @@ struct doctor_options {
 	bool json, no_color, verbose;
 };
 
-/* Reads the index of a device; *out is -1 if none was given. */
+/* Reads the number of a GPU; *out is -1 if `text` is NULL. */
 static enum kwhy_status parse_device(const char *text, int64_t *out, struct kwhy_error *error)
 {
 	char *end;

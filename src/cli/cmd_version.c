@@ -44,7 +44,7 @@ static void add_libraries(struct kwhy_text *text)
 		(hwloc >> 8) & 0xff, MHD_get_version(), curses_version());
 }
 
-/* Writes those checks of kwhy doctor that are about the driver and kwhy itself. */
+/* Writes those checks of kwhy doctor that are about the driver, the GPUs and kwhy's own parts. */
 static void add_checks(struct kwhy_text *text, const struct kwhy_doctor_report *report)
 {
 	for (size_t i = 0; i < report->check_count; i++) {

@@ -123,7 +123,10 @@ static enum kwhy_status run_parsed(const struct kwhy_command *command, struct kw
 	return status;
 }
 
-/* If no GPU can be used, adds to the error's advice that the host back end needs no GPU. */
+/*
+ * Adds "--backend host needs no GPU" to an error if the command has the option --backend and the user did not
+ * choose the host back end.
+ */
 static void name_host_backend(
 	const struct kwhy_command *command, const void *options, struct kwhy_error *error)
 {
@@ -172,7 +175,8 @@ static enum kwhy_status run(const struct kwhy_command *command, int argc, char *
 }
 
 /*
- * Finds the command that the first words name. "--help" and "--version" in first place count as commands.
+ * Finds the command that the first one or two words after the program's name name; NULL: there is none.
+ * "--help", "-h", "--version" and "-V" in first place count as commands.
  */
 static const struct kwhy_command *command_of(int argc, char **argv)
 {
@@ -189,8 +193,8 @@ static const struct kwhy_command *command_of(int argc, char **argv)
 }
 
 /*
- * Handles a command line that names no command: prints the commands of a group if its help is requested;
- * otherwise fails.
+ * Handles a command line that names no command. If it is that of a group with --help or -h, prints the
+ * group's commands; otherwise fails with KWHY_E_USAGE.
  */
 static enum kwhy_status run_unknown(int argc, char **argv, struct kwhy_error *error)
 {
@@ -208,8 +212,8 @@ static enum kwhy_status run_unknown(int argc, char **argv, struct kwhy_error *er
 }
 
 /*
- * After a wrong command line, prints where to find the options. If only a group was named, prints its
- * commands.
+ * After a wrong command line, prints on standard error which help to read if it names a command, or the
+ * commands of a group if it names only a group.
  */
 static void show_usage(const struct kwhy_command *command, int argc, char **argv)
 {
@@ -233,8 +237,9 @@ static int exit_status(enum kwhy_status status, enum kwhy_exit done)
 
 /*
  * Opens /dev/null for those of the file descriptors 0, 1 and 2 that are closed. Otherwise a file that is
- * opened later could get one of these numbers, and messages would go into that file. Reading and writing
- * still fail as on closed descriptors, also in commands that kwhy starts.
+ * opened later could get one of these numbers, and messages would go into that file. Descriptor 0 is opened
+ * for writing only, and 1 and 2 for reading only, so that using them fails as on closed descriptors, also in
+ * commands that kwhy starts.
  */
 static void hold_standard_files(void)
 {
@@ -247,13 +252,13 @@ static void end_by(int number)
 {
 	kwhy_file_remove_unfinished();
 	kwhy_download_remove_unfinished();
-	raise(number); /* the signal has its default action again; it is delivered when this handler returns
-			*/
+	raise(number); /* SA_RESETHAND has restored the signal's default action, which ends the program when
+			  this handler returns */
 }
 
 /*
- * Removes temporary files when a signal ends the program. Commands that handle such signals themselves
- * install other handlers.
+ * Installs a handler that removes temporary files before SIGINT, SIGTERM or SIGHUP ends the program, unless
+ * the signal is ignored. Commands that handle these signals themselves replace it.
  */
 static void watch_ends(void)
 {

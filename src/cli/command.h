@@ -16,21 +16,25 @@ enum kwhy_exit {
 	KWHY_EXIT_RESULTS_CHANGED = 125
 };
 
-/* One call of a command. */
+/* What a command is called with. */
 struct kwhy_invocation {
 	const void *options; /* the command's options struct */
 	struct kwhy_operands operands;
 	const char *line; /* the command line as typed; words are quoted where a shell needs it */
-	/* exit status of the program, KWHY_EXIT_DONE unless the command sets another one */
+	/*
+	 * exit status of the program if the command succeeds: KWHY_EXIT_DONE unless the command sets another
+	 * one
+	 */
 	enum kwhy_exit *exit;
 };
 
 struct kwhy_command {
-	const char *name;     /* one word, or two separated by a space: "report", "model cost" */
+	const char *name; /* name as the user types it, one word or two separated by a space: "report", "model
+			     cost" */
 	const char *operands; /* operands as the help shows them; "": the command takes none */
 	const char *summary;  /* what the command does, in one line */
 	const char *details;  /* the help's lines after the options; NULL: there are none */
-	/* the first operand and all words after it are the command line of another program */
+	/* true: the first operand and all words after it are the command line of another program */
 	bool operand_is_command;
 	const struct kwhy_option *options;
 	size_t options_bytes;
@@ -45,7 +49,10 @@ struct kwhy_command_group {
 	const char *summary; /* one line; the overview adds a colon and the names of the group's commands */
 };
 
-/* The program that has these commands. Each program defines one such struct. Its texts are complete lines. */
+/*
+ * The program whose commands these are. Each program that links this code defines kwhy_program. purpose and
+ * notes are complete lines.
+ */
 struct kwhy_program {
 	const char *name;			 /* name of the program as users type it: "kwhy" */
 	const char *purpose;			 /* purpose of the program, the first lines of the overview */
@@ -55,8 +62,8 @@ struct kwhy_program {
 extern const struct kwhy_program kwhy_program;
 
 /*
- * All commands of the program, followed by NULL. Dispatch, help, man pages and completions are made from
- * them.
+ * All commands of the program, followed by NULL. Command lines are dispatched by this table, and help, man
+ * pages and shell completions are made from it.
  */
 extern const struct kwhy_command *const kwhy_commands[];
 
@@ -106,7 +113,10 @@ const struct kwhy_command *kwhy_command_find(char *const *words, size_t count);
 /* Whether `word` is the first word of a command with two words. */
 bool kwhy_command_group_find(const char *word);
 
-/* Fails with KWHY_E_USAGE and names the command whose name is most similar. `count` must not be 0. */
+/*
+ * Returns KWHY_E_USAGE with a message that `words` name no command, and that names the most similar command
+ * if there is one. `count` must not be 0.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_command_unknown(
 	char *const *words, size_t count, struct kwhy_error *error);
 

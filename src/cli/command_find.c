@@ -8,7 +8,7 @@
 
 enum { NAME_BYTES = 2 * KWHY_SPELLING_LETTERS + 2 };
 
-/* Number of letters in the first word of a command's name. */
+/* Number of bytes in the first word of a command's name. */
 static size_t first_letters(const struct kwhy_command *command)
 {
 	return strcspn(command->name, " ");
@@ -54,8 +54,8 @@ const struct kwhy_command *kwhy_command_find(char *const *words, size_t count)
 }
 
 /*
- * The command whose first word is most similar to `word`. If `group` is not NULL, the command of this group
- * whose second word is most similar. NULL: no word is similar.
+ * The command whose first word is most similar to `word` or, if `group` is not NULL, the command of this
+ * group whose second word is most similar to `word`. NULL: no word is similar enough.
  */
 static const struct kwhy_command *nearest_of(const char *word, const char *group)
 {
@@ -132,7 +132,10 @@ static const char *summary_of(const char *group)
 	return NULL;
 }
 
-/* Writes the line of a group: its name, its summary, and the second words of its commands. */
+/*
+ * Writes the line of the group that the command at index `at` belongs to: the group's name, its summary, and
+ * the second words of its commands.
+ */
 static void add_group(size_t at, struct kwhy_text *out)
 {
 	size_t letters = first_letters(kwhy_commands[at]);

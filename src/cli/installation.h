@@ -5,13 +5,16 @@
 #include "base/status.h"
 #include "model/doctor.h"
 
-/* Checks of kwhy's own parts that may be missing from an installation; each says what to do. */
+/*
+ * Checks of `kwhy doctor` for parts of kwhy that may be missing from an installation: machine profiles and
+ * the injected library.
+ */
 
 enum { KWHY_INSTALLATION_CHECKS = 2 };
 
 /*
- * Adds these checks to a report. The request of the report must have reserved capacity for the checks
- * (`further` in struct kwhy_doctor_request).
+ * Adds these KWHY_INSTALLATION_CHECKS checks to a report. The report must have been made with capacity for
+ * them (`further` in struct kwhy_doctor_request).
  */
 KWHY_MUST_USE enum kwhy_status kwhy_installation_check(
 	struct kwhy_doctor_report *report, struct kwhy_error *error);

@@ -55,8 +55,7 @@ struct kwhy_machine {
 	/* names of the host and of the boot, as the recording states them; 0: not stated */
 	uint32_t host, boot;
 	int64_t offset_ns; /* Unix time minus the time of the machine's clock */
-	int64_t width_ns;  /* width of the interval in which the true offset lies, with offset_ns in its
-			      middle; -1: the offset is unknown */
+	int64_t width_ns;  /* width of the interval in which the true offset lies; -1: offset_ns is unknown */
 };
 
 struct kwhy_process {
@@ -397,8 +396,7 @@ struct kwhy_lost {
 
 /*
  * Whether records of device work may have been lost. The times of that work are unknown, so the ledger counts
- * them as idle time. (`truncated` does not count: what follows the end of the file is outside of the
- * recording.)
+ * them as idle time. `truncated` alone does not count.
  */
 static inline bool kwhy_lost_work(const struct kwhy_lost *lost)
 {

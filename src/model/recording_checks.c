@@ -197,9 +197,8 @@ enum kwhy_status kwhy_recording_count_unmatched(struct kwhy_recording *recording
 	uint64_t unmatched;
 
 	/*
-	 * If only windows were recorded, the activity of a launch may lie outside of them. After kwhy probe,
-	 * repeats and launches are not told from each other by their calls. In both cases nothing is known to
-	 * be lost.
+	 * If only windows were recorded, or if kwhy probe was at work, the activity of a launch may be
+	 * missing from the recording although no record was lost.
 	 */
 	if (recording->selection_count || recording->burst_count || !recording->calls.count)
 		return KWHY_OK;

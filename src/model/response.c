@@ -16,7 +16,7 @@ static const struct kwhy_response responses[KWHY_METER_RESPONSE_COUNT] = {
 	 * counter_ratio and power_ratio: the energies by the 20 ms samples and by the counter differ by 0.1
 	 * to 0.3 % over idle time, steady work and long mixtures of both. Over 2 to 3 s of square waves with
 	 * 5/5, 20/80 and 50/50 ms on/off they differed by 1.3, 1.9 and 2.2 %, because samples alias with
-	 * periodic work.
+	 * periodic work; where the counter updates, it corrects this.
 	 */
 	[KWHY_METER_RESPONSE_H200] = {.delay_s = 3.5e-3,
 		.delay_sd_s = 1e-3,

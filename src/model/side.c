@@ -26,7 +26,10 @@ enum kwhy_status kwhy_side_begin(struct kwhy_side_sums *sums, struct kwhy_side *
 		: kwhy_fail_memory(error, "a report to compare");
 }
 
-/* Whether a category is recorded idle time within the run. */
+/*
+ * Whether a category, given by its name, is idle time of the run: neither time before or after the run nor
+ * unrecorded time.
+ */
 static bool is_idle(const char *category)
 {
 	for (int i = 0; i < KWHY_CATEGORY_COUNT; i++)
@@ -55,7 +58,10 @@ void kwhy_side_add_account(
 	sums->own_idle_ns += (double)account->time_ns;
 }
 
-/* Mean power of a device in the idle time between its first start and its last end. */
+/*
+ * Power of an idle device, in W, with half of its 90 % interval: the mean over the idle time of the run if
+ * that is at least IDLE_MIN_RATIO of the run, else the context idle power.
+ */
 struct idle_level {
 	double power_w, half_ci90_w; /* NAN: unknown */
 };
@@ -63,7 +69,7 @@ struct idle_level {
 static struct idle_level idle_level_of(
 	const struct kwhy_side_sums *sums, const struct kwhy_side_device *device)
 {
-	/* with little idle time, the meter cannot show the power in it */
+	/* with less idle time, the meter does not show the power of the idle time well enough */
 	if (sums->own_idle_nj > 0 && sums->own_idle_ns > 0 &&
 		sums->own_idle_ns >= IDLE_MIN_RATIO * (double)device->span_ns)
 		return (struct idle_level){
@@ -78,14 +84,19 @@ static void add_idle(struct kwhy_side_sums *sums, const struct kwhy_side_device 
 	double span_ns = (double)device->span_ns, run_ns = (double)device->last_ns - (double)device->first_ns;
 
 	/*
-	 * A run counts as metered if readings cover at least half of its time, or if its energy is modelled.
+	 * A device's run counts as metered if readings cover at least half of its time, or if its energy is
+	 * modelled.
 	 */
 	sums->is_unseen |= !device->modelled && !(2 * device->unseen_ns <= run_ns);
 	sums->idle_nj += idle.power_w * span_ns;
 	sums->idle_half_ci90_nj += idle.half_ci90_w * span_ns;
 }
 
-/* Adds a device's metered energy. A device without work is included; its energy may be unknown. */
+/*
+ * Adds a device's metered energy and the mean power of its metered time. The energy of a device that was
+ * active must be known, else the sums will be unknown; a device that was not active is included if its energy
+ * is known.
+ */
 static void add_energy(struct kwhy_side_sums *sums, const struct kwhy_side_device *device)
 {
 	struct kwhy_side *side = sums->side;
@@ -224,8 +235,8 @@ static void take_run(struct kwhy_side *side, int64_t run_nj, int64_t low_nj, int
 }
 
 /*
- * Sets seen_run_nj and net_nj. They stay unknown for a run that is mostly unmetered, since such a run
- * cannot check a projection.
+ * Sets seen_run_nj and net_nj with its interval. They are unknown if the run of any device is mostly
+ * unmetered, because these figures serve to check projections, for which such a run is too uncertain.
  */
 static void set_seen(struct kwhy_side *side, const struct kwhy_side_sums *sums)
 {
@@ -238,9 +249,9 @@ static void set_seen(struct kwhy_side *side, const struct kwhy_side_sums *sums)
 	net_nj = (double)side->run_nj - sums->idle_nj;
 	side->net_nj = kwhy_whole_nj(net_nj);
 	/*
-	 * The half-widths add linearly, because both errors have one cause: if the true idle level is
-	 * higher, then more energy was drawn for idling, and also more before and after the run, so run_nj
-	 * is smaller.
+	 * The half-widths add linearly, because both errors have one cause: if the true idle power is higher
+	 * than estimated, then more energy was drawn for idling during the run, and more before and after the
+	 * run, so that less of the metered energy is the run's.
 	 */
 	side->net_low_nj = kwhy_whole_nj(net_nj - sums->idle_half_ci90_nj - side->run_below_nj);
 	side->net_high_nj = kwhy_whole_nj(net_nj + sums->idle_half_ci90_nj + side->run_above_nj);
@@ -251,12 +262,12 @@ void kwhy_side_end(struct kwhy_side_sums *sums, int64_t run_nj, int64_t low_nj, 
 	struct kwhy_side *side = sums->side;
 
 	take_run(side, run_nj, low_nj, high_nj);
-	/* the sum is unknown if the energy of any device is unknown */
+	/* the sums are unknown if the energy of any active device is unknown, or of all devices */
 	if (sums->energy_missing || !sums->known_count) {
 		side->energy_nj = side->idle_nj = KWHY_UNKNOWN_NJ;
 		side->power_w = NAN;
 	}
-	/* the time and energy before and after the run are left out */
+	/* the mean power of the run replaces that of all metered time */
 	if (run_nj != KWHY_UNKNOWN_NJ && side->span_ns > 0 && !side->modelled)
 		side->power_w = kwhy_run_power_w((double)run_nj, (double)side->span_ns);
 	/* idle time is known only if work was recorded */
@@ -265,7 +276,10 @@ void kwhy_side_end(struct kwhy_side_sums *sums, int64_t run_nj, int64_t low_nj, 
 	set_seen(side, sums);
 	side->spans_ns = sums->span_ns;
 	side->busy_ratio = sums->span_ns > 0 ? (double)sums->busy_ns / (double)sums->span_ns : NAN;
-	/* among this many calls the time of the first one, which loads code, is negligible */
+	/*
+	 * among so many calls the first one, which takes longer because it loads code, changes the mean
+	 * little
+	 */
 	side->launch_ns = sums->launch_count >= LAUNCHES_MIN ? sums->launch_ns / sums->launch_count : NAN;
 	sort_and_merge(side);
 }
@@ -295,8 +309,8 @@ bool kwhy_side_has_finding(const struct kwhy_side *side, const char *id)
 }
 
 /*
- * Takes over a finding if more than half of the runs have one of its kind; its figures are those of the
- * first run that has it.
+ * Copies the findings of one id to `side` if more than half of the runs have a finding with this id. They are
+ * those of the first run that has any.
  */
 static void sum_findings(struct kwhy_side *side, const struct kwhy_side *runs, size_t count)
 {
@@ -315,7 +329,7 @@ static void sum_findings(struct kwhy_side *side, const struct kwhy_side *runs, s
 		}
 }
 
-/* Adds the amounts of work that every run states. */
+/* Adds up the amounts of each unit of work that every run has. */
 static void sum_work(struct kwhy_side *side, const struct kwhy_side *runs, size_t count)
 {
 	for (size_t i = 0; i < runs[0].work_count; i++) {
@@ -333,7 +347,7 @@ static void sum_work(struct kwhy_side *side, const struct kwhy_side *runs, size_
 	}
 }
 
-/* Adds the sums of one run that a comparison shows. */
+/* Adds those figures of one run that can be added up over runs. */
 static void sum_figures(struct kwhy_side *side, const struct kwhy_side *run)
 {
 	kwhy_known_add(&side->energy_nj, run->energy_nj);

@@ -16,8 +16,8 @@ struct kwhy_side_account {
 	uint64_t count;
 	int64_t time_ns;
 	/*
-	 * 90 % interval of gross_nj; all three are KWHY_UNKNOWN_NJ unless known on every device that has the
-	 * account
+	 * Gross energy with its 90 % interval. Each of the three is KWHY_UNKNOWN_NJ if it is unknown on any
+	 * device that has the account.
 	 */
 	int64_t gross_nj, low_nj, high_nj;
 };
@@ -30,9 +30,8 @@ struct kwhy_side_finding {
 struct kwhy_side_work {
 	const char *unit;
 	double count;
-	double each_j; /* joules per unit: energy of the run from first start to last end, divided by the
-			  units; in a stat.json, energy of the whole command, divided by the units; NAN:
-			  unknown */
+	double each_j; /* joules per unit of work: the energy is that of the run from first start to last end,
+			  or in a stat.json that of the whole command; NAN: unknown */
 };
 
 /* One run, summed over its devices. */
@@ -42,7 +41,7 @@ struct kwhy_side {
 	const char *device; /* name of the first device; "": unknown */
 	int64_t energy_nj;  /* metered energy; KWHY_UNKNOWN_NJ: unknown, as in the energy fields below */
 	int64_t run_nj;	    /* energy from first start to last end, estimates for unmetered time included */
-	int64_t idle_nj;    /* energy metered in idle time of the run */
+	int64_t idle_nj;    /* energy metered in the devices' idle time within the run */
 	double run_below_nj,
 		run_above_nj; /* distances of run_nj to the ends of its 90 % interval; NAN: unknown */
 	int64_t seen_run_nj;  /* equal to run_nj if at least half of each device's run was metered, else
@@ -52,12 +51,14 @@ struct kwhy_side {
 	 * the devices while they idled or, if that is unknown, their context idle power.
 	 */
 	int64_t net_nj, net_low_nj, net_high_nj;
-	int64_t span_ns;	   /* longest span of any device */
+	int64_t span_ns;	   /* longest time from first start to last end on one device */
 	int64_t first_ns, last_ns; /* first start and last end on any device; both 0: no device worked */
-	int64_t idle_ns, spans_ns; /* idle time and spans, summed over the devices */
+	int64_t idle_ns,
+		spans_ns; /* idle time, and time from first start to last end, each summed over the devices */
 	double power_w; /* mean power of the run, or if its energy is unknown or modelled, of what was metered
 			   or modelled; NAN: unknown */
-	double busy_ratio; /* NAN: unknown */
+	double busy_ratio; /* busy time divided by the time from first start to last end, both summed over the
+			      devices; NAN: unknown */
 	/*
 	 * Steps of all processes, and time and energy of their loops (struct kwhy_loop_sum); 0 steps: none
 	 * are known
@@ -83,8 +84,8 @@ const struct kwhy_side_account *kwhy_side_account_of(
 const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, const char *unit);
 
 /*
- * Whether a run recorded work of a device. If it did not, it has no accounts at all, which does not mean
- * accounts of 0 s or 0 J.
+ * Whether any device activity was recorded in a run. Without any, the run has no accounts, and these are
+ * unknown rather than 0 s and 0 J.
  */
 static inline bool kwhy_side_has_work(const struct kwhy_side *run)
 {
@@ -96,19 +97,19 @@ bool kwhy_side_has_finding(const struct kwhy_side *side, const char *id);
 
 /*
  * Adds up several runs of one program: accounts, work, numbers of steps, times and energies of the runs. A
- * finding is kept if more than half of the runs have one of its kind. Powers, ratios, the loop of the steps
- * and figures for projections stay unknown, as a comparison takes the mean of these figures of the single
- * runs. Strings are borrowed from `runs`. The label is the label of the first run, followed by the number of
- * further runs.
+ * finding is kept if more than half of the runs have a finding of its id. Powers, ratios, the loop of the
+ * steps and figures for projections stay unknown, as a comparison takes the mean of these figures of the
+ * single runs. Strings are borrowed from `runs`. The label is the label of the first run, followed by the
+ * number of further runs.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_side_sum(
 	struct kwhy_side *side, const struct kwhy_side *runs, size_t count, struct kwhy_error *error);
 
 /*
- * Sums of a side, which are filled from the rows of a run. The rows come from its analysis
- * (report/compare/from_report.c) or from a report.json (import/results/side.c). Strings of rows must live
- * in the side's arena. Call kwhy_side_begin(), then for each device its accounts and the device itself,
- * then all calls, steps, findings and work, and last kwhy_side_end().
+ * How a struct kwhy_side is filled from the rows of a run, which come from its analysis
+ * (report/compare/from_report.c) or from a report.json (import/results/side.c). Strings of rows must live in
+ * the side's arena. Call kwhy_side_begin(), then for each device kwhy_side_add_account() for its accounts and
+ * kwhy_side_add_device(), then the functions for calls, steps, findings and work, and last kwhy_side_end().
  */
 
 struct kwhy_side_counts {
@@ -132,11 +133,14 @@ struct kwhy_side_sums {
 	struct kwhy_side *side;
 	int64_t span_ns, busy_ns;
 	double idle_nj, idle_half_ci90_nj; /* NAN: unknown for one of the devices */
-	size_t known_count;		   /* devices whose energy is known */
+	size_t known_count;		   /* number of devices whose energy is known */
 	bool energy_missing, is_unseen; /* energy_missing: the energy of a device is unknown; is_unseen: the
 					   run of a device is mostly unmetered */
 	double launch_ns, launch_count;
-	/* Idle accounts of the device being added: energy, half-width of its 90 % interval, and time. */
+	/*
+	 * Sums over the idle accounts added since the last device: energy, half-width of its 90 % interval,
+	 * and time.
+	 */
 	double own_idle_nj, own_half_ci90_nj, own_idle_ns;
 };
 

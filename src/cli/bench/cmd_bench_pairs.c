@@ -48,7 +48,10 @@ static const char *clock_name(unsigned i)
 	return kwhy_pair_clock_name((enum kwhy_pair_clock)i);
 }
 
-/* Reads a list of words as a set of bits, one bit for each known word. */
+/*
+ * Reads a comma-separated list of words; bit i of *out is set if name(i) is in the list. Fails with
+ * KWHY_E_USAGE if a word is none of the `count` names.
+ */
 static enum kwhy_status read_bits(const char *option, const char *list, const char *(*name)(unsigned),
 	unsigned count, unsigned *out, struct kwhy_error *error)
 {
@@ -91,7 +94,7 @@ static bool are_several(const struct pairs_options *options)
 						      : options->ranks > 1;
 }
 
-/* Refuses options that cannot be used when several processes measure. */
+/* Fails with KWHY_E_USAGE if an option is set that only a measurement by a single process supports. */
 static enum kwhy_status check_alone(const struct pairs_options *options, struct kwhy_error *error)
 {
 	bool locks = options->lock_mhz != KWHY_COUNT_NOT_GIVEN;
@@ -195,8 +198,8 @@ static enum kwhy_status fill_request(const struct pairs_options *options,
 }
 
 /*
- * Measures with several processes. Only rank 0 gets the result in *out and shows it; in the other ranks
- * *out stays NULL.
+ * Measures with one process or, if the user or a launcher asks for ranks, with several. Only rank 0 gets the
+ * result in *out; in the other ranks *out stays NULL.
  */
 static enum kwhy_status measure_ranks(const struct pairs_options *options, struct kwhy_pair_request *request,
 	struct kwhy_pairs **out, struct kwhy_error *error)
@@ -208,8 +211,7 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 	request->ranks = ranks.ranks;
 	request->local_rank = ranks.local_rank;
 	kwhy_stop_watch(options->quiet ||
-		ranks.rank >
-			0); /* only rank 0 stops the others and prints that the measurement was interrupted */
+		ranks.rank > 0); /* only rank 0 prints that a signal interrupted the measurement */
 	request->context = status ? NULL : kwhy_progress_begin(options->quiet || ranks.rank > 0);
 	if (!status)
 		status = ranks.rank ? kwhy_pairs_follow(request, error)
@@ -220,8 +222,8 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 }
 
 /*
- * Measures while clocks are locked. It may return results and an error: then the measurement succeeded, but
- * the clocks could not be unlocked.
+ * Locks the GPUs' clocks, measures, and unlocks the clocks. If results are in *out although an error is
+ * returned, the measurement succeeded and only the unlocking (or adding the note) failed.
  */
 static enum kwhy_status measure_locked(const struct pairs_options *options, struct kwhy_pair_request *request,
 	struct kwhy_pairs **out, struct kwhy_error *error)
@@ -280,7 +282,10 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 				       : measure(options, &pairs, error);
 	if (!pairs)
 		return status;
-	/* results that come with an error are shown, too: only the unlocking of the clocks has failed */
+	/*
+	 * results are shown even if `status` is an error, because then the measurement succeeded and only the
+	 * unlocking of the clocks failed
+	 */
 	if (show(options, pairs, &later))
 		status = kwhy_output_later(status, &later, error);
 	if (!status && pairs->is_lost)

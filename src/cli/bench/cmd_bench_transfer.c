@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPAT_BYTES (UINT64_C(512) << 20) /* size of a copy in bytes: nvbandwidth's default */
+#define COMPAT_BYTES (UINT64_C(512) << 20) /* bytes of each copy, as nvbandwidth's default is */
 #define COMPAT_HOST_BYTES (UINT64_C(8) << 20)
 
 struct transfer_options {
@@ -198,7 +198,10 @@ static enum kwhy_status update_profile(
 	return status;
 }
 
-/* Writes tables in the form of nvbandwidth, for one GPU. */
+/*
+ * Writes the results in the form of nvbandwidth's output: for each of its test cases a matrix of GB/s, which
+ * has one element because there is one GPU, and the sum.
+ */
 static void write_compat(const double gb_per_s[KWHY_BENCH_COMPAT_COUNT], struct kwhy_text *out)
 {
 	for (int i = 0; i < KWHY_BENCH_COMPAT_COUNT; i++) {

@@ -30,7 +30,7 @@ static void set_defaults(void *options)
 	calibrate->seed = 1;
 }
 
-/* State for showing the progress of a calibration. */
+/* Context of the callback that shows the progress of a calibration. */
 struct telling {
 	const struct calibrate_options *options;
 	double seconds;
@@ -38,7 +38,10 @@ struct telling {
 	bool announced;
 };
 
-/* Prints what the calibration does, and for how long, before its first part begins. */
+/*
+ * Prints on standard error what the calibration does and how long it takes, and begins the progress line.
+ * Called once, before the first part of the calibration.
+ */
 static void announce(struct telling *telling)
 {
 	char line[160];

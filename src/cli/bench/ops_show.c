@@ -14,10 +14,7 @@ enum { CELL_BYTES = 64 };
 
 /* --- Text --- */
 
-/*
- * The units of work in which operations are compared. Operations with different units are not compared with
- * each other.
- */
+/* The units of work whose joules per unit are ranked. Only operations with the same unit are compared. */
 static const char *const units[] = {"FLOP", "OP", "B"};
 
 static bool is_multiplied(const char *unit)
@@ -119,7 +116,10 @@ static void add_window(struct kwhy_table *table, const struct kwhy_bench_ops_row
 	kwhy_table_real(table, row->energy.host.value, "J");
 }
 
-/* Writes the lengths of the windows in which rates and joules were measured. */
+/*
+ * Writes a table of the windows in which the operations ran repeatedly while their rates and energies were
+ * measured: work, length, and energies of each window.
+ */
 static void write_windows(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -169,8 +169,8 @@ static struct kwhy_workload_energies energies_of(const struct kwhy_bench_ops *be
 }
 
 /*
- * Writes the energy per unit of work of each operation, grouped by unit. The column "of the least" is this
- * energy divided by the least energy among the operations with the same unit.
+ * Writes the gross energy per unit of work of each operation, grouped by unit. The column "of the least" is
+ * this energy divided by the least energy per unit among the operations with the same unit.
  */
 static void write_ranking(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
@@ -204,7 +204,10 @@ static void write_ranking(
 	kwhy_table_write(&table, style, out);
 }
 
-/* Adds a balance point to a table. Values below 1 are written as decimal fractions, without an SI prefix. */
+/*
+ * Adds a balance point of the roofline (work per byte of device memory) to a table. Values below 1 are
+ * written as decimal fractions, without an SI prefix.
+ */
 static void write_balance(struct kwhy_table *table, double value, const char *unit)
 {
 	char text[CELL_BYTES + KWHY_QUANTITY_BYTES];

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Options that several benchmarks share. Unless stated otherwise, all failures are KWHY_E_USAGE. */
+/* Options that several benchmarks share. Unless a comment names another status, a failure is KWHY_E_USAGE. */
 
 enum { KWHY_WORDS_MAX = 64, KWHY_WORDS_BYTES = 1024 };
 
@@ -18,7 +18,10 @@ struct kwhy_word_list {
 	size_t count;
 };
 
-/* Splits a list at its commas. If `list` is NULL, there are no words. */
+/*
+ * Splits a list at its commas, and stores at most KWHY_WORDS_MAX words; further words are ignored. If `list`
+ * is NULL, there are no words. KWHY_E_USAGE: the list has no word, or KWHY_WORDS_BYTES bytes or more.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_words_cut(
 	const char *option, const char *list, struct kwhy_word_list *out, struct kwhy_error *error);
 
@@ -26,13 +29,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_backend_read(
 	const char *name, enum kwhy_gpu_backend *out, struct kwhy_error *error);
 
 /*
- * Reads a size in bytes: "4096", "64KiB", "64K" or "1G", where units are powers of 1024. If `text` is NULL,
- * the size is 0.
+ * Reads a size of at least 1 byte: "4096", "64KiB", "64K" or "1G", where units are powers of 1024 and the
+ * number is below 2^32. If `text` is NULL, *out is 0.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_size_read(
 	const char *option, const char *text, uint64_t *out, struct kwhy_error *error);
 
-/* Where a benchmark of a workload writes its result (text or JSON) and its table (CSV). */
+/* Options of a benchmark that say where it writes its result (text or JSON) and its table (CSV). */
 struct kwhy_bench_output {
 	const char *file; /* path of the result; NULL: standard output */
 	const char *csv;  /* path of the table; NULL: no table is written */
@@ -40,19 +43,20 @@ struct kwhy_bench_output {
 };
 
 /*
- * Finds the form of the result, text or JSON. `table` is the name by which messages refer to the contents
- * of --csv FILE; NULL: the command has no such option.
+ * Finds the form of the result, text or JSON, and checks that the table's file can be written. `table` is
+ * what messages call the contents of --csv FILE; NULL: the command has no such option.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_form_find(const char *command,
 	const struct kwhy_bench_output *output, const char *table, enum kwhy_output_form *out,
 	struct kwhy_error *error);
 
-/* Width of the text output, in columns. */
+/* Width of the text output, in columns: 80 in a file, else that of the terminal. */
 size_t kwhy_bench_columns(const struct kwhy_bench_output *output);
 
 /*
- * Writes both texts to their files, and frees them. The table is written only if output->csv is set. If
- * output->file is a folder, the result's file in it gets the name `stem`.
+ * Writes the result and the table to their files, and frees both texts. The table is written only if
+ * output->csv is set and the result was written. If a path is that of a folder, the file in it gets the name
+ * `stem`.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_write(const struct kwhy_bench_output *output, const char *stem,
 	enum kwhy_output_form form, struct kwhy_text *text, struct kwhy_text *table,
@@ -75,7 +79,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_write(const struct kwhy_bench_output *
 /* Options of benchmarks that repeat each of their variants: --repeat and --seconds. */
 struct kwhy_bench_runs {
 	uint64_t repeat;
-	double seconds; /* duration of each energy window; NAN: not given */
+	double seconds; /* duration of the repeated runs over which the energy of a variant is measured; NAN:
+			   the user gave none */
 };
 
 enum { KWHY_BENCH_REPEAT = 5 };
@@ -100,9 +105,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_runs_check(
 	const struct kwhy_bench_runs *runs, struct kwhy_error *error);
 
 /*
- * Duration of each energy window in seconds. It is the user's value or, if that is NAN, `otherwise_s` for a
- * GPU and 0 for the host back end. 0: energy is not measured, because runs on the host back end only check
- * results.
+ * Duration, in seconds, of the repeated runs over which energy is measured: `given_s` (the user's value) or,
+ * if that is NAN, `otherwise_s` for a GPU and 0 for the host back end, whose runs only check results. 0:
+ * energy is not measured.
  */
 double kwhy_bench_energy_s(double given_s, enum kwhy_gpu_backend backend, double otherwise_s);
 
@@ -110,8 +115,8 @@ double kwhy_bench_energy_s(double given_s, enum kwhy_gpu_backend backend, double
 void kwhy_bench_tell(void *context, const char *what);
 
 /*
- * Checks that `path` is a machine profile, so that the user need not wait minutes for the error.
- * KWHY_E_INPUT: it is no profile. `path` NULL: no profile is needed.
+ * Checks before a measurement of minutes that `path`, to which the result will be added, is a machine
+ * profile. KWHY_E_IO: it cannot be read; KWHY_E_INPUT: it is no profile. `path` NULL: succeeds.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_profile_check(const char *path, struct kwhy_error *error);
 

@@ -14,18 +14,21 @@ enum { FILE_MAX_BYTES = 64 << 20, NAME_BYTES = 96, REGIMES = 3 };
 
 #define HEADER "src,dst,size,time_ns"
 
-/* Sums over the errors of predictions of one kind. */
+/* Number, sum and maximum of the absolute relative errors of some predictions. */
 struct sum {
 	size_t count;
 	double ratios, worst;
 };
 
-/* How the transfers of one engine were timed, and the errors of the predictions for that engine. */
+/*
+ * The clock by which the transfers of one engine were timed, and the errors of the predictions for them, by
+ * range of sizes (`regimes`) and by pair.
+ */
 struct held_engine {
 	enum kwhy_pair_clock clock;
 	struct sum regimes[REGIMES], pairs[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX];
 	size_t count, unknown; /* count: number of predictions for transfers that were measured; unknown:
-				  number of those for other transfers */
+				  number of predictions for transfers that were not */
 	bool is_measured;
 };
 
@@ -52,7 +55,8 @@ static void find_engines(struct held *held)
 			held->pairs, (enum kwhy_pair_engine)i, &engine->clock);
 		if (engine->is_measured && is_first) {
 			held->otherwise = (enum kwhy_pair_engine)
-				i; /* the first measured engine: "write" if it was measured */
+				i; /* the first measured engine in the order of the enum, which begins with
+				      KWHY_PAIR_WRITE */
 			is_first = false;
 		}
 	}

@@ -45,8 +45,8 @@ enum kwhy_status kwhy_pairs_lock_begin(struct kwhy_pairs_lock *lock, unsigned mh
 	lock->count = 0;
 	status = list_devices(indices, &count, error);
 	/*
-	 * The guards are processes that unlock the clocks if this process dies. They must all be started
-	 * before this process opens NVML and keeps it open.
+	 * A guard is a forked process that unlocks the clocks of one GPU if this process dies. All guards
+	 * must be started before lock_one() opens NVML, which then stays open.
 	 */
 	for (size_t i = 0; !status && i < count; i++) {
 		struct lock *one = &lock->locks[i];

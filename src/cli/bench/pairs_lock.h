@@ -6,8 +6,8 @@
 #include "tune/guard.h"
 
 /*
- * Locks the clocks of GPUs to one value while pairs are measured, and unlocks them in every case, also if the
- * program crashes. Only one thread may use it.
+ * The locked clocks of the GPUs while pairs are measured. They are unlocked in every case, also if the
+ * program crashes. Only one thread may use this struct.
  */
 struct kwhy_pairs_lock {
 	struct lock {
@@ -19,15 +19,16 @@ struct kwhy_pairs_lock {
 };
 
 /*
- * Locks the graphics clock of each NVIDIA GPU that CUDA_VISIBLE_DEVICES shows. Call it before this process
- * has a second thread, because it forks, and before it has a context on a GPU, because it refuses a GPU on
- * which any process has a context. End with kwhy_pairs_lock_end(), also after a failure.
+ * Locks the graphics clock of each NVIDIA GPU that CUDA_VISIBLE_DEVICES shows to `mhz`. Call it before this
+ * process has a second thread, because it forks, and before it has a context on a GPU, because it refuses a
+ * GPU on which any process has a context. End with kwhy_pairs_lock_end(), also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_lock_begin(
 	struct kwhy_pairs_lock *lock, unsigned mhz, struct kwhy_error *error);
 
 /*
- * Unlocks the clocks. `status` is the result of the measurement, which is returned unless unlocking fails.
+ * Unlocks the clocks. `status` is the result of the measurement, which is returned unless unlocking fails;
+ * then the error of the measurement, if any, is printed, and that of the unlocking is returned.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_lock_end(
 	struct kwhy_pairs_lock *lock, enum kwhy_status status, struct kwhy_error *error);

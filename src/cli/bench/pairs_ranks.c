@@ -14,8 +14,8 @@ enum { PORT_FIRST = 29400, PORT_RANGE = 1000, SECRET_CHARACTERS = 64 };
 #define WAIT_NS INT64_C(60000000000)
 
 /*
- * The port that is used if the launcher names none. It is derived from the launcher's job, so that concurrent
- * jobs use different ports.
+ * The port used in place of MASTER_PORT if that is not set. It is a hash of the launcher's job, so that
+ * concurrent jobs most likely use different ports.
  */
 static uint16_t usual_port(void)
 {
@@ -28,7 +28,10 @@ static uint16_t usual_port(void)
 	return (uint16_t)(PORT_FIRST + hash % PORT_RANGE);
 }
 
-/* Reads the port from MASTER_PORT. torchrun itself listens at this port, so kwhy then uses the next one. */
+/*
+ * Sets *out, the port of rank 0, to MASTER_PORT + 1, because torchrun itself listens at MASTER_PORT, or to
+ * usual_port() + 1 if MASTER_PORT is not set.
+ */
 static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 {
 	const char *text = secure_getenv("MASTER_PORT");
@@ -43,8 +46,8 @@ static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 }
 
 /*
- * Address of rank 0. If all ranks run on this host and have no secret, it is the loopback address, even if
- * the launcher names another one.
+ * Address at which the other ranks connect to rank 0: MASTER_ADDR. If all ranks run on this host and have no
+ * secret to prove themselves with, or if MASTER_ADDR is not set, it is the loopback address.
  */
 static const char *address_of_first(const struct kwhy_launcher_ranks *noted, const char *secret)
 {
@@ -70,7 +73,7 @@ static enum kwhy_status join(
 	return status ? status : kwhy_pair_ranks_open(&request, &out->ranks, error);
 }
 
-/* Makes a random secret for the ranks. */
+/* Makes a random secret with which the ranks prove to each other that they belong together. */
 static enum kwhy_status make_secret(char out[SECRET_CHARACTERS + 1], struct kwhy_error *error)
 {
 	unsigned char bytes[SECRET_CHARACTERS / 2];

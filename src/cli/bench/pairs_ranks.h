@@ -5,7 +5,10 @@
 #include "bench/pairs/ranks.h"
 #include "launch/ranks.h"
 
-/* The ranks that measure pairs together: this process and the processes that it started. */
+/*
+ * What this process knows of the ranks that measure pairs together: its own rank, its link to the other
+ * ranks, and the processes that it started.
+ */
 struct kwhy_pairs_ranks {
 	struct kwhy_pair_ranks *ranks; /* NULL: this process measures alone */
 	uint32_t rank, local_rank;
@@ -13,9 +16,11 @@ struct kwhy_pairs_ranks {
 };
 
 /*
- * Finds the ranks from the environment variables of a launcher. If these are not set, it starts `wanted`
- * processes. `wanted` 0: as many ranks as the launcher states; 1: this process measures alone.
- * KWHY_E_USAGE: the launcher states another number than `wanted`. End with kwhy_pairs_ranks_done().
+ * Connects to the other ranks that a launcher (torchrun, srun, mpirun) started, which its environment
+ * variables state. Without a launcher, starts `wanted` - 1 more processes. `wanted` 0: as many ranks as the
+ * launcher states, or this process alone without a launcher; 1: this process alone in any case. KWHY_E_USAGE:
+ * the launcher states another number than `wanted`, or there are more than KWHY_PAIR_GPUS_MAX ranks. End with
+ * kwhy_pairs_ranks_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_ranks_init(
 	uint64_t wanted, struct kwhy_pairs_ranks *out, struct kwhy_error *error);

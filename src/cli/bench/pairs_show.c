@@ -72,8 +72,8 @@ static enum kwhy_status render(const struct kwhy_pairs *pairs, const struct kwhy
 }
 
 /*
- * Writes the inputs of simulators and the comparison with predictions. The summaries of both are added to
- * the report if its form is text.
+ * Writes the files of --simulators and compares the measurement with the predictions of --against, as far as
+ * the user asked for them. The summaries of both are added to the report `out` if its form is text.
  */
 static enum kwhy_status add_simulators(const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show,
 	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
@@ -121,7 +121,10 @@ enum kwhy_status kwhy_pairs_show(
 	return status;
 }
 
-/* Writes `text` to a file in the folder of the pairs, and frees `text`. */
+/*
+ * Writes `text` to a file in pairs->folder unless `status`, the result of making the text, is an error, which
+ * is then returned. Frees `text` in any case.
+ */
 static enum kwhy_status put(const struct kwhy_pairs *pairs, const char *name, struct kwhy_text *text,
 	enum kwhy_status status, struct kwhy_error *error)
 {

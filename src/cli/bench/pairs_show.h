@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "model/pairs.h"
 
-/* Options of a command that shows measurements of pairs of GPUs. */
+/* Options of `kwhy bench pairs` and `kwhy report` that say how measurements of pairs of GPUs are shown. */
 struct kwhy_pairs_show {
 	const char *output;	/* path of the report; NULL: standard output */
 	const char *simulators; /* folder for the inputs of simulators; NULL: they are not written */
@@ -24,19 +24,25 @@ struct kwhy_pairs_show {
  * torch.profiler.
  */
 bool kwhy_pairs_folder_is_one(const char *folder);
-/* Reads a folder of measured pairs or traces. End with kwhy_pairs_free(). */
+/*
+ * Reads such a folder: the pairs that kwhy bench pairs stored in it or, if there are none, the traces. End
+ * with kwhy_pairs_free().
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_folder_read(
 	const char *folder, struct kwhy_pairs **out, struct kwhy_error *error);
 
-/* The form of the results. KWHY_E_USAGE: the options contradict each other. */
+/*
+ * The form of the results: text, JSON, HTML or CSV. KWHY_E_USAGE: the form is not text although `compat` or
+ * `against` is set, or the options contradict each other.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_form_of(
 	const struct kwhy_pairs_show *show, enum kwhy_output_form *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_show(
 	const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show, struct kwhy_error *error);
 
 /*
- * Writes the results of the measurement into its folder: pairs.json for all pairs, and traces and metadata
- * for each rank.
+ * Writes results into pairs->folder: pairs.json with all pairs, and for each GPU the files
+ * metadata_rank_N.yml, rank_N.pt.trace.json and rank_N_CPU_trace.json.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_keep(const struct kwhy_pairs *pairs, struct kwhy_error *error);
 

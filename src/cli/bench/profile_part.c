@@ -26,7 +26,10 @@ static enum kwhy_status check_profile(
 	return KWHY_OK;
 }
 
-/* Writes the profile with its new part. */
+/*
+ * Puts `part`, a JSON object, into the profile `root` under the key `name`, and writes the whole profile as
+ * JSON to `out`.
+ */
 static enum kwhy_status put(json_t *root, const char *name, const struct kwhy_text *part,
 	struct kwhy_text *out, struct kwhy_error *error)
 {

@@ -47,7 +47,7 @@ static enum kwhy_status read_by(const char *text, enum kwhy_summary_by *out, str
 	return kwhy_fail(error, KWHY_E_USAGE, "--by takes job, user, namespace or kind, not '%.60s'", text);
 }
 
-/* Reads the price and the carbon intensity of a kWh into the table. */
+/* Reads the price and the carbon intensity of a kWh from the options into the table; NAN: not given. */
 static enum kwhy_status read_rates(const struct job_options *options, struct kwhy_owner_table *table,
 	char currency[16], struct kwhy_error *error)
 {
@@ -76,7 +76,8 @@ static enum kwhy_status read_rates(const struct job_options *options, struct kwh
 }
 
 /*
- * Reads the file. With --wait, it is read again until it covers the time at which the command was called.
+ * Reads the file of accounts that kwhy serve stores. With --wait, reads it again and again until it covers
+ * the time at which the command was called.
  */
 static enum kwhy_status read_file(
 	const struct job_options *options, struct kwhy_stored *out, struct kwhy_error *error)

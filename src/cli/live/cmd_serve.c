@@ -22,11 +22,16 @@ enum {
 	/* shortest and longest time between two regular updates, in ms */
 	TICK_MIN_MS = 1000,
 	TICK_MAX_MS = 10000,
-	FRESH_MS = 100, /* in ms; values older than this are updated before they are served */
-	/* in ms: a client that scraped twice within this time gets new figures as soon as a view */
+	FRESH_MS = 100, /* in ms; readings older than this are updated before they are served */
+	/*
+	 * in ms; if three scrapes come within this time, power samples are read more often
+	 * (kwhy_sensors_view())
+	 */
 	OFTEN_MS = 1200,
-	VIEW_MS = 3000,	      /* in ms; for this time after such a scrape */
-	ASKING_MS = 100,      /* time in ms between two looks at a request to the kubelet */
+	VIEW_MS =
+		3000, /* in ms; time after the last of these scrapes for which samples are read that often */
+	ASKING_MS = 100, /* in ms; while a request to the kubelet is under way, longest time until its answer
+			    is looked for again */
 	TOKEN_BYTES_MIN = 16, /* in bytes; a shorter token could be guessed */
 	TOKEN_BYTES_MAX = 4096,
 	PEM_BYTES_MAX = 1 << 20,
@@ -41,7 +46,10 @@ struct serve_options {
 	bool allow_open, unconfined, verbose;
 };
 
-/* What is served: figures of the meters, and of the owners of the devices. */
+/*
+ * State of kwhy serve: the meters' figures, and the accounts of the owners (jobs, containers, users) that
+ * used the devices.
+ */
 struct serving {
 	struct kwhy_live_job job;
 	int64_t scraped_ns[2];	      /* times of the last two scrapes on CLOCK_MONOTONIC */
@@ -51,7 +59,8 @@ struct serving {
 	struct kwhy_kubelet *kubelet; /* NULL: no accounts are kept */
 	struct kwhy_otlp *otlp;	      /* NULL: no figures are sent to a collector */
 	char host[HOST_BYTES];
-	bool has_warned; /* a message said that accounts cannot be stored */
+	bool has_warned; /* a message said that accounts cannot be stored, and they could not be stored since
+			  */
 };
 
 /* Secrets of the server; this struct owns their memory. */
@@ -76,8 +85,8 @@ static void set_defaults(void *options)
 }
 
 /*
- * Refuses a secret's file if other users can write it. Only warns if other users can read it, because
- * secrets that are mounted in containers usually are readable.
+ * Fails if every user of the machine can write a secret's file. Only prints a warning if every user can read
+ * it, because secrets that are mounted in containers usually are readable.
  */
 static enum kwhy_status check_mode(const char *path, struct kwhy_error *error)
 {
@@ -142,7 +151,10 @@ static enum kwhy_status read_secrets(
 	return status;
 }
 
-/* Refuses to serve other hosts without a token, unless the user explicitly requested that. */
+/*
+ * Fails if the address is not a loopback address and there is neither a token nor --allow-open, so that other
+ * hosts could read the figures. Prints a warning if the token would cross the network unencrypted.
+ */
 static enum kwhy_status check_openness(
 	const struct serve_options *options, const union kwhy_address *address, struct kwhy_error *error)
 {
@@ -205,7 +217,10 @@ static int wait_ms(const struct serving *serving)
 												   : wait_ms;
 }
 
-/* Has the power samples read more often while a client scrapes several times a second. */
+/*
+ * Has the power samples read more often for VIEW_MS if this scrape and the two before it came within
+ * OFTEN_MS.
+ */
 static void note_scrape(struct serving *serving)
 {
 	const int64_t now_ns = kwhy_clock_mono_ns();
@@ -267,7 +282,8 @@ static void send_figures(struct serving *serving)
 }
 
 /*
- * Sends figures to the collector if they are due. Returns the longest time to wait until the next call, ms.
+ * Sends figures to the OpenTelemetry collector if they are due. Returns wait_ms or, if that is shorter, the
+ * time in ms until this function must be called again.
  */
 static int carry_on_sending(struct serving *serving, int wait_ms)
 {
@@ -295,7 +311,8 @@ static enum kwhy_status serve(struct serving *serving, struct kwhy_server *serve
 		status = tick(serving, error);
 		most_ms = status ? 0 : carry_on_sending(serving, wait_ms(serving));
 		if (poll(waits, 2, kwhy_server_wait_ms(server, most_ms)) < 0)
-			waits[1].revents = 0; /* if poll() was interrupted, there are no events */
+			waits[1].revents =
+				0; /* poll() was interrupted by a signal and may have left old events */
 		kwhy_server_run(server);
 	}
 	return status;
@@ -346,7 +363,10 @@ static enum kwhy_status check_owners(const struct serve_options *options, struct
 	return KWHY_OK;
 }
 
-/* Starts to keep accounts. The driver lists processes as often as clocks and utilisation are read. */
+/*
+ * Starts to keep accounts of who used the devices. The driver is asked for the processes on each device as
+ * often as clocks and utilisation are read.
+ */
 static enum kwhy_status open_keeper(
 	const struct serve_options *options, struct serving *serving, struct kwhy_error *error)
 {
@@ -379,7 +399,7 @@ static enum kwhy_status open_otlp(
 	return kwhy_otlp_open(options->otlp, &serving->otlp, error);
 }
 
-/* Stores the energy used until now, and ends the accounts. */
+/* Stores the accounts with the energy used until now, and closes them. */
 static enum kwhy_status close_keeper(
 	struct serving *serving, enum kwhy_status status, struct kwhy_error *error)
 {
@@ -406,7 +426,10 @@ static void confine(const void *context)
 		kwhy_output_message(words);
 }
 
-/* Opens the meters, and confines the process before it starts threads or opens connections. */
+/*
+ * Opens the meters. Unless the user gave --unconfined, the process then gives up the rights that serving does
+ * not need (serve/confine.h), before it starts threads or opens connections.
+ */
 static enum kwhy_status open_job(
 	const struct serve_options *options, struct kwhy_live_job *job, struct kwhy_error *error)
 {

@@ -16,8 +16,8 @@
 enum {
 	TICK_MS = 500,
 	/*
-	 * time in ms before a single view is drawn; in this time every gauge is read as often as its value
-	 * needs, once or twice
+	 * time in ms for which meters are read before a single view (--once) is drawn; every gauge is then
+	 * read once or, if its value needs two readings, twice
 	 */
 	ONCE_MS = 1200,
 	PROCESSES_MIN = 3,
@@ -46,8 +46,8 @@ static void set_defaults(void *options)
 }
 
 /*
- * Whether to draw with ASCII characters only: if the option says so, or if the terminal's locale is not
- * UTF-8. The program's locale for numbers does not change.
+ * Whether to draw with ASCII characters only: if the option --ascii is given, or if the encoding of the
+ * environment's locale is not UTF-8. Only LC_CTYPE is set, so numbers keep their decimal point.
  */
 static bool wants_ascii(const struct watch_options *options)
 {
@@ -92,8 +92,9 @@ static void draw_view(struct watch *watch, const struct kwhy_view *view)
 }
 
 /*
- * Draws the view. If the screen has lines left, draws it again with full sentences, and then again with more
- * processes.
+ * Draws the view into watch->screen with PROCESSES_MIN processes per device. While fewer than `lines` lines
+ * are used, draws it again: first with the lines that are left for full sentences (more_lines), then with as
+ * many more processes as lines are still left.
  */
 static void draw(struct watch *watch, size_t lines)
 {
@@ -176,7 +177,10 @@ static enum kwhy_status watch_on(struct watch *watch, struct kwhy_error *error)
 			break;
 		show(watch);
 		waits[0].revents = waits[1].revents = 0;
-		/* poll() is interrupted when the size of the terminal changes */
+		/*
+		 * poll() also returns, interrupted by SIGWINCH, when the size of the terminal changes, so the
+		 * view is drawn anew
+		 */
 		(void)poll(waits, 2, kwhy_live_job_wait_ms(&watch->job));
 		while ((key = kwhy_terminal_key(watch->terminal)) != KWHY_KEY_NONE)
 			obey(watch, key);

@@ -16,20 +16,22 @@
 #define INTERVAL_VIEW_MS 1000
 #define INTERVAL_SERVER_MS 2000
 /*
- * Shortest and longest period in ms at which the driver's buffer of power samples is read. The shortest is
- * short enough for a view; the buffer holds 2.4 s. Each read takes 0.6 ms of processor time on an H200.
+ * Shortest and longest period in ms at which the driver's buffer of power samples is read. kwhy watch uses
+ * the shortest. The longest is below the 2.4 s that the buffer holds, so no sample is missed. Each read takes
+ * 0.6 ms of processor time on an H200.
  */
 #define RING_PERIOD_MIN_MS 500
 #define RING_PERIOD_MAX_MS 2000
 /*
- * A server reads gauges that are only shown once in SLOW_INTERVALS intervals, but at least once in
- * SLOW_PERIOD_MS. It catches an update of the counter once in COUNTER_CATCH_MS.
+ * A server reads gauges that are only shown (and enter no account) once in SLOW_INTERVALS intervals, but at
+ * least once in SLOW_PERIOD_MS. Once in COUNTER_CATCH_MS it polls the energy counter until it updates, to
+ * know the time of the update.
  */
 #define SLOW_INTERVALS 5
 #define SLOW_PERIOD_MS 10000
 #define COUNTER_CATCH_MS 300000
 #define BUSY_MS 10000 /* time in ms between two reads of the busy time of all CPUs */
-/* time in ms after which the sampler has read what it reads at the same time */
+/* time in ms within which the sampler finishes all reads that are due at the same moment */
 #define READ_MS 100
 /*
  * shortest interval in ms: the driver updates its readings no faster, and each reading takes the driver's
@@ -62,7 +64,7 @@ static enum kwhy_status watch_signals(int *out, struct kwhy_error *error)
 	return KWHY_OK;
 }
 
-/* Lets a server's meters be read as rarely as they allow. */
+/* Sets the longest periods of reading the meters at which a server misses no energy. */
 static void save(struct kwhy_sensor_request *request, double interval_ms)
 {
 	const double ring_ms = fmin(fmax(interval_ms, RING_PERIOD_MIN_MS), RING_PERIOD_MAX_MS);
@@ -136,8 +138,9 @@ static bool has_package(const struct kwhy_sensors *sensors)
 }
 
 /*
- * Busy time of all CPUs, from which the sampler's energy is modelled; NAN where that needs no new value. The
- * more CPUs a machine has, the longer it takes to read.
+ * Busy time in s, summed over all CPUs, from which the energy of the sampler's thread is modelled. It is read
+ * only once in BUSY_MS, because reading it takes longer the more CPUs a machine has. NAN: it was not read
+ * now, the readings come from a file, or no CPU package has a meter.
  */
 static double busy_s(struct kwhy_live_job *job)
 {

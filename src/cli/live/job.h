@@ -6,19 +6,22 @@
 #include "cli/options.h"
 #include "live/live.h"
 
-/* Options and state of commands that run until they are interrupted: meters, their sampler, signals. */
+/*
+ * What kwhy watch and kwhy serve share, which run until a signal ends them: options, meters, the thread that
+ * reads them (sampler), and signals.
+ */
 struct kwhy_live_options {
 	const char *devices, *replay;
 	struct kwhy_strings meters;
 	double interval_ms;
 	/*
-	 * Nobody looks at the figures all the time, so meters are read as rarely as no energy and no owner is
-	 * missed.
+	 * true for kwhy serve: meters are read as rarely as possible without missing energy or an owner of a
+	 * device, because nobody watches the figures all the time
 	 */
 	bool is_server;
 	/*
-	 * Called after the meters were opened and before a thread is started. NULL: nothing is called.
-	 * `context` is passed to it.
+	 * Called with `context` after the meters were opened and before a thread is started; NULL: nothing is
+	 * called.
 	 */
 	void (*before_threads)(const void *context);
 	const void *context;
@@ -45,17 +48,23 @@ struct kwhy_live_job {
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler;
 	struct kwhy_live *live;
-	/* file descriptor that becomes readable when SIGINT, SIGTERM or SIGHUP arrives */
+	/*
+	 * file descriptor (signalfd) that becomes readable when SIGINT, SIGTERM, SIGQUIT or, unless it is
+	 * ignored, SIGHUP arrives
+	 */
 	int signals;
-	/* times on CLOCK_MONOTONIC: of the last update, and of the next regular one; 0: there was none */
+	/*
+	 * times on CLOCK_MONOTONIC: of the last update of the figures, and of the next regular update; 0:
+	 * there was no update yet
+	 */
 	int64_t ticked_ns, due_ns;
 	int64_t busy_ns; /* time when the busy time of all CPUs was read last; 0: never */
 	bool replayed;	 /* whether readings come from a file and not from meters */
 };
 
 /*
- * Opens meters, sampler and signals. From then on SIGINT, SIGTERM and SIGHUP are blocked, and writing to a
- * closed pipe fails with an error.
+ * Opens meters and signals, and starts the sampler. From then on SIGINT, SIGTERM, SIGQUIT and, unless it is
+ * ignored, SIGHUP are blocked, and SIGPIPE is ignored, so that writing to a closed pipe fails with an error.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_live_job_open(
 	struct kwhy_live_job *job, const struct kwhy_live_options *options, struct kwhy_error *error);
@@ -65,8 +74,9 @@ void kwhy_live_job_close(struct kwhy_live_job *job);
 KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick(struct kwhy_live_job *job, struct kwhy_error *error);
 
 /*
- * Regular updates: gets the time until the next one, ms, and makes it. They are `period_ms` apart, at times
- * at which the sampler has just read the meters that it reads that often.
+ * Regular updates of the live figures. kwhy_live_job_wait_ms() returns the time in ms until the next one, and
+ * kwhy_live_job_tick_regularly() makes one. They are due `period_ms` apart, READ_MS after the sampler begins
+ * to read the meters that it reads with that period.
  */
 int kwhy_live_job_wait_ms(const struct kwhy_live_job *job);
 KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick_regularly(

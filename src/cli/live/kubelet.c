@@ -30,7 +30,10 @@ struct kwhy_kubelet {
 	char message[MESSAGE_BYTES];
 };
 
-/* Reads the gRPC status of the call, which is in a header or in a trailer. */
+/*
+ * libcurl's callback for each header and trailer of an answer: keeps the gRPC status of the call, which is in
+ * one of them.
+ */
 static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
 	static const char name[] = "grpc-status:";
@@ -86,7 +89,10 @@ static enum kwhy_status begin(struct kwhy_kubelet *kubelet, struct kwhy_error *e
 	curl->easy_setopt(request, CURLOPT_POSTFIELDS, empty);
 	curl->easy_setopt(request, CURLOPT_POSTFIELDSIZE, (long)sizeof(empty));
 	curl->easy_setopt(request, CURLOPT_TIMEOUT_MS, (long)TIMEOUT_MS);
-	/* libcurl 7.88 sends nothing on a connection of HTTP/2 that it kept from an earlier request */
+	/*
+	 * each request gets a connection of its own, because libcurl 7.88 sends nothing on an HTTP/2
+	 * connection that it has kept from an earlier request
+	 */
 	curl->easy_setopt(request, CURLOPT_FORBID_REUSE, 1L);
 	curl->easy_setopt(request, CURLOPT_HEADERFUNCTION, take_header);
 	curl->easy_setopt(request, CURLOPT_HEADERDATA, kubelet);
@@ -149,8 +155,8 @@ static enum kwhy_status take_answer(struct kwhy_kubelet *kubelet, int64_t now_ns
 }
 
 /*
- * Stores whether the last request failed. Returns a sentence for the user if this has changed; NULL: it has
- * not.
+ * Stores whether the last request failed (`status`). Returns a message for the user if the request before it
+ * did the opposite; NULL: it did the same.
  */
 static const char *report(
 	struct kwhy_kubelet *kubelet, enum kwhy_status status, const struct kwhy_error *error)
@@ -168,7 +174,10 @@ static const char *report(
 	return kubelet->message;
 }
 
-/* Continues the request for at most wait_ms. Returns a sentence for the user, or NULL. */
+/*
+ * Continues the request for at most wait_ms, and takes its answer if it arrives. Returns a message for the
+ * user, or NULL.
+ */
 static const char *carry_on(struct kwhy_kubelet *kubelet, int64_t now_ns, int wait_ms)
 {
 	const int64_t until_ns = kwhy_clock_mono_ns() + wait_ms * INT64_C(1000000);

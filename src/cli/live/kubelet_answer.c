@@ -11,9 +11,12 @@
 
 enum {
 	PREFIX_BYTES = 5
-}; /* before each gRPC message: whether it is compressed (1 byte), and its length (4 bytes) */
+}; /* length of what precedes each gRPC message: a flag that it is compressed (1 byte), and its length (4
+      bytes) */
 
-/* Reads the fields of a message, and calls `take` for those that contain bytes. */
+/*
+ * Calls `take` for each field of a message that contains bytes (a string or a message), and skips the others.
+ */
 typedef enum kwhy_status take_field(void *context, const struct kwhy_protobuf_field *, struct kwhy_error *);
 
 static enum kwhy_status each(

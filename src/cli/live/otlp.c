@@ -27,7 +27,7 @@ struct kwhy_otlp {
 	char message[MESSAGE_BYTES];
 };
 
-/* Appends a value. In it %XX stands for a byte, as in W3C Baggage. */
+/* Appends a header's value, in which %XX (two hexadecimal digits) stands for a byte, as in W3C Baggage. */
 static void add_decoded(struct kwhy_text *line, const char *at, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -44,7 +44,7 @@ static void add_decoded(struct kwhy_text *line, const char *at, size_t length)
 	}
 }
 
-/* Adds the headers that the environment variable lists, separated by commas, as "name: value". */
+/* Adds the content type, and the headers that OTEL_EXPORTER_OTLP_HEADERS lists as "name=value,name=value". */
 static enum kwhy_status add_headers(struct kwhy_otlp *otlp, struct kwhy_error *error)
 {
 	const char *at = secure_getenv("OTEL_EXPORTER_OTLP_HEADERS");
@@ -178,7 +178,8 @@ void kwhy_otlp_send(struct kwhy_otlp *otlp, const struct kwhy_otlp_figures *figu
 	kwhy_text_clear(&otlp->answer);
 	kwhy_otlp_write(figures, &otlp->body);
 	if (otlp->body.failed)
-		return; /* nothing is lost, because the next request contains all sums */
+		return; /* out of memory: this request is left out, which loses no energy, because sums are
+			   cumulative */
 	otlp->request = kwhy_curl_new_request(&otlp->curl, otlp->url, otlp->headers);
 	if (!otlp->request)
 		return;

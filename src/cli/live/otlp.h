@@ -10,8 +10,8 @@
 
 /*
  * Sends figures to an OpenTelemetry collector: OTLP over HTTP, in the JSON encoding, by libcurl, which is
- * loaded at run time. Requests do not block; the owner of this struct calls kwhy_otlp_tick() often. Sums
- * are cumulative, so a request that fails loses nothing.
+ * loaded at run time. Requests do not block; whoever uses this struct calls kwhy_otlp_tick() often to
+ * continue them. Energies and other sums are cumulative, so a request that fails loses none of them.
  */
 struct kwhy_otlp;
 
@@ -23,10 +23,13 @@ struct kwhy_otlp;
  */
 KWHY_MUST_USE enum kwhy_status kwhy_otlp_open(
 	const char *url, struct kwhy_otlp **out, struct kwhy_error *error);
-/* Waits at most some seconds for the request in flight, then frees everything. NULL does nothing. */
+/* Waits at most 3 s for the request in flight, then frees everything; `otlp` may be NULL. */
 void kwhy_otlp_close(struct kwhy_otlp *otlp);
 
-/* Figures that one request sends. Times are Unix times. */
+/*
+ * Figures that one request sends. Times are Unix times: of the start from which sums count, and of the
+ * request.
+ */
 struct kwhy_otlp_figures {
 	const struct kwhy_live_snapshot *snapshot;
 	const struct kwhy_keeper_state *owners; /* NULL: no accounts are kept */
@@ -34,18 +37,21 @@ struct kwhy_otlp_figures {
 	const char *host, *version;
 };
 
-/* Writes the body of a request (ExportMetricsServiceRequest). Pure. */
+/* Writes the body of a request (ExportMetricsServiceRequest) as JSON, from the figures alone. */
 void kwhy_otlp_write(const struct kwhy_otlp_figures *figures, struct kwhy_text *out);
 
 /* Whether a request is due and none is in flight. */
 bool kwhy_otlp_is_due(const struct kwhy_otlp *otlp, int64_t now_mono_ns);
-/* Starts to send the figures. kwhy_otlp_tick() reports a failure. */
+/*
+ * Starts a request with the figures, and sets the time of the next one. kwhy_otlp_tick() continues the
+ * request and reports a failure.
+ */
 void kwhy_otlp_send(struct kwhy_otlp *otlp, const struct kwhy_otlp_figures *figures, int64_t now_mono_ns);
 
 /*
- * Continues the request in flight. *out_message receives a message for the user, when requests begin to
- * fail and when they succeed again; NULL: there is none. Returns the milliseconds after which this function
- * should be called again.
+ * Continues the request in flight, if there is one. *out_message receives a message for the user when
+ * requests begin to fail and when they succeed again, else NULL. Returns the time in ms until this function
+ * should be called again or the next request is due.
  */
 int kwhy_otlp_tick(struct kwhy_otlp *otlp, int64_t now_mono_ns, const char **out_message);
 

@@ -14,8 +14,8 @@
 enum { CUMULATIVE = 2 }; /* value of AGGREGATION_TEMPORALITY_CUMULATIVE */
 
 /*
- * Instruments of OpenTelemetry. A counter only rises. An up-down counter may also fall, and it makes sense
- * to add it up over devices.
+ * Instruments of OpenTelemetry. A counter only rises. An up-down counter may also fall; unlike gauges,
+ * up-down counters can be added up over devices.
  */
 enum instrument { GAUGE, COUNTER, UP_DOWN_COUNTER };
 
@@ -37,7 +37,7 @@ static void put_attribute(struct kwhy_json *json, const char *key, const char *v
 	kwhy_json_object_end(json);
 }
 
-/* 64-bit integers are strings in this encoding. */
+/* Writes a time. OTLP's JSON encoding has 64-bit integers as strings. */
 static void put_time(struct kwhy_json *json, const char *key, int64_t unix_ns)
 {
 	char text[24];
@@ -153,8 +153,8 @@ static void put_devices(struct body *body, device_value *value, const char *task
 }
 
 /*
- * Writes the domains of the host. All of them get the type "cpu", also those that measure memory or other
- * parts.
+ * Writes a data point for each metered domain of the host: its energy in J or its mean power in W. hw.type is
+ * "cpu" for all of them, also for those that measure memory or a board.
  */
 static void put_domains(struct body *body, bool is_energy)
 {

@@ -18,8 +18,8 @@
 #define NJ_PER_J 1e9
 
 /*
- * Columns for a name if the text goes to a file or a pipe: names are not cut there, because other programs
- * search for them.
+ * Width, in columns, of the text for a file or a pipe: so wide that no name is cut, because other programs
+ * search for names there.
  */
 enum { WHOLE_COLUMNS = 4096 };
 
@@ -31,7 +31,10 @@ static double joules(kwhy_wide_nj energy_nj)
 	return (double)energy_nj / NJ_PER_J;
 }
 
-/* Energy to pay for, in kWh: the energy of devices and host, multiplied by the PUE. */
+/*
+ * Energy in kWh of which cost and emissions are computed: that of the owner's devices and of its share of the
+ * host, multiplied by the PUE (power usage effectiveness of the building).
+ */
 static double kwh_of(const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item)
 {
 	return joules(item->energy_nj + item->host_nj) / KWHY_JOULES_PER_KWH * table->pue;
@@ -125,7 +128,11 @@ static bool has_modelled(const struct kwhy_owner_table *table)
 	return false;
 }
 
-/* Groups of columns. On a narrow terminal, what does not fit next to the use gets a table of its own. */
+/*
+ * Groups of columns, as bits: use (user, energy, power, time), amounts (emissions, cost) and words (the
+ * finding). If one table of all is too wide for the terminal, a table of the use is followed by one of the
+ * amounts and words.
+ */
 enum { PART_USE = 1, PART_AMOUNTS = 2, PART_WORDS = 4, PART_ALL = 7, COLUMNS_MAX = 10 };
 
 static bool has_amounts(const struct kwhy_owner_table *table)
@@ -216,7 +223,7 @@ static void write_rows(const struct kwhy_owner_table *table, int parts, const st
 		kwhy_table_write(&text, style, out);
 }
 
-/* Columns of the widest line. */
+/* Number of terminal columns of the widest line. */
 static size_t width_of(const struct kwhy_text *text)
 {
 	struct kwhy_text line = {0};
@@ -286,7 +293,10 @@ void kwhy_owners_text(const struct kwhy_owner_table *table, bool on_terminal, st
 	write_notes(table, kwhy_output_columns(), out);
 }
 
-/* Whether the host has a meter. If not, each owner's share of the host's energy is unknown. */
+/*
+ * Whether the stored accounts have energy of the host. If not, the host had no meter, and each owner's share
+ * of the host's energy is unknown.
+ */
 static bool has_host(const struct kwhy_stored *stored)
 {
 	for (size_t i = 0; i < stored->count; i++)

@@ -8,7 +8,10 @@
 
 #include <stdbool.h>
 
-/* What a table of owners shows, with the price and the carbon intensity of a kWh. */
+/*
+ * What a table of owners (jobs, users, containers) is made from: `items`, the energies by owner, and the
+ * price and the carbon intensity of a kWh.
+ */
 struct kwhy_owner_table {
 	const struct kwhy_stored *stored;
 	const struct kwhy_owner_summary *items;
@@ -23,7 +26,7 @@ struct kwhy_owner_table {
 };
 
 /* Write the owners as text for a terminal, as JSON (schema "kwhy.jobs/1") or as CSV. */
-/* On a terminal, names are cut to its width; elsewhere they are whole. */
+/* In text for a terminal (on_terminal), names are cut to its width; elsewhere they are whole. */
 void kwhy_owners_text(const struct kwhy_owner_table *table, bool on_terminal, struct kwhy_text *out);
 void kwhy_owners_json(const struct kwhy_owner_table *table, struct kwhy_text *out);
 void kwhy_owners_csv(const struct kwhy_owner_table *table, struct kwhy_text *out);

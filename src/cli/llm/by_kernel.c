@@ -21,7 +21,8 @@ enum { ROWS_SHOWN = 8 };
 struct matched {
 	const struct kwhy_llm_options *options;
 	struct kwhy_read_llm result;
-	struct kwhy_analysis_window *windows; /* [result.load_count] */
+	struct kwhy_analysis_window *windows; /* [result.load_count] energy of the steady window of each load,
+						 divided among kernels */
 	struct kwhy_analysis *analysis;	      /* owns the names of the windows' parts */
 };
 
@@ -101,7 +102,10 @@ static int64_t gaps_of(const struct kwhy_analysis_window *window)
 	return 0;
 }
 
-/* Adds a cell with half the width of the interval, in percent of the energy. */
+/*
+ * Adds a cell with half the width of the interval of a part's energy, in percent of that energy; empty if the
+ * interval is unknown.
+ */
 static void add_interval(struct kwhy_table *table, const struct kwhy_analysis_part *part)
 {
 	char text[KWHY_QUANTITY_BYTES];

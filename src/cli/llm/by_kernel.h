@@ -6,8 +6,9 @@
 #include "cli/output.h"
 
 /*
- * Divides the energy of the loads of an earlier run (--result) among the kernels that a recording of the
- * server (--recording) has in the steady windows of these loads, and writes the result.
+ * Reads the result of an earlier `kwhy llm` (--result) and a recording that was made of the server meanwhile
+ * (--recording). Divides the energy that the recording has in the steady window of each load among the
+ * kernels that ran in it, and writes that to --output.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_by_kernel(
 	const struct kwhy_llm_options *options, enum kwhy_output_form form, struct kwhy_error *error);

@@ -20,7 +20,7 @@
 
 enum { TOKEN_BYTES_MAX = 4096 };
 
-/* State of one call of the command. */
+/* State of one `kwhy llm`, which loads a server and measures it. */
 struct job {
 	const struct kwhy_llm_options *options;
 	struct kwhy_llm_plan plan;
@@ -68,7 +68,10 @@ static enum kwhy_status find_server(struct job *job, struct kwhy_error *error)
 	return status;
 }
 
-/* Reads the token from the file or the environment; *out is NULL if neither states one. */
+/*
+ * Gets the token for the remote meters: the content of the file that --meters-token names, else
+ * KWHY_METERS_TOKEN; *out is NULL if neither is given.
+ */
 static enum kwhy_status find_token(struct job *job, const char **out, struct kwhy_error *error)
 {
 	const char *path = job->options->meters_token;
@@ -119,8 +122,8 @@ static enum kwhy_status tick(void *context, struct kwhy_error *error)
 }
 
 /*
- * Measures the energy of a load. If the energy is known, keeps the load's requests, so that the energy can
- * be divided among them.
+ * Gets the energy of a load's steady window (row->gross and row->net), and adds the load's requests and the
+ * meters' readings during the load to job->joules, which divides the energy among the requests.
  */
 static enum kwhy_status meter_load(
 	struct job *job, struct kwhy_llm_row *row, struct kwhy_llm_run *run, struct kwhy_error *error)
@@ -138,7 +141,10 @@ static enum kwhy_status meter_load(
 			&job->meter, run->steady_end_ns, run->end_ns, &series, &ramp, error);
 	if (!status)
 		row->net = kwhy_llm_energy_net(&row->gross, &job->idle);
-	/* if the energy is unknown, only --requests needs the requests, of which there may be millions */
+	/*
+	 * frees the requests, of which there may be millions, if nothing needs them: neither dividing the
+	 * energy, which is unknown, nor --requests
+	 */
 	if (!status && series.is_broken && !job->options->requests)
 		kwhy_llm_run_done(run);
 	if (!status)
@@ -200,7 +206,7 @@ static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 		status = run_load(job, &job->plan.rows[i], error);
 		if (!status && i + 1 == job->plan.row_count)
 			status = kwhy_llm_plan_search(&job->plan, error);
-		/* the results of earlier loads remain valid */
+		/* the user interrupted this load: the results of the earlier loads are kept */
 		if (status == KWHY_E_LOST && i > 0 && kwhy_stop_asked()) {
 			job->plan.row_count = i;
 			job->is_stopped = true;
@@ -236,7 +242,9 @@ static enum kwhy_status render(const struct kwhy_llm_result *result, enum kwhy_o
 
 typedef void table_csv(const struct kwhy_llm_result *result, struct kwhy_text *out);
 
-/* Writes a table to a file of its own. `path` NULL: the table was not requested. */
+/*
+ * Writes a table as CSV to the file `path`. NULL: the user did not ask for the table, and nothing is written.
+ */
 static enum kwhy_status write_table(
 	const char *path, table_csv *table, const struct kwhy_llm_result *result, struct kwhy_error *error)
 {
@@ -254,8 +262,8 @@ static enum kwhy_status write_table(
 }
 
 /*
- * Among the loads that kept the limits, the one with most good answers. NULL: no load kept them, or there
- * are no limits.
+ * Of the loads that kept the limits of --slo, the one with the most answers within the limits. NULL: no load
+ * kept the limits, or there is no --slo.
  */
 static const struct kwhy_llm_row *best_of(const struct kwhy_llm_plan *plan)
 {

@@ -95,7 +95,7 @@ static enum kwhy_status add_reading(
 	return KWHY_OK;
 }
 
-/* Energy from start_ns to until_ns in J; NAN: unknown. start_ns is the start of the current window. */
+/* Energy of all GPUs from start_ns, the start of the current window, to until_ns, in J; NAN: unknown. */
 typedef double energy_until(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t until_ns);
 
 static double local_until(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t until_ns)
@@ -118,7 +118,10 @@ static double remote_until(struct kwhy_llm_meter *meter, int64_t start_ns, int64
 											     : energy.joules;
 }
 
-/* Adds readings of a window to the series, about one for each second. */
+/*
+ * Adds the cumulative energy at about one time per second of a window to the series. If an energy is unknown,
+ * stops and sets series->is_broken.
+ */
 static enum kwhy_status add_window(struct kwhy_llm_series *series, struct kwhy_llm_meter *meter,
 	int64_t start_ns, int64_t end_ns, energy_until *until, struct kwhy_error *error)
 {
@@ -138,7 +141,10 @@ static enum kwhy_status add_window(struct kwhy_llm_series *series, struct kwhy_l
 		series->is_broken = isnan(joules);
 		if (series->is_broken)
 			break;
-		/* later samples may correct the curve downwards by a little, but readings must not fall */
+		/*
+		 * the energy until a time may become a little lower when later samples are known; the series
+		 * must not fall
+		 */
 		if (before_nj + llround(joules * 1e9) > last_nj)
 			last_nj = before_nj + llround(joules * 1e9);
 		status = add_reading(series, at_ns, last_nj, error);
@@ -149,8 +155,8 @@ static enum kwhy_status add_window(struct kwhy_llm_series *series, struct kwhy_l
 /* --- Windows --- */
 
 /*
- * Reads the energy of a window from remote meters. If they do not answer, only the energy is unknown; the
- * other figures of the load remain valid.
+ * Reads the energy of a window from the meters of another host. If they do not answer, returns KWHY_OK with
+ * the energy unknown (out->missing says why), because the other figures of the load remain valid.
  */
 static enum kwhy_status window_of_remote(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t end_ns,
 	struct kwhy_llm_series *series, struct kwhy_llm_energy *out, struct kwhy_error *error)

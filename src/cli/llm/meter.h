@@ -18,7 +18,7 @@ struct kwhy_llm_energy {
 	const char *missing; /* why joules are unknown; NULL: they are known */
 };
 
-/* Readings of successive windows, about one per second. Zero-initialise it. */
+/* Cumulative energy over successive windows, about one reading per second. Must be zero-initialised. */
 struct kwhy_llm_series {
 	struct kwhy_llm_reading *items;
 	size_t count, capacity;
@@ -47,14 +47,17 @@ struct kwhy_llm_meter {
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_open(
 	struct kwhy_llm_meter *meter, const char *devices, const char *replay_path, struct kwhy_error *error);
 /*
- * Opens the meters of another host. Fails if they do not answer. If readings are missing later, only the
- * energy of their window is unknown.
+ * Opens the meters of another host. Fails if they do not answer. If they later do not answer, the energy of
+ * that window is unknown, and nothing fails.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_open_remote(
 	struct kwhy_llm_meter *meter, const struct kwhy_llm_meters *meters, struct kwhy_error *error);
 void kwhy_llm_meter_close(struct kwhy_llm_meter *meter);
 
-/* Takes the new readings of the meters; a function of type kwhy_llm_tick. */
+/*
+ * Takes the new readings of this host's meters; does nothing for those of another host. `meter` is a struct
+ * kwhy_llm_meter, as in kwhy_llm_tick.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_tick(void *meter, struct kwhy_error *error);
 
 /*
@@ -66,13 +69,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_window(struct kwhy_llm_meter *mete
 	int64_t end_ns, struct kwhy_llm_series *series, struct kwhy_llm_energy *out,
 	struct kwhy_error *error);
 
-/* Waits for `seconds`, in which the server is idle, and gets the energy of this time. */
+/*
+ * Waits for `seconds`, during which the caller must leave the server idle, and gets the energy of this time.
+ * Does not wait if there are no meters.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_rest(struct kwhy_llm_meter *meter, double seconds,
 	struct kwhy_llm_series *series, struct kwhy_llm_energy *out, struct kwhy_error *error);
 
 /*
- * Energy above idle: `gross` minus the mean power of `idle` times the duration of the window of `gross`.
- * The interval includes the uncertainty of both.
+ * Energy above idle: `gross` minus the mean power of `idle` times the duration of the window of `gross`. The
+ * half-widths of both intervals are added.
  */
 struct kwhy_llm_energy kwhy_llm_energy_net(
 	const struct kwhy_llm_energy *gross, const struct kwhy_llm_energy *idle);
