@@ -16,8 +16,8 @@
 enum { OPTION_LIMIT = 64, LONG_BASE = 256, HELP_COLUMN = 27, HELP_WIDTH = 80 };
 
 /*
- * Former names of options, with their present names. They are accepted with a warning and not shown in the
- * help.
+ * Former names of options, with their present names. A former name is accepted with a warning by commands
+ * that have the option of the present name, and is not shown in the help.
  */
 static const struct former {
 	const char *former, *name;
@@ -58,7 +58,10 @@ static size_t find_name(const struct kwhy_option *options, const char *name)
 	return i;
 }
 
-/* Appends the former names of the options in the command's table to the names for getopt_long(). */
+/*
+ * Appends the former names of the command's options to the names for getopt_long(), unless the command now
+ * has another option of that name.
+ */
 static void add_formers(struct getopt_table *table, const struct kwhy_option *options)
 {
 	size_t at = table->count;
@@ -97,8 +100,8 @@ static void table_make(struct getopt_table *table, const struct kwhy_option *opt
 }
 
 /*
- * The option that getopt_long() found. `found` is the option's letter, or LONG_BASE plus its index in the
- * table.
+ * The option that getopt_long() found. `found` is what getopt_long() returned: the option's letter, or
+ * LONG_BASE plus the option's index in `options`.
  */
 static const struct kwhy_option *option_of(const struct kwhy_option *options, int found)
 {
@@ -238,8 +241,8 @@ static enum kwhy_status check_next(
 }
 
 /*
- * Warns if an option was given by a former name. `at` is its index in table->longs; -1: it was given by its
- * letter.
+ * Warns if an option was given by a former name. `at` is the index in table->longs of the name that was
+ * given; -1: the option was given by its letter.
  */
 static void warn_of_former(const struct getopt_table *table, const struct kwhy_option *options, int at)
 {
@@ -253,8 +256,8 @@ static void warn_of_former(const struct getopt_table *table, const struct kwhy_o
 }
 
 /*
- * Number of words after the first "--". It always ends the options, because no option takes it as its
- * value.
+ * Number of words after the first "--"; 0: there is none. "--" always ends the options, because no option
+ * takes it as its value.
  */
 static size_t count_after_dashes(int argc, char *const *argv)
 {
@@ -275,7 +278,8 @@ enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool firs
 	int found, at = -1;
 
 	table_make(&table, options, first_operand_ends);
-	optind = 0; /* in glibc the value 0 makes getopt_long() start again */
+	optind = 0; /* 0 makes glibc's getopt_long() start anew, although an earlier call may have read
+		       another command line */
 	opterr = 0;
 	while (!status && (found = getopt_long(argc, argv, table.letters, table.longs, &at)) != -1) {
 		if (found == '?' || found == ':')

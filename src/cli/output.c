@@ -58,7 +58,10 @@ enum kwhy_status kwhy_output_check(const char *option, const char *path, struct 
 		"%s: cannot write '%.300s', whose folder is not there; make it first", option, path);
 }
 
-/* The form of an extension; KWHY_OUTPUT_FORM_COUNT: there is no extension, or no form has it. */
+/*
+ * The form of output that an extension (with its dot) stands for; KWHY_OUTPUT_FORM_COUNT: `extension` is
+ * NULL, or no form has it.
+ */
 static enum kwhy_output_form form_of_extension(const char *extension)
 {
 	size_t i = 0;
@@ -68,7 +71,10 @@ static enum kwhy_output_form form_of_extension(const char *extension)
 	return (enum kwhy_output_form)i;
 }
 
-/* Checks that the extension does not contradict the form that an option asks for. */
+/*
+ * Checks that the extension of `path` is not that of another form than `asked`, for which the user gave
+ * --json or --csv, and not that of a compressed file.
+ */
 static enum kwhy_status check_asked(
 	const char *path, const char *extension, enum kwhy_output_form asked, struct kwhy_error *error)
 {
@@ -155,7 +161,7 @@ void kwhy_output_message(const char *message)
 	if (clean) {
 		kwhy_text_sanitize(clean, message, length);
 		fputs(clean, stderr);
-	} else { /* memory is exhausted */
+	} else { /* no memory for a clean copy: bytes that are not printable ASCII become "?" */
 		for (; *message; message++)
 			fputc(*message >= ' ' && *message <= '~' ? *message : '?', stderr);
 	}

@@ -15,25 +15,25 @@ enum kwhy_output_form {
 };
 
 /*
- * Finds the form of an output from an option like --json and from the extension of the path that -o gives.
- * `asked` is the form of the option; KWHY_OUTPUT_TEXT: none was given. Then the form is that of the
- * extension, and text if there is no path or no extension, or if the path is a folder. KWHY_E_USAGE: the
- * extension says another form than the option, or is not .txt, .json, .csv or .html where no option was
- * given. KWHY_E_IO: the folder of the path does not exist.
+ * Finds the form of an output from an option like --json and from the path that -o gives (NULL: none). If an
+ * option asks for a form, it is `asked`. If `asked` is KWHY_OUTPUT_TEXT, no option does, and the form is that
+ * of the path's extension, or text if the path is NULL, "-" or a folder or has no extension. KWHY_E_USAGE:
+ * the extension is that of another form than `asked`, or no option asks for a form and the extension is not
+ * .txt, .json, .csv or .html. KWHY_E_IO: the folder of the path does not exist.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_form_of(
 	const char *path, enum kwhy_output_form asked, enum kwhy_output_form *out, struct kwhy_error *error);
 
 /*
- * Checks that the folder of an option's path exists, so that the user need not wait minutes of measuring for
- * the error. KWHY_E_IO: it does not exist.
+ * Checks, before measuring, that the folder of the path of an output file exists. `option` names the option
+ * in messages, such as "--csv"; `path` may be NULL. KWHY_E_IO: the folder does not exist.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_check(
 	const char *option, const char *path, struct kwhy_error *error);
 
 /*
- * The path of the output file: PATH itself, or PATH/STEM.EXTENSION if PATH is a folder. The caller frees
- * *out. *out is NULL if PATH is NULL.
+ * Sets *out to the path of the output file: a copy of `path`, or PATH/STEM.EXTENSION if `path` is a folder,
+ * with the extension of `form`. The caller frees *out. *out is NULL if `path` is NULL.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_path(
 	const char *path, const char *stem, enum kwhy_output_form form, char **out, struct kwhy_error *error);
@@ -43,8 +43,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_output_write(
 	const char *path, const struct kwhy_text *text, struct kwhy_error *error);
 
 /*
- * Writes a result to PATH, to PATH/STEM.EXTENSION if PATH is a folder, or to standard output, and frees it.
- * Text goes through the pager on a terminal. If making the text failed, that failure is returned instead.
+ * Writes a result to `path`, to PATH/STEM.EXTENSION if `path` is a folder, or to standard output if it is
+ * NULL or "-", and frees the result. A result of form KWHY_OUTPUT_TEXT whose path is NULL goes through the
+ * pager if standard output is a terminal. If memory was exhausted while the result was made, KWHY_E_MEMORY is
+ * returned, and nothing is written.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_result(const char *path, const char *stem,
 	enum kwhy_output_form form, struct kwhy_text *text, struct kwhy_error *error);
@@ -56,8 +58,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_output_result(const char *path, const char *
 void kwhy_output_message(const char *message);
 
 /*
- * Combines the statuses of two steps. If both failed, the later failure is returned as the error, and the
- * message of the earlier one, `status`, is printed here.
+ * Combines the statuses of two steps: `status`, whose message is in `error`, and later->status. If the later
+ * step failed, its failure is returned, with its message in *error, and the message of an earlier failure is
+ * printed on standard error. Otherwise `status` is returned.
  */
 enum kwhy_status kwhy_output_later(
 	enum kwhy_status status, const struct kwhy_error *later, struct kwhy_error *error);

@@ -14,7 +14,7 @@ struct output {
 	const char *option, *path;
 };
 
-/* Whether the option takes the path of a file. */
+/* Whether the option's argument is the path of a file, by the name that the help gives the argument. */
 static bool takes_file(const struct kwhy_option *option)
 {
 	return option->argument &&
@@ -22,8 +22,8 @@ static bool takes_file(const struct kwhy_option *option)
 }
 
 /*
- * Whether the option names a file that is only written. All other files count as inputs, even those that
- * are also written later.
+ * Whether the option names a file that the command writes and never reads. Files of all other options count
+ * as inputs, even those that are read and then written.
  */
 static bool is_output(const struct kwhy_option *option)
 {

@@ -11,9 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOT_FOUND = 127 }; /* exit status of the shell if it does not find the program */
+enum { NOT_FOUND = 127 }; /* exit status of sh if it does not find the pager */
 
-/* Starts the shell with the pager, which reads from `input`. Returns 0 or an error number. */
+/*
+ * Starts sh with the command line `pager`, whose standard input is `input`. Returns 0 or an error number
+ * (errno).
+ */
 static int start(const char *pager, int input, pid_t *out)
 {
 	char *words[] = {(char *)"sh", (char *)"-c", (char *)pager, NULL};
@@ -42,7 +45,8 @@ static int start(const char *pager, int input, pid_t *out)
 }
 
 /*
- * Writes until the user leaves the pager. A failed write is no error, because users need not read to the end.
+ * Writes the text to the pager, until all is written or a write fails. A failed write is no error, because
+ * users may leave the pager before the end.
  */
 static void feed(int output, const struct kwhy_text *text)
 {
@@ -71,7 +75,8 @@ static int wait_for(pid_t child)
 static bool page(const char *pager, const struct kwhy_text *text)
 {
 	/*
-	 * Ctrl-C (SIGINT) is for the pager, and writing causes SIGPIPE if the user leaves the pager early
+	 * kwhy ignores SIGINT (Ctrl-C) and SIGQUIT while the pager runs, which handles them itself, and
+	 * SIGPIPE, which writing causes if the user leaves the pager early
 	 */
 	static const int ignored[3] = {SIGPIPE, SIGINT, SIGQUIT};
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};

@@ -6,9 +6,9 @@
 #include "base/text.h"
 
 /*
- * Shows a text through the pager of the environment, $PAGER or "less -FRX", if standard output is a terminal.
- * Otherwise, if $PAGER is empty, or if the pager cannot be run, the text is written to standard output.
- * Returns when the user has left the pager.
+ * Shows a text through a pager if standard output is a terminal: $PAGER or, if that is not set, "less -FRX".
+ * If standard output is no terminal, if $PAGER is empty, or if the pager cannot be run, the text is written
+ * to standard output. Returns when the user has left the pager.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pager_write(const struct kwhy_text *text, struct kwhy_error *error);
 

@@ -78,7 +78,10 @@ struct kwhy_progress *kwhy_progress_begin(bool quiet)
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&progress->ended, &attributes);
 	pthread_condattr_destroy(&attributes);
-	/* blocks signals, so that they go to the thread that started the job, which can end it properly */
+	/*
+	 * the new thread inherits a mask that blocks all signals, so that they go to the thread that does the
+	 * job and can end it properly
+	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	failed = pthread_create(&progress->thread, NULL, run, progress);

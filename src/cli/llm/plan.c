@@ -11,16 +11,16 @@
 enum {
 	AT_ONCE_MAX = 16384,
 	RATE_MAX = 100000,
-	FILES_OF_ITS_OWN = 128, /* number of file descriptors for everything but connections to the server:
-				   meters, output */
+	FILES_OF_ITS_OWN = 128, /* number of file descriptors that are reserved for meters, output and
+				   everything else that is no connection to the server */
 	TURNS_MAX = 100,
 	SEARCH_LOADS_MAX = 24,
 	TRACE_S_MAX = 366 * 86400
 };
 #define PROMPT_BYTES_MAX ((size_t)1 << 30)
-#define SEARCH_RATIO                                                                                        \
-	1.05 /* a search ends when the lowest rate at which the limits were broken is at most this multiple \
-		of the highest rate at which they were kept */
+#define SEARCH_RATIO                                                                                       \
+	1.05 /* the search for the highest rate that keeps the limits ends when the lowest rate that broke \
+		them is at most this multiple of the highest rate that kept them */
 #define GOOD_SHARE 0.95
 
 static enum kwhy_status check_times(const struct kwhy_llm_options *options, struct kwhy_error *error)
@@ -65,8 +65,9 @@ static enum kwhy_status read_arrivals(
 }
 
 /*
- * Raises the limit of open files as far as the system allows, and checks that it suffices. If it does not,
- * a load with given arrivals gets fewer slots; a closed loop is refused.
+ * Raises the process's limit of open files, as far as the hard limit allows, so that *at_once requests can be
+ * in flight. If that does not suffice, *at_once is lowered for a load with given arrivals, of which it is
+ * only the upper limit; a closed loop fails with KWHY_E_USAGE.
  */
 static enum kwhy_status allow_sockets(bool is_closed, uint32_t *at_once, struct kwhy_error *error)
 {
@@ -87,7 +88,10 @@ static enum kwhy_status allow_sockets(bool is_closed, uint32_t *at_once, struct 
 	return KWHY_OK;
 }
 
-/* Adds a load. rate_per_s NAN: the load is a closed loop of `at_once` requests. */
+/*
+ * Adds a load. rate_per_s NAN: the load is a closed loop, in which `at_once` requests are always in flight;
+ * otherwise requests arrive at this mean rate, and at most `at_once` are in flight.
+ */
 static enum kwhy_status add_load(
 	struct kwhy_llm_plan *plan, double rate_per_s, double at_once, struct kwhy_error *error)
 {
@@ -121,8 +125,9 @@ static bool is_load(double value, bool is_rate)
 }
 
 /*
- * Reads a list of loads: "1,2,4". Each number is at most `most`; it must be a whole number unless the loads
- * are rates.
+ * Reads a list of loads such as "1,2,4" and adds them. is_rate: the numbers are requests per second, from
+ * RATE_MIN to RATE_MAX; otherwise they are the whole numbers of requests in flight of closed loops, from 1 to
+ * AT_ONCE_MAX.
  */
 static enum kwhy_status add_loads(
 	struct kwhy_llm_plan *plan, const char *list, bool is_rate, struct kwhy_error *error)
@@ -160,7 +165,10 @@ static enum kwhy_status read_dialogs(struct kwhy_llm_plan *plan, const char *pat
 	return status;
 }
 
-/* Opens the tokenizer. If lengths of made-up prompts are given in tokens, prepares for that, too. */
+/*
+ * Opens the tokenizer of --tokenizer, if it is given. If lengths of made-up prompts are in tokens
+ * (--prompt-tokens or --trace), also counts the tokens of each word that made-up prompts consist of.
+ */
 static enum kwhy_status set_tokenizer(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {
 	const struct kwhy_llm_options *options = plan->options;
@@ -213,7 +221,11 @@ static enum kwhy_status set_question(struct kwhy_llm_plan *plan, struct kwhy_err
 
 /* --- Limits --- */
 
-/* Reads a number with its unit, "300ms", "1.5s" or "95%", at *at, and moves *at to the text after it. */
+/*
+ * Reads a duration ("300ms", "1.5s") in seconds or, if is_share, a share ("95%", "0.95") at *at, and moves
+ * *at to the text after it. False: there is none, it is not above 0 or a share above 1, or neither a comma
+ * nor the end of the text follows.
+ */
 static bool read_amount(const char **at, bool is_share, double *out)
 {
 	char *end;
@@ -236,7 +248,10 @@ static bool read_amount(const char **at, bool is_share, double *out)
 	return *out > 0 && (!is_share || *out <= 1) && (**at == ',' || !**at);
 }
 
-/* Reads limits such as "ttft=300ms,tpot=40ms,e2e=5s,share=99%". */
+/*
+ * Reads the limits of --slo, such as "ttft=300ms,tpot=40ms,e2e=5s,share=99%": the longest times to the first
+ * token, for each further token, and of a whole answer, and the share of the requests that must keep them.
+ */
 static enum kwhy_status read_limits(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {
 	const struct {
@@ -323,10 +338,10 @@ static enum kwhy_status check_meters(const struct kwhy_llm_options *options, str
 }
 
 /*
- * Adds loads whose work differs, so that a fit can find the joules of each kind of work. Loads of prompts
- * without answers, long or short, differ in tokens and batches. Loads of answers with short prompts, 1 or
- * 16 at a time, differ in steps and output tokens. Answers to long prompts have longer contexts. The last
- * load is a mixture.
+ * Adds the loads of --design, in which the amounts of the kinds of work differ, so that a fit can find the
+ * joules of each kind. Prompts with answers of one token, long or short, differ in prompt tokens per batch.
+ * Answers to prompts of 8 words, 1 or 16 at a time, differ in output tokens per step. Answers to long prompts
+ * have longer contexts. The last load is a mixture.
  */
 static enum kwhy_status add_design(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {
@@ -359,7 +374,10 @@ static enum kwhy_status add_design(struct kwhy_llm_plan *plan, struct kwhy_error
 	return status;
 }
 
-/* Adds the load of a trace: its requests at the times that it states. */
+/*
+ * Adds the load of --trace: the requests in the trace, sent at the times that it states, divided by the
+ * trace_speed.
+ */
 static enum kwhy_status add_trace(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {
 	const struct kwhy_llm_options *options = plan->options;
@@ -384,15 +402,17 @@ static enum kwhy_status add_trace(struct kwhy_llm_plan *plan, struct kwhy_error 
 		plan->dialogs.items[i].at_s = last_s = at_s;
 	}
 	if (!status)
-		status = add_load(plan, 1, AT_ONCE_MAX,
-			error); /* the rate of 1 only makes this a load with given arrivals */
+		status = add_load(
+			plan, 1, AT_ONCE_MAX, error); /* any rate that is not NAN makes this a load with given
+							 arrivals; it is set to NAN below */
 	if (status)
 		return status;
-	row->load.arrivals.rate_per_s = NAN; /* the requests of a log have no fixed rate */
+	row->load.arrivals
+		.rate_per_s = NAN; /* the arrivals are those of the trace, which has no fixed rate */
 	row->load.duration_ns = (int64_t)(fmin(options->seconds, last_s + 1e-3) * 1e9);
 	if (4 * row->load.ramp_ns > row->load.duration_ns)
-		row->load.ramp_ns =
-			0; /* a log this short has no requests to spare for ramps outside the steady window */
+		row->load.ramp_ns = 0; /* no ramps: a trace this short has too few requests to leave some out
+					  of the steady window */
 	row->name = "trace";
 	row->load.is_closed = false;
 	row->load.arrivals.kind = KWHY_LLM_LOGGED;

@@ -8,7 +8,8 @@
 struct kwhy_llm_options {
 	const char *url, *model, *concurrency, *rate, *prompts, *endpoint, *device, *replay, *output;
 	const char *meters, *meters_token, *meters_ca, *requests, *windows, *recording, *result;
-	const char *words, *max_tokens; /* distributions of lengths (llm/length.h) */
+	const char *words, *max_tokens; /* distributions of the number of words of prompts and of the largest
+					   number of tokens of answers (llm/length.h) */
 	const char *tokenizer, *prompt_tokens;
 	const char *arrivals, *slo, *trace, *compat;
 	double seconds, ramp, stall, idle, burstiness, trace_speed;
@@ -28,22 +29,30 @@ struct kwhy_llm_plan {
 	struct kwhy_llm_row rows[KWHY_LLM_LOADS_MAX];
 	size_t row_count;
 	struct kwhy_llm_dialogs dialogs;  /* dialogs from the file of prompts or of the trace */
-	struct kwhy_llm_word_costs costs; /* number of tokens of each word of made-up prompts */
+	struct kwhy_llm_word_costs costs; /* number of tokens of each word that made-up prompts consist of, if
+					     there is a tokenizer */
 	struct kwhy_llm_limits limits;
 	enum kwhy_llm_compat_tool compat;
-	double good_share; /* share of a load's requests that must keep the limits */
+	double good_share; /* share of a load's requests that must keep the limits, from 0 to 1 */
 };
 
-/* Makes a plan. KWHY_E_USAGE: the options are wrong. Call kwhy_llm_plan_done() also after a failure. */
+/*
+ * Makes a plan from the options. KWHY_E_USAGE: an option is wrong or does not go with another; other failures
+ * are those of reading files. Call kwhy_llm_plan_done() also after a failure.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_plan_make(
 	const struct kwhy_llm_options *options, struct kwhy_llm_plan *plan, struct kwhy_error *error);
 /*
- * Adds the next load of the search for the highest rate within the limits. Call it after the loads so far
- * were run. Adds none if the search has ended or was not requested.
+ * Adds the next load of --search, which looks for the highest rate at which a load is good
+ * (kwhy_llm_plan_is_good()). To be called when all loads of the plan have run. Adds none if the search has
+ * ended or was not requested.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_plan_search(struct kwhy_llm_plan *plan, struct kwhy_error *error);
 
-/* Whether a load that was run has the required share of good answers. */
+/*
+ * Whether the share of a load's requests whose answers kept the limits is at least good_share. False if the
+ * load had no requests.
+ */
 bool kwhy_llm_plan_is_good(const struct kwhy_llm_plan *plan, const struct kwhy_llm_row *row);
 
 void kwhy_llm_plan_done(struct kwhy_llm_plan *plan);

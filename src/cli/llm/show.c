@@ -50,7 +50,7 @@ static void load_cell(struct kwhy_table *table, const struct kwhy_llm_row *row)
 	kwhy_table_cell(table, load_text(text, row));
 }
 
-/* Adds a number without an SI prefix: "0.329" or "1390". */
+/* Adds a cell with a number without an SI prefix: "0.329" or "1390". */
 static void number_cell(struct kwhy_table *table, double value)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -269,7 +269,7 @@ static bool has_energy(const struct kwhy_llm_result *result)
 	return false;
 }
 
-/* Writes why loads have no energy. Each reason is written once. */
+/* Writes why the energy of loads is unknown. A reason that several loads share is written once. */
 static void write_missing(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
 {
 	for (size_t i = 0; i < result->row_count; i++) {
@@ -318,7 +318,10 @@ static void answers_cell(struct kwhy_table *table, const struct kwhy_llm_summary
 	kwhy_table_cell(table, text);
 }
 
-/* Writes the table of loads on the first screen. */
+/*
+ * Writes the main table of the text: for each load the answers, tokens per second, times to the first and per
+ * further token (median and 95th percentile) and, if known, joules per token and good answers per second.
+ */
 static void write_loads(
 	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -492,7 +495,10 @@ static void write_row(struct kwhy_json *json, const struct kwhy_llm_result *resu
 	kwhy_json_object_end(json);
 }
 
-/* Writes a length: a number, a text such as "normal:512,100", or null if `length` is NULL. */
+/*
+ * Writes a distribution of lengths: a number if the length is fixed, a text such as "normal:512,100", or null
+ * if `length` is NULL.
+ */
 static void write_length(struct kwhy_json *json, const char *key, const struct kwhy_llm_length *length)
 {
 	char text[LENGTH_BYTES];

@@ -11,10 +11,11 @@
 
 /* One load and its results. */
 struct kwhy_llm_row {
-	const char *name; /* name of the load; NULL: its rate or concurrency names it */
+	const char
+		*name; /* name of a load of --design or --trace; NULL: reports show its rate or concurrency */
 	struct kwhy_llm_length words,
-		max_tokens; /* words: words of a prompt, unless prompts come from a file; max_tokens: largest
-			       number of tokens of an answer */
+		max_tokens; /* words: length of a made-up prompt in words or, with --prompt-tokens, in tokens;
+			       max_tokens: largest number of tokens of an answer */
 	struct kwhy_llm_load load;
 	struct kwhy_llm_summary summary;
 	int64_t steady_start_unix_ns; /* start of the steady window */
@@ -29,13 +30,14 @@ struct kwhy_llm_result {
 	const struct kwhy_llm_row *rows;
 	size_t row_count;
 	struct kwhy_llm_energy idle;
-	const struct kwhy_llm_joules
-		*joules; /* energies of single requests; loads[0] is the idle server, loads[1 + i] is row i */
+	const struct kwhy_llm_joules *joules; /* energies of single requests; its loads[0] is the idle server
+						 before the loads, loads[1 + i] is the load rows[i] */
 	const char *ended; /* the reason why the remaining loads were not run; NULL: all were run */
 	const char *slo;   /* the limits of good answers as the user gave them; NULL: none */
-	const struct kwhy_llm_row
-		*best; /* among the loads that kept the limits, the one with most good answers; NULL: none */
-	bool has_details;      /* whether the text contains all tables */
+	const struct kwhy_llm_row *best; /* of the loads that kept the limits, the one with the most answers
+					    within them; NULL: none did */
+	bool has_details;      /* whether the text contains the tables of tokens, latencies and energies, too
+				  (--details) */
 	const char *tokenizer; /* tokenizer's file, which counts the tokens that the server does not state;
 				  NULL: none */
 };

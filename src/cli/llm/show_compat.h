@@ -6,8 +6,8 @@
 #include "report/json/writer.h"
 
 /*
- * Writes the figures of a load under the names that the other tool uses. Writes nothing for
- * KWHY_LLM_COMPAT_NONE. The goodput is only known if there are limits of good answers.
+ * Writes the figures of a load under the names that vllm or aiperf, as `compat` says, uses for them; nothing
+ * for KWHY_LLM_COMPAT_NONE. has_limits: the user gave limits (--slo), so there is a goodput.
  */
 void kwhy_llm_compat_text(
 	struct kwhy_text *out, const char *load, const struct kwhy_llm_compat *compat, bool has_limits);

@@ -34,7 +34,10 @@ static void add_row(struct kwhy_text *out, const struct kwhy_llm_result *result,
 	kwhy_csv_add_text(out, row->name);
 	kwhy_text_addf(out, ",%s", row->load.is_closed ? "closed" : "open");
 	kwhy_csv_add_real(out, row->load.arrivals.rate_per_s);
-	/* only a closed loop has a fixed concurrency; that of an open loop is an upper limit */
+	/*
+	 * only the concurrency of a closed loop is fixed; that of a load with given arrivals is an upper
+	 * limit and is left empty
+	 */
 	kwhy_csv_add_real(out, row->load.is_closed ? row->load.concurrency : NAN);
 	kwhy_text_addf(out, ",%zu,%zu", summary->requests, summary->outcomes[KWHY_LLM_DONE]);
 	kwhy_csv_add_real(out, result->slo ? (double)summary->good / summary->seconds : NAN);

@@ -67,8 +67,9 @@ static void write_coefficients(const struct kwhy_text_context *context, const st
 }
 
 /*
- * Adds a cell with a mean and its interval. It is empty if the interval is NAN, because the coefficients of
- * this work are constrained to 0. It says "not known" if the interval is wider than the mean on each side.
+ * Adds a cell with a mean in J and its interval, mean ± half. The cell is empty if `half` is NAN, which says
+ * that the fit constrained the coefficients of this kind of work to 0. It is "not known" if `half` is larger
+ * than the mean.
  */
 static void mean_cell(struct kwhy_table *table, double mean, double half)
 {
@@ -280,7 +281,10 @@ void kwhy_llm_requests_csv(const struct kwhy_llm_result *result, struct kwhy_tex
 	}
 }
 
-/* Sums the work of all requests in each interval; NULL: out of memory. */
+/*
+ * Sums, for each interval between two readings, the work of each kind that the requests did in it: [interval
+ * * KWHY_LLM_WORK_COUNT + kind]. NULL: out of memory. The caller frees the result.
+ */
 static double *work_of_intervals(const struct kwhy_llm_load_joules *load)
 {
 	double *sums = calloc(load->reading_count * KWHY_LLM_WORK_COUNT, sizeof(*sums));

@@ -6,19 +6,25 @@
 #include "report/json/writer.h"
 #include "report/text_context.h"
 
-/* Writes the joules of requests as text. Writes nothing if no load has known energy. */
+/*
+ * Writes the joules of requests, by kind of work and by length, as text. Writes nothing if the energy of no
+ * load is known.
+ */
 void kwhy_llm_joules_text(const struct kwhy_text_context *context, const struct kwhy_llm_result *result);
 
 /* Writes the member `requests_energy` of the open object. */
 void kwhy_llm_joules_json(struct kwhy_json *json, const struct kwhy_llm_result *result);
 
-/* Writes the energies of prefill and decoding of a row as members of the open object. */
+/*
+ * Writes the member `requests_nj` of the open object: the metered energy of a load and its parts for prefill,
+ * decoding and idle time; an empty object if they are unknown.
+ */
 void kwhy_llm_row_joules_json(struct kwhy_json *json, const struct kwhy_llm_result *result, size_t row);
 
 /*
- * Writes a CSV with one line for each interval between two readings of the meters (about a second), also
- * for intervals in which the server is idle: the interval's joules in parts, and the work of the requests
- * in it.
+ * Writes a CSV with one line for each interval between two readings of the meters (about a second), also for
+ * intervals in which the server is idle: the interval's joules, their parts for idle time, prefill and
+ * decoding, and the work of the requests in it.
  */
 void kwhy_llm_windows_csv(const struct kwhy_llm_result *result, struct kwhy_text *out);
 

@@ -28,7 +28,8 @@ json_t *kwhy_mcp_text(const char *text)
 		return json_null();
 	length = strnlen(text, TEXT_BYTES);
 	while (length && text[length] && ((unsigned char)text[length] & 0xC0) == 0x80)
-		length--; /* a character must not be cut in the middle */
+		length--; /* text[length] is inside a UTF-8 character: the text is cut before that character
+			   */
 	const char *more = text[length] ? "..." : "";
 	const size_t bytes = kwhy_text_sanitize(clean, text, length);
 
@@ -37,8 +38,8 @@ json_t *kwhy_mcp_text(const char *text)
 }
 
 /*
- * Adds a row to a list if the list has fewer than `limit` rows; otherwise releases the row and counts it in
- * *left_out. False: out of memory; the row is released.
+ * Appends a row to a list if the list has fewer than `limit` rows; otherwise adds 1 to *left_out. The
+ * reference to the row is consumed in any case. False: out of memory, also if the row is NULL.
  */
 static bool add_row(json_t *list, json_t *row, size_t limit, json_int_t *left_out)
 {
@@ -52,8 +53,8 @@ static bool add_row(json_t *list, json_t *row, size_t limit, json_int_t *left_ou
 }
 
 /*
- * An object with the list and, unless it is `complete`, the number of rows that were left out. Releases the
- * list.
+ * Makes an object with the list under `key` and the number of rows that were left out of it. If `complete` is
+ * false, because a row could not be made, returns NULL. The reference to the list is consumed in any case.
  */
 static json_t *object_of(const char *key, json_t *list, bool complete, json_int_t left_out)
 {
@@ -243,7 +244,10 @@ json_t *kwhy_mcp_plan(const struct kwhy_plan *plan, size_t limit)
 		refused_list(plan, info.refused_count, limit));
 }
 
-/* Shortens each list in an object to `limit` rows and adds the number of rows that were left out. */
+/*
+ * Shortens each list in an object to `limit` rows, and adds a member that says of how many rows each list was
+ * shortened.
+ */
 static enum kwhy_status shorten(json_t *object, size_t limit, struct kwhy_error *error)
 {
 	json_t *cut = json_object(), *value;

@@ -7,9 +7,10 @@
 #include <jansson.h>
 
 /*
- * These functions make the answers of the tools, as JSON. Times are in seconds, energies in joules; null
- * means unknown. A list has at most `limit` rows; the member "left_out" of the object around the list
- * states how many further rows there are. NULL: out of memory. The caller owns the objects.
+ * The functions below make the answers of the tools of `kwhy mcp`, as JSON. Times are in seconds, energies in
+ * joules; null means unknown. A list has at most `limit` rows; the member "left_out" of the object around the
+ * list says how many rows were left out. They return NULL if memory is exhausted. The caller owns the
+ * objects.
  */
 struct kwhy_mcp_question {
 	const char *id;		     /* only findings with this id; NULL: all */
@@ -20,8 +21,8 @@ struct kwhy_mcp_question {
 };
 
 /*
- * `text` as valid UTF-8 of at most 720 bytes. `text` itself may be invalid, as a name or a truncated
- * message may be. If it is NULL, the result is JSON null.
+ * A JSON string with `text`, cut to a limit of bytes with "..." after it, and with invalid UTF-8, as names
+ * and truncated messages may have, replaced. JSON null if `text` is NULL.
  */
 json_t *kwhy_mcp_text(const char *text);
 json_t *kwhy_mcp_run_object(const struct kwhy_analysis *analysis);

@@ -10,8 +10,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 
 	(void)invocation;
 	/*
-	 * if the client has closed its end, writing fails with an error, and the server ends as at the end
-	 * of its input
+	 * without SIGPIPE, writing to a client that has closed its end fails with an error, which ends the
+	 * server, instead of killing the process
 	 */
 	sigaction(SIGPIPE, &ignore, NULL);
 	return kwhy_mcp_serve(stdin, stdout, error);

@@ -20,7 +20,7 @@ enum { PARSE_ERROR = -32700, INVALID_REQUEST = -32600, NO_METHOD = -32601, INVAL
 struct server {
 	FILE *in, *out;
 	struct kwhy_mcp_runs runs;
-	char *line; /* [LINE_MAX_BYTES + 1] */
+	char *line; /* [LINE_MAX_BYTES + 1] the message that is being read, without its line feed */
 };
 
 enum line {
@@ -48,7 +48,10 @@ static enum line read_line(struct server *server, size_t *out_length)
 	return is_long ? LINE_TOO_LONG : LINE_READ;
 }
 
-/* Sends a message and releases it. NULL: the message could not be made, which is an error here. */
+/*
+ * Sends a message, and consumes the reference to it. If `message` is NULL, it could not be made:
+ * KWHY_E_MEMORY.
+ */
 static enum kwhy_status send_message(struct server *server, json_t *message, struct kwhy_error *error)
 {
 	char *text = message ? json_dumps(message, DUMP_FLAGS) : NULL;
@@ -64,14 +67,20 @@ static enum kwhy_status send_message(struct server *server, json_t *message, str
 	return KWHY_OK;
 }
 
-/* Makes the answer to request `id` that reports an error. `id` is not released; NULL: the id is unknown. */
+/*
+ * Makes the JSON-RPC answer that reports an error in request `id`; id NULL: the request's id is unknown, and
+ * null in the answer. Returns NULL if memory is exhausted.
+ */
 static json_t *failure(const json_t *id, int code, const char *message)
 {
 	return json_pack("{s:s, s:O?, s:{s:i, s:o}}", "jsonrpc", "2.0", "id", id, "error", "code", code,
 		"message", kwhy_mcp_text(message));
 }
 
-/* Makes the answer to request `id` with this result, which is released. */
+/*
+ * Makes the JSON-RPC answer to request `id` with this result, and consumes the reference to the result. NULL:
+ * out of memory.
+ */
 static json_t *success(const json_t *id, json_t *result)
 {
 	return result ? json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result) : NULL;
@@ -100,8 +109,8 @@ static json_t *initialize(const json_t *params)
 }
 
 /*
- * The result of a tool: `object` as structured content and as text. If it is NULL, the result is the
- * message `problem`, an error that the client can correct.
+ * Makes the result of a tool call: `object` as structured content and as text or, if `object` is NULL, the
+ * message `problem` marked as an error. NULL: out of memory.
  */
 static json_t *content_of(json_t *object, const char *problem)
 {
@@ -143,7 +152,10 @@ static json_t *call_tool(
 	return success(id, content);
 }
 
-/* Makes the answer to a request. NULL: out of memory; `error` is then set. */
+/*
+ * Makes the answer to a request, which may report that the request is wrong. NULL: out of memory; `error` is
+ * then set.
+ */
 static json_t *answer(
 	struct server *server, const json_t *id, const json_t *request, struct kwhy_error *error)
 {

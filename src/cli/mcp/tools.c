@@ -11,7 +11,10 @@
 
 enum { STRINGS_MAX = 1024, LIMIT_MAX = 100, LIMIT_DEFAULT = 10 };
 
-/* One call of a tool. The names of the arguments have been checked. */
+/*
+ * One call of a tool. The tool takes arguments of all names that `arguments` has; their values are not yet
+ * checked.
+ */
 struct call {
 	struct kwhy_mcp_runs *runs;
 	const json_t *arguments;
@@ -126,7 +129,10 @@ static enum kwhy_status wrong(const struct call *call, const char *name, const c
 	return kwhy_fail(call->error, KWHY_E_USAGE, "%s must be %s", name, what);
 }
 
-/* Refuses arguments that the tool does not take, so that spelling mistakes are reported. */
+/*
+ * Fails with KWHY_E_USAGE if an argument has a name that the tool does not take, so that spelling mistakes
+ * are reported.
+ */
 static enum kwhy_status check_names(const struct tool *tool, const struct call *call)
 {
 	json_t *schema = schema_of(tool);
@@ -171,7 +177,10 @@ static enum kwhy_status take_limit(const struct call *call, size_t *out)
 	return status;
 }
 
-/* Reads an argument that is a list of strings. The strings belong to the call; the caller frees *out. */
+/*
+ * Reads the argument `name`, a list of strings, into a new array *out, which the caller frees. The strings
+ * themselves belong to call->arguments.
+ */
 static enum kwhy_status take_texts(
 	const struct call *call, const char *name, const char ***out, size_t *out_count)
 {
@@ -223,8 +232,8 @@ static enum kwhy_status finish(const struct call *call, json_t *object)
 }
 
 /*
- * Converts to a status the result code of a function of kwhy/analyse.h. The function has written its
- * message to the call's error.
+ * Returns, as a status, the result code of a function of kwhy/analyse.h, which has written its message to
+ * call->error, and stores it there, too.
  */
 static enum kwhy_status status_of(const struct call *call, int code)
 {
@@ -282,7 +291,8 @@ static enum kwhy_status take_request(const struct call *call, struct request *re
 }
 
 /*
- * Stores a run in a free entry or, if there is none, in place of the oldest run. Returns the run's number.
+ * Stores a run in the next entry. If that is used, which is so when all are, the run in it is the one opened
+ * first and is closed. Returns the new run's number.
  */
 static int64_t keep(struct kwhy_mcp_runs *runs, struct kwhy_analysis *analysis)
 {
@@ -367,8 +377,8 @@ static enum kwhy_status account(const struct call *call)
 }
 
 /*
- * Reads a change such as "graph" or "batch=2". The change's id is written to `memory`, which has `bytes`
- * bytes.
+ * Reads a change of the tool `whatif`, such as "graph" or "batch=2": its id and, if there is one, its number.
+ * The id is written to `memory`, which has `bytes` bytes.
  */
 static enum kwhy_status read_change(const struct call *call, const char *text, char *memory, size_t bytes,
 	struct kwhy_analysis_change *out)

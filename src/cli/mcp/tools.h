@@ -29,7 +29,8 @@ bool kwhy_mcp_tool_is_one(const char *name);
 
 /*
  * Runs the tool with these arguments, which may be NULL. *out becomes a new object that the caller owns.
- * Every failure except KWHY_E_MEMORY is one that the client can correct. No tool writes or changes a file.
+ * Failures other than KWHY_E_MEMORY are reported to the client, which may correct the arguments. No tool
+ * writes or changes a file.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_mcp_tool_call(struct kwhy_mcp_runs *runs, const char *name,
 	const json_t *arguments, json_t **out, struct kwhy_error *error);

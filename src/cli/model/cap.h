@@ -8,8 +8,9 @@
 enum { KWHY_MODEL_CAP_GOALS = KWHY_CAP_GOAL_SLOWDOWN + 1 };
 
 /*
- * Results of a sweep over settings, their fit, and the advice for each goal, as `kwhy model cap` and `kwhy
- * tune` show them.
+ * Runs of a program under several power limits or clocks, the fit to them, and the setting that is advised
+ * for each goal, as `kwhy model cap` and `kwhy tune` show them. slower_percent is the slowdown that the user
+ * accepts.
  */
 struct kwhy_model_cap {
 	struct kwhy_cap cap;
@@ -17,7 +18,7 @@ struct kwhy_model_cap {
 	double slower_percent;
 };
 
-/* Computes the advice for each goal from the fit. */
+/* Computes answer->advice for each goal from answer->cap. */
 void kwhy_model_cap_advise(struct kwhy_model_cap *answer);
 
 void kwhy_model_cap_write(const struct kwhy_model_cap *answer, struct kwhy_model_page *page);

@@ -36,7 +36,10 @@ static const char *word(const struct answer *answer, size_t row, size_t column)
  */
 #define WIDE 1.05
 
-/* Writes a value in its base unit, or as a percentage if the claim is stated as one. Returns `out`. */
+/*
+ * Writes a value, which is in base units: in percent or ppm if `unit`, that of the claim, is one of these,
+ * else with its base unit and an SI prefix. Returns `out`.
+ */
 static const char *value_text(
 	char out[FIGURE_BYTES], double value, const struct kwhy_unit *of, const char *unit)
 {
@@ -80,7 +83,10 @@ static void explain_rest(
 							 : " from the right figures");
 }
 
-/* Explains how large a difference is: as a ratio, unless the two values have different signs. */
+/*
+ * Writes what the claim should say and how many times too large or too small the claim is. The ratio is left
+ * out if the two values have different signs or one is 0.
+ */
 static void explain_size(
 	const struct kwhy_audit_finding *finding, const char *should, char *out, size_t space)
 {
@@ -93,7 +99,7 @@ static void explain_size(
 		snprintf(out, space, "%s follows", should);
 }
 
-/* Explains the result of checking a claim. */
+/* Writes a sentence that says why a claim was found right, wrong or unknown. */
 static void explain(
 	const struct answer *answer, const struct kwhy_audit_finding *finding, char *out, size_t space)
 {

@@ -71,8 +71,9 @@ static enum kwhy_status list_places(const struct kwhy_model_options *model, stru
 }
 
 /*
- * Miles that a car drives until it has emitted as much as the runs of a year or, if no number of runs per
- * day is given, as one run. If there are two runs, the car's emissions equal the saving of the second run.
+ * Miles after which a car has emitted as much CO2e as the runs of a year do or, if no number of runs per day
+ * is given, as one run does. If there are two runs to compare, it is the saving of the second run over the
+ * first that the car's emissions equal.
  */
 static double miles_of(const struct kwhy_runs *runs, double g_per_mile)
 {

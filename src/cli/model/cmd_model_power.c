@@ -12,8 +12,9 @@
 #include <string.h>
 
 /*
- * Largest relative error, on windows that were not fitted, with which a model counts as good. With a larger
- * error it divides energy no better than a guess.
+ * GOOD_RATIO: largest error, relative to the mean power, in windows left out of the fit with which a model
+ * counts as good; with a larger error it divides energy no better than a guess. JOINT_RATIO: see
+ * is_base_vague().
  */
 #define GOOD_RATIO 0.05
 #define JOINT_RATIO 0.25
@@ -23,18 +24,18 @@ struct power_options {
 	struct kwhy_strings power;
 	const char *fit, *profile;
 	uint64_t device;
-	double window_s; /* NAN: not given */
-	/* assignments of devices to GPUs of power files: "[RANK/]DEVICE=[HOST/]GPU" */
+	double window_s; /* length of the shortest windows as the user gave it, s; NAN: not given */
+	/* which GPU of the power files a device of the trace is: "[RANK/]DEVICE=[HOST/]GPU" */
 	struct kwhy_strings power_devices;
-	const char *power_zone; /* time zone of logs that state none; NULL: not given */
+	const char *power_zone; /* time zone of the times in power files that name none; NULL: not given */
 	bool has_partial;
 };
 
 /*
- * Shortest windows, in seconds, if --window is not given: WINDOW_S or, if the recording has too few windows
- * of this length for a fit, SHORT_WINDOW_S. The times of the driver's counters are known to about 50 ms,
- * and in that time the power may change by hundreds of watts. If the work changes each second, this alone
- * causes an error of 3 % of the mean power in windows of 1 s.
+ * Length of the shortest windows, in seconds, if --window is not given: WINDOW_S or, if the recording has too
+ * few windows of this length for a fit, SHORT_WINDOW_S. Shorter windows are less accurate: the times of the
+ * driver's counters are known to about 50 ms, in which the power may change by hundreds of watts. If the work
+ * changes each second, this alone causes an error of 3 % of the mean power in windows of 1 s.
  */
 #define WINDOW_S 2.0
 #define SHORT_WINDOW_S 1.0
@@ -65,8 +66,8 @@ static bool is_csv(const char *path)
 }
 
 /*
- * Finds the profile: the one that the user names or, if none is named, the bundled one of the device. *out
- * NULL: there is none.
+ * Finds the machine profile: the one that the user names or, if none is named, the installed one for the
+ * device's name. *out NULL: there is none.
  */
 static enum kwhy_status find_profile(const struct power_options *options,
 	const struct kwhy_recording *recording, struct kwhy_profile **out, struct kwhy_error *error)
@@ -99,8 +100,9 @@ static enum kwhy_status import_all(struct kwhy_recording *recording, const struc
 }
 
 /*
- * Joins the readings of a recording to windows of *window_s. If *window_s is NAN, it becomes WINDOW_S or,
- * if the recording has too few windows of that length for a fit, SHORT_WINDOW_S.
+ * Joins the gauge and power readings of a recording to windows of at least about *window_s seconds. If
+ * *window_s is NAN, it becomes WINDOW_S or, if the recording has too few windows of that length for a fit,
+ * SHORT_WINDOW_S.
  */
 static enum kwhy_status join(struct kwhy_power_rows *rows, const struct kwhy_recording *recording,
 	const struct kwhy_power_rows_request *given, double *window_s, struct kwhy_error *error)
@@ -120,7 +122,7 @@ static enum kwhy_status join(struct kwhy_power_rows *rows, const struct kwhy_rec
 	return status;
 }
 
-/* Reads meters and gauges of a recording, without making a ledger. */
+/* Reads the windows from the meters and gauges of a recording; no ledger is made. */
 static enum kwhy_status read_recording(struct kwhy_power_rows *rows, const struct power_options *options,
 	const char *path, double lag_s, double *window_s, struct kwhy_error *error)
 {
@@ -198,8 +200,8 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 	if (options->fit)
 		status = read_rows(&answer->fitted_rows, options, options->fit, NAN, &window_s, error);
 	/*
-	 * The driver determines the delay of the counters. So the delay that was found for the fitted
-	 * recording is used for this one, too.
+	 * The delay between counters and power samples is a property of the driver. So the delay that was
+	 * found for the fitted recording is used for the recording whose power is divided, too.
 	 */
 	if (!status)
 		status = read_rows(&answer->rows, options, path,
@@ -222,8 +224,8 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 }
 
 /*
- * Writes the unit of a factor: watts per unit of its gauge and, if the gauge is multiplied by the square of
- * the clock, per GHz^2.
+ * Writes what the watts of a factor of the model are divided by: the unit of its gauge (or the gauge's name,
+ * which ends in the unit) and, if the gauge is multiplied by the square of the clock, GHz^2.
  */
 static void write_gauge(const struct answer *answer, size_t j, char out[64])
 {
@@ -313,8 +315,8 @@ static void write_part(struct kwhy_table *table, const struct kwhy_power_split *
 }
 
 /*
- * Writes the names of the parts of the power of which only the sum is known: "compute and memory" or "base,
- * compute and memory"; "": each part is known.
+ * Writes the names of the terms of the model (base, compute, memory, I/O) of which only the sum is known:
+ * "compute and memory" or "base, compute and memory"; "": each term is known.
  */
 static void write_grouped_names(const struct kwhy_power_model *model, char out[NAMES_BYTES])
 {
@@ -358,8 +360,8 @@ static void write_split(const struct answer *answer, struct kwhy_model_page *pag
 }
 
 /*
- * Whether the base is uncertain by at least a quarter of its value, so that the windows cannot distinguish
- * it from the gauges.
+ * Whether half of the interval of the base energy is more than JOINT_RATIO of its value: the windows then do
+ * not distinguish the base from what the gauges explain.
  */
 static bool is_base_vague(const struct kwhy_power_split *split)
 {

@@ -12,8 +12,9 @@
 enum { FLOP, BYTES, SECONDS, JOULES, NUMBER_COUNT };
 
 /*
- * A note is written if the model's least energy is more than this multiple of the measured energy. It is
- * above 1 because joules per FLOP and per byte are known only to a few percent.
+ * A note is written if the least energy that the model predicts for a row is more than this multiple of the
+ * measured energy, which is a contradiction. It is above 1 because joules per FLOP and per byte are known
+ * only to a few percent.
  */
 #define FRUGAL_RATIO 1.05
 
@@ -129,7 +130,8 @@ static void choose(double *into, double otherwise)
 }
 
 /*
- * Reads the figures of the machine from the options. Figures that are not given come from the measurement.
+ * Takes the peaks and energies of the machine from the options. Those that are not given come from the result
+ * of kwhy bench ops that --ops names, if it is given; else they stay NAN.
  */
 static enum kwhy_status read_machine(
 	const struct roofline_options *options, struct kwhy_roofline_machine *out, struct kwhy_error *error)

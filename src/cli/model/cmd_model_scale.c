@@ -97,7 +97,7 @@ static void write_fits(const struct answer *answer, struct kwhy_model_page *page
 		const struct kwhy_scale_fit *fit = &answer->scale.fits[form];
 		struct kwhy_interval serial = fit->serial_ratio;
 
-		/* a serial share is at most 100 % */
+		/* the interval of the fit may reach above 100 %, which a serial share cannot */
 		snprintf(range, sizeof(range), "%.1f to %.1f %%", 100 * serial.low,
 			100 * fmin(serial.high, 1));
 		kwhy_table_cell(&table, kwhy_scale_form_name((enum kwhy_scale_form)form));
@@ -111,7 +111,7 @@ static void write_fits(const struct answer *answer, struct kwhy_model_page *page
 	kwhy_table_write(&table, &page->style, &page->text);
 }
 
-/* The run with the highest rate among those with at least the given number of workers. */
+/* The measured point with the highest rate of those with at least `least_workers` workers. */
 static struct kwhy_scale_point best_from(const struct answer *answer, double least_workers)
 {
 	struct kwhy_scale_point best = {0};
@@ -124,8 +124,8 @@ static struct kwhy_scale_point best_from(const struct answer *answer, double lea
 }
 
 /*
- * Writes notes on two cases: the largest number of workers had a lower rate than a smaller one, which the
- * law cannot describe because its rates only rise; or the fit takes all work to be serial.
+ * Writes a note if the best measured rate was at fewer workers than the largest number, and above the rate of
+ * the latter by more than the error of the fit; and a note if the fitted serial share is 100 % or more.
  */
 static void write_bounds(const struct answer *answer, struct kwhy_model_page *page)
 {

@@ -21,7 +21,10 @@ struct tokens_options {
 	double tokens, joules, seconds;
 };
 
-/* The requested phases, and memory for their names. */
+/*
+ * The phases (such as prefill and decode) whose joules per token are asked for, with what they are computed
+ * from.
+ */
 struct asking {
 	const struct tokens_options *options;
 	struct kwhy_tokens_phase phases[PHASES_MAX + 1]; /* the phases, and after them their sum */
@@ -108,7 +111,10 @@ static const struct kwhy_read_phase *range_named(const struct kwhy_read_run *run
 	return NULL;
 }
 
-/* Adds a range of the report as a phase. The option assigns tokens to it: decode=2048. */
+/*
+ * Adds a range of the report as a phase. `spec`, the argument of --phase, has the range's name and number of
+ * tokens: "decode=2048".
+ */
 static enum kwhy_status add_range(struct asking *asking, const char *spec, struct kwhy_error *error)
 {
 	char name[KWHY_COUNT_NAME_BYTES];
@@ -142,8 +148,8 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 }
 
 /*
- * The reason why a report does not state with which other ranges a range overlaps. A report states this
- * only for the longest ranges. If it states this for no range, an older version of kwhy wrote it.
+ * The reason why a report does not state with which other ranges a range overlaps. A report states it only
+ * for the 256 longest ranges; a report that states it for no range was written by an older version of kwhy.
  */
 static const char *why_unknown(const struct kwhy_read_run *run)
 {
@@ -154,8 +160,9 @@ static const char *why_unknown(const struct kwhy_read_run *run)
 }
 
 /*
- * Writes a note if two ranges overlap. If they overlap on the same devices, the sum counts energy twice; on
- * different devices, only the sum of the times is wrong.
+ * Sets asking->no_sum if two ranges overlap on the same devices, because a sum would count energy twice, or
+ * if the report does not state whether they do. Sets asking->no_seconds if they run at the same time on
+ * different devices, because only their times cannot be added. Returns whether there is a reason in no_sum.
  */
 static bool tell_overlap(
 	struct asking *asking, const struct kwhy_read_phase *a, const struct kwhy_read_phase *b)
@@ -296,7 +303,10 @@ static void add_remark(struct kwhy_model_page *page, const char *words)
 		kwhy_text_context_linef(&page->context, "", "%s", words);
 }
 
-/* Adds notes about what the figures do not include. */
+/*
+ * Adds remarks: for which ranges the report does not state whether they overlap others of their name, and why
+ * the sum has no duration.
+ */
 static void add_remarks(const struct asking *asking, struct kwhy_model_page *page)
 {
 	char words[280];

@@ -65,7 +65,7 @@ static const char *keep(struct kwhy_model_csv *table, struct kwhy_span span)
 	return word;
 }
 
-/* State of reading a CSV file into a table. */
+/* Context of the callback for each row of a CSV file that is read into a table. */
 struct reading {
 	struct kwhy_model_csv *table;
 	const struct kwhy_csv *csv;

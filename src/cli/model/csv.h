@@ -14,7 +14,7 @@ struct kwhy_model_csv {
 	size_t number_count, word_count, row_count, capacity;
 	double *numbers;    /* [row_count][number_count] numbers */
 	const char **words; /* [row_count][word_count] words */
-	uint64_t *lines;    /* [row_count] number of the line of each row */
+	uint64_t *lines;    /* [row_count] number, from 1, of the file's line with the row */
 };
 
 /*
@@ -26,8 +26,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_model_csv_read(const char *path, const struc
 void kwhy_model_csv_done(struct kwhy_model_csv *table);
 
 /*
- * Put the file's name (kwhy_model_csv_of) or the file's name and the row's line (kwhy_model_csv_row_of) in
- * front of the message if `status` is a failure. Both return `status`.
+ * If `status` is a failure, kwhy_model_csv_of() puts the file's name in front of the message in `error`, and
+ * kwhy_model_csv_row_of() the file's name and the line of the row. Both return `status`.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_model_csv_of(
 	const char *path, enum kwhy_status status, struct kwhy_error *error);

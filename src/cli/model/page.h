@@ -23,8 +23,8 @@ struct kwhy_model_options {
 	}
 
 /*
- * Finds the form, text or JSON. Fails if the output path is wrong or its folder is missing, so call it before
- * long work.
+ * Finds the form of the answer, text or JSON. To be called before long work, because it fails if the
+ * extension of the output path is neither .txt nor .json or if the folder of the path does not exist.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_model_form_of(
 	const struct kwhy_model_options *options, enum kwhy_output_form *out, struct kwhy_error *error);
@@ -58,8 +58,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_model_page_write(const struct kwhy_model_opt
 void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit);
 
 /*
- * Writes the line that states the confidence level of a table's intervals. `has_any`: the table has
- * intervals.
+ * Writes the line that states the confidence level (95 %) of a table's intervals, if has_any says that the
+ * table has intervals.
  */
 void kwhy_interval_level(struct kwhy_model_page *page, bool has_any);
 

@@ -51,7 +51,10 @@ static enum kwhy_status use_gauge(struct kwhy_power_rows *rows, size_t kind, str
 	return KWHY_OK;
 }
 
-/* Converts the gauges of a row from readings to the quantities of the linear model. */
+/*
+ * Converts the gauges of a row, in place, from readings to the regressors of the linear model: the clock in
+ * Hz becomes its square in GHz^2, and gauges with by_clock are multiplied by that square.
+ */
 static void settle(const struct kwhy_power_rows *rows, double *gauges)
 {
 	double ghz2 = 1;
@@ -186,9 +189,10 @@ static double mean_w(
 }
 
 /*
- * The gauges from which each entry of kwhy_power_gauges is computed. Two gauges, such as bytes sent and
- * bytes received, are added. Gauges that are not means over the time between two readings (is_of_moments)
- * are read at both ends of the interval.
+ * The gauges of a recording from which each entry of kwhy_power_gauges is computed; KWHY_GAUGE_COUNT: there
+ * is no second one. Two gauges, such as bytes sent and received, are added. is_of_moments: readings are
+ * values at a moment, so the mean of the readings at both ends of an interval is used; readings of the other
+ * gauges are means over the interval.
  */
 static const struct {
 	enum kwhy_gauge gauge, second;
@@ -207,8 +211,9 @@ static const struct {
 	[FP64] = {KWHY_GAUGE_FP64_ACTIVE, KWHY_GAUGE_COUNT, false},
 };
 
-#define LATE_S \
-	0.05 /* a window may be this many seconds shorter than requested: its first reading may be late */
+#define LATE_S                                                                                               \
+	0.05 /* a window may be this many seconds shorter than requested, because its first reading may have \
+		come late */
 
 enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
@@ -219,7 +224,10 @@ struct joining {
 	int64_t window_ns;
 };
 
-/* Delay of NVML's averages in ns: the mean over the last second belongs to the moment half a second ago. */
+/*
+ * Delay in ns of NVML's memory power, which is the mean over the last second: it stands for the moment half a
+ * second before the reading.
+ */
 #define MEMORY_LAG_NS INT64_C(500000000)
 
 static double value_of(const struct joining *joining, size_t source, int64_t start_ns, int64_t end_ns)
@@ -238,8 +246,8 @@ static double value_of(const struct joining *joining, size_t source, int64_t sta
 }
 
 /*
- * Reads the gauges that belong to one reading of the device's counters. The gauges cover the time since the
- * reading before it.
+ * Reads the gauges of one interval between two readings of the device's counters (GPM), whose values at
+ * end_ns are means since start_ns.
  */
 static void read_gauges(const struct kwhy_power_rows *rows, const struct joining *joining, int64_t start_ns,
 	int64_t end_ns, double gauges[KWHY_POWER_GAUGES_MAX])
@@ -255,7 +263,8 @@ struct places {
 };
 
 /*
- * Makes one row from the counter readings after `first` up to `last`, if all gauges and the power are known.
+ * Makes one row from the interval between the counter readings `first` and `last`: means of the gauges over
+ * it, and the mean power, shifted by lag_s. Adds no row if a gauge or the power is unknown.
  */
 static void add_window(struct kwhy_power_rows *rows, const struct joining *joining, size_t first, size_t last,
 	struct places *places)
@@ -305,10 +314,10 @@ enum { SHIFTS = 10 };
 #define SHIFT_S 0.02 /* step in seconds between the delays that are tried */
 
 /*
- * Finds the delay of the power samples at which a fit has the smallest residuals, and shifts the windows by
- * it. The driver's counters may be older than samples that were read at the same time (by 60 to 120 ms on
- * an H200), and no profile states this difference. If there are too few windows for a fit, the profile's
- * delay of the power samples is used.
+ * Finds the delay of the power samples against the counters at which a fit has the smallest residuals, and
+ * makes the rows with it. Delays within SHIFTS * SHIFT_S of the profile's delay of the power samples are
+ * tried, because counters may be older than samples that were read at the same time (by 60 to 120 ms on an
+ * H200), which no profile states. If no delay leaves enough windows for a fit, the profile's delay is used.
  */
 static void align(struct kwhy_power_rows *rows, const struct joining *joining)
 {
@@ -334,7 +343,10 @@ enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct k
 	uint32_t device = request->device;
 	struct joining joining = {
 		.samples = power_of(recording, KWHY_METER_OWNER_GPU, KWHY_METER_ROLE_SAMPLES, device),
-		/* rows that use the delay of another recording are not fitted */
+		/*
+		 * memory power only serves the fit, and rows with the delay of another recording are not
+		 * fitted
+		 */
 		.memory = isfinite(request->lag_s)
 			? NULL
 			: power_of(recording, KWHY_METER_OWNER_GPU_MEMORY, KWHY_METER_ROLE_MEANS, device),

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 /*
- * A gauge that a power model can use; also a column of its CSV. A model uses at most KWHY_POWER_GAUGES_MAX
- * gauges.
+ * A gauge that the power model of `kwhy model power` can use; also a column of its CSV. A model uses at most
+ * KWHY_POWER_GAUGES_MAX gauges.
  *
  * The power of an active unit is proportional to f V^2 (f: clock, V: voltage), and the voltage is not
  * reported. At the lowest voltage the power is proportional to f; where V is proportional to f, the power
@@ -38,8 +38,8 @@ struct kwhy_power_rows {
 	size_t kinds[KWHY_POWER_GAUGES_MAX];
 	bool has_clock; /* the clock is known, so gauges with by_clock are multiplied by its square */
 	/*
-	 * delay in seconds by which power readings were shifted, negative if they were early; NAN: they were
-	 * not shifted
+	 * delay of the power samples against the gauges, s, that was undone; negative: the samples were
+	 * early; NAN: the rows are from a CSV file, and nothing was shifted
 	 */
 	double lag_s;
 };
@@ -54,7 +54,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_rows_read(
 struct kwhy_power_rows_request {
 	const struct kwhy_profile *profile; /* machine profile of the device; NULL: no profile */
 	uint32_t device;
-	double window_s; /* length of the shortest window, s */
+	double window_s; /* requested length of the shortest windows, s */
 	/*
 	 * delay of the power readings in seconds, as found in another recording; NAN: the delay is found from
 	 * this recording
@@ -63,16 +63,16 @@ struct kwhy_power_rows_request {
 };
 
 /*
- * Makes windows from a recording. Each reading of the device's own counters (GPM) gets the mean of the
- * clock at both ends of its interval; readings are then joined to windows. The power of a window is the
- * mean of the 20 ms power samples in it. The delay of the samples is the request's lag_s. If that is NAN,
- * it is the value within 0.2 s of the profile's delay at which a fit has the smallest residuals.
- * KWHY_E_INPUT: the device lacks counters or samples.
+ * Makes windows from a recording. Readings in a row of the device's own counters (GPM) are joined to windows
+ * of at least window_s less 0.05 s; the clock of an interval between two readings is the mean of the clocks
+ * at its ends. The power of a window is the mean of the 20 ms power samples in it, shifted by the delay lag_s
+ * of the request. If that is NAN, the delay is the value within 0.2 s of the profile's delay at which a fit
+ * has the smallest residuals. KWHY_E_INPUT: the device lacks counters or samples.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows,
 	const struct kwhy_recording *recording, const struct kwhy_power_rows_request *request,
 	struct kwhy_error *error);
-/* Removes the gauges that `other` lacks. Returns the number of removed gauges. */
+/* Removes from `rows` the gauges that `other` lacks. Returns the number of removed gauges. */
 size_t kwhy_power_rows_keep_common(struct kwhy_power_rows *rows, const struct kwhy_power_rows *other);
 void kwhy_power_rows_done(struct kwhy_power_rows *rows);
 

@@ -192,8 +192,8 @@ static bool ends_in_s(const char *word)
 }
 
 /*
- * Writes a second table with the amounts per unit of work and per year; a single table would be wider than
- * 80 columns.
+ * Writes a second table with the amounts per unit of work, if the work is known, and per year, if the runs
+ * per day are given. A single table with these and the other columns would be wider than 80 columns.
  */
 static void write_shares(const struct kwhy_runs *runs, const char *currency, struct kwhy_model_page *page)
 {

@@ -39,8 +39,8 @@ struct kwhy_runs {
 	struct kwhy_read_run runs[KWHY_RUNS_MAX];
 	struct kwhy_read_work
 		/*
-		 * work of each run, by which the run's answers are divided; if the work is unknown, its
-		 * count is NAN
+		 * work of each run, by which the run's amount is divided for the amount per unit; `count` is
+		 * NAN if the work is unknown
 		 */
 		work[KWHY_RUNS_MAX];
 	struct kwhy_running answers[KWHY_RUNS_MAX];
@@ -58,18 +58,24 @@ KWHY_MUST_USE enum kwhy_status kwhy_runs_read(struct kwhy_runs *runs,
 	struct kwhy_error *error);
 void kwhy_runs_done(struct kwhy_runs *runs);
 
-/* Computes the answers from a rate per kWh or a rate per hour; the other rate is NAN. */
+/*
+ * Computes the answers from the money or the grams of CO2e per kWh, or from the money per hour of a run. One
+ * of the two is NAN.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_runs_answer(
 	struct kwhy_runs *runs, double per_kwh, double per_hour, struct kwhy_error *error);
 
 /*
- * Writes the answers. Amounts are money in `currency`, which may be "" (unknown) in text. If `currency` is
- * NULL, they are grams of CO2e.
+ * Writes the answers. `amount` is the word for what they are in JSON, such as "cost". Amounts are money in
+ * `currency`, which may be "" (unknown) in text. If `currency` is NULL, they are grams of CO2e.
  */
 void kwhy_runs_write(
 	const struct kwhy_runs *runs, const char *currency, const char *amount, struct kwhy_model_page *page);
 
-/* Writes where the energy comes from: how much of each run is unmetered, and whether a PUE is included. */
+/*
+ * Writes notes on the energies: how much of each run's energy is estimated for unmetered time, and by which
+ * PUE they were multiplied or that they lack one.
+ */
 void kwhy_runs_write_source(const struct kwhy_runs *runs, const struct kwhy_running_options *options,
 	struct kwhy_model_page *page);
 

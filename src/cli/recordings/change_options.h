@@ -16,25 +16,26 @@
 enum { KWHY_CHANGE_OPTIONS = KWHY_WHATIF_CHANGES };
 
 struct kwhy_change_options {
-	bool flags[KWHY_CHANGE_OPTIONS]; /* the changes without an argument: whether each one is requested */
-	uint64_t numbers[KWHY_CHANGE_OPTIONS]; /* the changes with an argument: the argument of each */
+	bool flags[KWHY_CHANGE_OPTIONS];       /* for a change without an argument: whether it is requested */
+	uint64_t numbers[KWHY_CHANGE_OPTIONS]; /* for a change with an argument: the argument */
 };
 
 /* Sets all options such that no change is requested. */
 void kwhy_change_options_init(struct kwhy_change_options *options);
 
 /*
- * Lists the requested changes in the order of the table. KWHY_E_USAGE: a number is not acceptable for its
- * change.
+ * Writes the requested changes to change_requests[], in the order of kwhy_whatif_changes, and their number to
+ * *out_count. KWHY_E_USAGE: an argument is out of the range that its change allows.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_change_options_list(const struct kwhy_change_options *options,
 	struct kwhy_whatif_request change_requests[KWHY_CHANGE_OPTIONS], size_t *out_count,
 	struct kwhy_error *error);
 
 /*
- * Row of an option table for one change. There is one macro for each kind of argument. It sets the member
- * `member`, a struct kwhy_change_options, of the options struct `type`. A table gets the rows of all
- * changes by defining X() as such a macro and including whatif/changes.def.
+ * Row of an option table for one change of whatif/changes.def; there is one macro for each kind of argument.
+ * The option sets element `place` of the member `member`, a struct kwhy_change_options, of the options struct
+ * `type`. To get the rows of all changes, a table defines X() by means of these macros and includes
+ * whatif/changes.def.
  */
 #define KWHY_OPTION_ROW_CHANGE_NONE(type, member, place, id, help)                          \
 	{                                                                                   \

@@ -31,10 +31,12 @@ static void set_defaults(void *options)
 	kwhy_job_options_init(&compare->job);
 }
 
-/* One run of the comparison, and its report.json if the page includes it. */
+/*
+ * Where one run of the comparison is stored: its figures, and its report.json if the HTML page includes that.
+ */
 struct source {
 	struct kwhy_side *side;
-	struct kwhy_text *json; /* NULL: the report is not needed */
+	struct kwhy_text *json; /* text of the run's report.json; NULL: it is not needed */
 };
 
 static enum kwhy_status read_report(const struct source *source, const char *path, struct kwhy_error *error)
@@ -76,8 +78,8 @@ static enum kwhy_status take_side(const struct source *source, const struct run 
 }
 
 /*
- * Refuses a recording of kwhy probe. The host waited while kernels were repeated, so the times in the
- * recording are not those of the program.
+ * Fails with KWHY_E_UNSUPPORTED for a recording of kwhy probe: the host waited while kernels were repeated,
+ * so the times in the recording are not those of the program.
  */
 static enum kwhy_status refuse_probed(
 	const struct kwhy_ledger *ledger, const char *path, struct kwhy_error *error)
@@ -131,7 +133,7 @@ static enum kwhy_status read_side(const struct source *source, const struct run 
 	return read_report(source, run->path, error);
 }
 
-/* State of a comparison: the runs of A, then the runs of B. */
+/* State of a comparison. sides[] has the runs of A, then the runs of B. */
 struct comparing {
 	struct kwhy_side *sides;
 	size_t counts[2]; /* number of runs of A and B */
@@ -201,7 +203,7 @@ static enum kwhy_status choose_form(
 	return status;
 }
 
-/* Reads a projection that kwhy whatif made from run A. */
+/* Reads the projection of --projected, which kwhy whatif made from run A, if the user gave it. */
 static enum kwhy_status read_projection(
 	struct comparing *comparing, const char *path, struct kwhy_error *error)
 {
@@ -262,7 +264,10 @@ static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy
 	return status;
 }
 
-/* Divides the operands into the runs of A and the runs of B, which come after "--". */
+/*
+ * Sets counts[] to the number of operands that are runs of A and of B. Runs of B are those after "--";
+ * without "--" there must be two operands, one of A and one of B.
+ */
 static enum kwhy_status divide(
 	const struct kwhy_operands *operands, size_t counts[2], struct kwhy_error *error)
 {
@@ -289,8 +294,8 @@ static enum kwhy_status divide(
 }
 
 /*
- * Refuses a run that is given twice for one side. Two equal results would hide the scatter of that side, so
- * that any change would look significant.
+ * Fails with KWHY_E_USAGE if one file is given twice for one side. Two equal results would hide the scatter
+ * of that side, so that any change would look significant.
  */
 static enum kwhy_status refuse_twice(
 	const struct kwhy_operands *operands, const size_t counts[2], struct kwhy_error *error)
@@ -307,7 +312,10 @@ static enum kwhy_status refuse_twice(
 /* What is compared: recordings or reports, or results of kwhy stat or kwhy llm. */
 enum subject { OF_RUNS, OF_STAT, OF_LLM };
 
-/* Refuses options that are not valid with several runs of a side, or with results of other commands. */
+/*
+ * Fails if an option or the form is not possible with several runs of a side or with results of kwhy stat or
+ * kwhy llm.
+ */
 static enum kwhy_status refuse_misfits(const struct compare_options *options, const size_t counts[2],
 	enum subject subject, enum kwhy_output_form form, struct kwhy_error *error)
 {

@@ -25,7 +25,7 @@ struct digest_options {
 	bool replace, running;
 };
 
-/* The share of one task in the traces of a list: the traces whose index modulo `tasks` is `task`. */
+/* Which of the listed traces this process digests (--task): those whose index modulo `tasks` is `task`. */
 struct share {
 	uint64_t task, tasks;
 };
@@ -72,7 +72,10 @@ static enum kwhy_status read_share(const char *text, struct share *out, struct k
 	return KWHY_OK;
 }
 
-/* Reads start and end of the whole run: two Unix times in nanoseconds. */
+/*
+ * Reads --run START,END: the start and the end of the whole run as Unix times in nanoseconds; both are 0 if
+ * `text` is NULL.
+ */
 static enum kwhy_status read_run(const char *text, struct kwhy_job_options *out, struct kwhy_error *error)
 {
 	int64_t times_ns[2] = {0, 0};
@@ -87,7 +90,7 @@ static enum kwhy_status read_run(const char *text, struct kwhy_job_options *out,
 	return KWHY_OK;
 }
 
-/* Adds the traces in a folder. A recording of kwhy that is itself a folder counts as one trace. */
+/* Adds the traces in a folder to the list. */
 static enum kwhy_status add_folder(struct kwhy_path_list *list, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_folder folder = {0};
@@ -112,8 +115,8 @@ static enum kwhy_status list_traces(
 }
 
 /*
- * Whether the file at `path` is a digest of another trace than `digest`. If it is of the same trace, it is
- * replaced.
+ * Whether the file at `path` is a digest of another trace than `digest`: one of another identity and of
+ * another path. Otherwise the new digest replaces it.
  */
 static bool is_of_another(const char *path, const struct kwhy_digest *digest)
 {
@@ -146,8 +149,9 @@ static char *name_unranked(const struct digest_options *options, const struct kw
 	if (!replaces || !about->boot || !digest->source_count || !digest->source->path) {
 		length = asprintf(&path, "%s/trace-%s.sqlite", options->output, about->identity);
 	} else {
-		real = realpath(digest->source->path, NULL); /* the whole path, because recordings in other
-								folders may have the same file name */
+		real = realpath(
+			digest->source->path, NULL); /* the absolute path is hashed, because recordings in
+							other folders may have the same file name */
 		hash = kwhy_hash_text(
 			kwhy_hash_text(KWHY_HASH_START, about->boot), real ? real : digest->source->path);
 		length = asprintf(&path, "%s/trace-%016" PRIx64 ".sqlite", options->output, hash);
@@ -157,9 +161,10 @@ static char *name_unranked(const struct digest_options *options, const struct kw
 }
 
 /*
- * Path for a digest. It contains the digest's rank or, for an unused device, the device's UUID, so that a
- * digest that is made again replaces the earlier one. If a digest of another trace has this path, the
- * identity of the trace is added to the name. NULL: out of memory.
+ * Path of the file for a digest. The file's name contains the digest's rank or, for the part of a device that
+ * no rank used, a hash of the device's UUID, so that a digest that is made again replaces the earlier one. If
+ * the file of the rank is a digest of another trace, the identity of the trace is added to the name, unless
+ * --replace or --running is given. NULL: out of memory. The caller frees the result.
  */
 static char *name_file(const struct digest_options *options, const struct kwhy_digest *digest,
 	const struct kwhy_digest_part *part)
@@ -204,7 +209,8 @@ static enum kwhy_status save_part(struct work *work, const struct kwhy_digest_in
 }
 
 /*
- * Makes the digests of a file. `address`: where the file was downloaded from; NULL: it was not downloaded.
+ * Makes the digests of a trace, one for each rank in it. `address`, from which the file was downloaded,
+ * replaces its path in the digests; NULL: it was not downloaded.
  */
 static enum kwhy_status digest_file(
 	struct work *work, const char *path, const char *address, struct kwhy_error *error)
@@ -251,7 +257,11 @@ static enum kwhy_status digest_trace(struct work *work, const char *path, struct
 	return status;
 }
 
-/* Makes the digests of this task's share. A trace that cannot be read is counted and skipped. */
+/*
+ * Makes the digests of this task's share of the traces. A trace that cannot be digested is counted and
+ * skipped, with a message; KWHY_E_INPUT is returned at the end. Wrong options (KWHY_E_USAGE) and exhausted
+ * memory end the loop at once.
+ */
 static enum kwhy_status digest_all(
 	struct work *work, const struct kwhy_path_list *traces, struct kwhy_error *error)
 {
@@ -277,8 +287,8 @@ static enum kwhy_status digest_all(
 }
 
 /*
- * Checks the folder before any trace is read. The folder is made with the first digest: without one there is
- * nothing to leave behind, and other tasks may be about to write there.
+ * Checks before any trace is read that the output folder can be used or made. It is not made here but with
+ * the first digest, so that no empty folder remains if there is no digest.
  */
 static enum kwhy_status check_folder(const char *path, struct kwhy_error *error)
 {

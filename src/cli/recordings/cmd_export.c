@@ -36,7 +36,7 @@ static enum kwhy_status choose(
 		options->to ? options->to : "");
 }
 
-/* State of writing one file. */
+/* Context of the callback that writes the exported file. */
 struct work {
 	const struct kwhy_exporter *exporter;
 	const struct kwhy_report *report;
@@ -57,7 +57,10 @@ static bool ends_in_gz(const char *path)
 	return length > 3 && strcmp(path + length - 3, ".gz") == 0;
 }
 
-/* Prints which parts of the recording are missing in the file. */
+/*
+ * Prints which parts of the recording the exported file lacks, or has in a form that kwhy does not read back.
+ * Prints nothing with --quiet.
+ */
 static void tell_lost(const struct export_options *options, const struct work *work)
 {
 	const struct kwhy_recording *recording = work->report->recording;

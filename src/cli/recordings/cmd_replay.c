@@ -32,7 +32,10 @@ static void set_defaults(void *options)
 	replay->seconds = NAN;
 }
 
-/* Refuses changes of the host's speed, because a replay runs at the speed of this host. */
+/*
+ * Fails with KWHY_E_USAGE if the change host-speed is requested, because a replay runs at the speed of this
+ * host.
+ */
 static enum kwhy_status check_changes(
 	const struct kwhy_whatif_request *change_requests, size_t count, struct kwhy_error *error)
 {

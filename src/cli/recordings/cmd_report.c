@@ -18,8 +18,8 @@
 enum { RESULT_MAX_BYTES = 64 << 20 };
 
 /*
- * Results for which kwhy report has pages of their own: those of kwhy bench ops, also as a part of a
- * machine profile, and those of kwhy-lab.
+ * Kinds of results in JSON for which kwhy report writes an HTML page of its own: those of kwhy bench ops
+ * ("ops"), machine profiles with these ("profile"), and the results of the program kwhy-lab.
  */
 static const char *const shown_results[] = {"ops", "profile", "twin", "flow", "train", "decode"};
 
@@ -72,7 +72,10 @@ static enum kwhy_status check_sections(const struct report_options *options, str
 	return status;
 }
 
-/* Checks that --section and --brief apply to this form. */
+/*
+ * Checks that --section, --brief and --plan apply to this form and to each other, and that the sections
+ * exist.
+ */
 static enum kwhy_status check_form(
 	const struct report_options *options, enum kwhy_output_form form, struct kwhy_error *error)
 {
@@ -113,7 +116,10 @@ static enum kwhy_status choose_form(
 	return status ? status : check_form(options, *out, error);
 }
 
-/* Refuses a plan for a recording so large that computing the plan would take longer than a report may. */
+/*
+ * Fails with KWHY_E_UNSUPPORTED if the recording is so large that computing a plan would take longer than a
+ * report may.
+ */
 static enum kwhy_status check_plan(const struct kwhy_recording *recording, struct kwhy_error *error)
 {
 	size_t rows = recording->activities.count + recording->calls.count;
@@ -126,8 +132,8 @@ static enum kwhy_status check_plan(const struct kwhy_recording *recording, struc
 }
 
 /*
- * Projects the changes that do not alter the program's results. KWHY_E_UNSUPPORTED: the recording does not
- * allow projections.
+ * Makes a plan of the changes that do not alter the program's results, with their projected savings.
+ * KWHY_E_UNSUPPORTED: the recording is too large or does not allow projections.
  */
 static enum kwhy_status make_plan(
 	struct kwhy_analysis *analysis, struct kwhy_plan **out, struct kwhy_error *error)
@@ -179,7 +185,10 @@ static enum kwhy_status render(struct kwhy_analysis *analysis, const struct kwhy
 	}
 }
 
-/* Adds the plan to a report in text or JSON. If it cannot be computed, the report states why. */
+/*
+ * Adds the plan of --plan to the report. If it cannot be computed (KWHY_E_UNSUPPORTED), report->no_plan says
+ * why, and KWHY_OK is returned.
+ */
 static enum kwhy_status add_plan(struct kwhy_analysis *analysis, struct kwhy_report *report,
 	struct kwhy_plan **out, struct kwhy_error *why_not)
 {
@@ -192,7 +201,10 @@ static enum kwhy_status add_plan(struct kwhy_analysis *analysis, struct kwhy_rep
 	return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
 }
 
-/* Writes the report to its destination. On a terminal, a report longer than a screen goes through a pager. */
+/*
+ * Writes the report to its destination. Text with --verbose or --section, which is mostly longer than a
+ * screen, goes through a pager on a terminal.
+ */
 static enum kwhy_status deliver(const struct report_options *options, enum kwhy_output_form form,
 	const struct kwhy_text *text, struct kwhy_error *error)
 {
@@ -232,7 +244,7 @@ static enum kwhy_status write_report(struct kwhy_analysis *analysis, const struc
 	return status;
 }
 
-/* Writes the report on a folder of kwhy bench pairs, which has a form of its own. */
+/* Writes the report on a folder of measured pairs (kwhy bench pairs). */
 static enum kwhy_status report_pairs(
 	const struct report_options *options, const char *folder, struct kwhy_error *error)
 {
@@ -255,7 +267,7 @@ static enum kwhy_status report_pairs(
 	return status;
 }
 
-/* Writes the page of results of kwhy bench ops or kwhy-lab. */
+/* Writes the HTML page of a file of results (shown_results). */
 static enum kwhy_status report_results(
 	const struct report_options *options, const char *path, struct kwhy_error *error)
 {

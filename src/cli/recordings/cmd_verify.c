@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* At most this many damaged parts of files are listed; all of them are counted. */
+/* Largest number of damaged parts of files that the text lists; all of them are counted. */
 enum { PLACES_SHOWN = 20 };
 
 struct verify_options {
@@ -75,7 +75,10 @@ static enum kwhy_status verify_file(struct verifying *all, const char *path, str
 	return item < 0 ? error->status : KWHY_OK;
 }
 
-/* Number of processes without a final record, because they were killed or are still running. */
+/*
+ * Number of recorded processes minus number of final records (KWHY_WIRE_END), at least 0: processes that were
+ * killed or are still running.
+ */
 static uint64_t unended(const struct verifying *all)
 {
 	const uint64_t *records = all->records;

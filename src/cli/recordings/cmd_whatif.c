@@ -22,7 +22,7 @@ static void set_defaults(void *options)
 	kwhy_change_options_init(&whatif->changes);
 }
 
-/* Lists the requested changes. With --plan there are none. */
+/* Lists the requested changes. KWHY_E_USAGE: --plan and changes were given together, or neither. */
 static enum kwhy_status list_requests(const struct whatif_options *options,
 	struct kwhy_whatif_request change_requests[KWHY_CHANGE_OPTIONS], size_t *out_count,
 	struct kwhy_error *error)

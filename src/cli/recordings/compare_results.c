@@ -60,8 +60,8 @@ static enum kwhy_status render(const struct kwhy_compare_renderer *renderer,
 }
 
 /*
- * Writes the text of the comparison as Markdown, under a heading that says whether a condition of --fail-if
- * is met.
+ * Writes the text of the comparison as Markdown to the file `path`, under a heading that, if there are
+ * conditions of --fail-if, says whether one of them is met.
  */
 static enum kwhy_status write_summary(const struct kwhy_compare_renderer *renderer,
 	const struct kwhy_conditions *conditions, bool exceeded, const char *path, struct kwhy_error *error)

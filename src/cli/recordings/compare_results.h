@@ -16,7 +16,7 @@ struct kwhy_compare_outputs {
 	const char *summary; /* path of the summary in Markdown; NULL: none is written */
 };
 
-/* Conditions of --fail-if, and whether each is met. Zero-initialise. */
+/* Conditions of --fail-if, and whether each is met; `exceeded`: at least one is. Must be zero-initialised. */
 struct kwhy_compare_gates {
 	struct kwhy_condition *conditions;
 	struct kwhy_verdict *verdicts;
@@ -34,7 +34,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_compare_gates_check(
 	struct kwhy_compare_gates *gates, const struct kwhy_comparison *comparison, struct kwhy_error *error);
 void kwhy_compare_gates_done(struct kwhy_compare_gates *gates);
 
-/* Renders one comparison. `comparison` is the argument that its functions take. */
+/*
+ * Functions that render a comparison, and the `comparison` that is passed to them: of runs, of results of
+ * `kwhy stat`, or of results of `kwhy llm`.
+ */
 struct kwhy_compare_renderer {
 	const void *comparison;
 	enum kwhy_status (*text)(const void *comparison, const struct kwhy_conditions *conditions,

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * CURLOPT_REDIR_PROTOCOLS. Newer headers mark it as deprecated, but the option that replaces it is missing
- * before libcurl 7.85.
+ * Value of CURLOPT_REDIR_PROTOCOLS, whose name newer headers of libcurl mark as deprecated.
+ * CURLOPT_REDIR_PROTOCOLS_STR, which replaces it, is missing before libcurl 7.85.
  */
 #define OPTION_REDIR_PROTOCOLS ((CURLoption)182)
 
@@ -48,7 +48,8 @@ static const char *without_secrets(struct kwhy_arena *arena, const char *address
 }
 
 /*
- * Makes a file name of the last part of the address. Characters that have a meaning for a shell become "_".
+ * Makes a file name of the part of the address after the last '/'. Characters other than letters, digits and
+ * "._-" become "_", and so does a dot in first place.
  */
 static void name_file(const char *shown, char out[NAME_BYTES])
 {
@@ -56,8 +57,8 @@ static void name_file(const char *shown, char out[NAME_BYTES])
 	const char *name = slash && slash[1] ? slash + 1 : "trace";
 	size_t length = strlen(name), skip = length >= NAME_BYTES ? length - NAME_BYTES + 1 : 0;
 
-	snprintf(out, NAME_BYTES, "%s",
-		name + skip); /* the end of a long name is kept, because the end shows the format */
+	snprintf(out, NAME_BYTES, "%s", name + skip); /* only the end of a long name is kept, because the
+							 extension shows the format */
 	for (char *at = out; *at; at++)
 		if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
 			*at = '_';
@@ -65,7 +66,10 @@ static void name_file(const char *shown, char out[NAME_BYTES])
 		out[0] = '_';
 }
 
-/* The file of the download, for a handler of signals. There is one at a time. */
+/*
+ * Path and folder of the file that is being downloaded, for kwhy_download_remove_unfinished(), which a signal
+ * handler calls. Only one file is downloaded at a time.
+ */
 static struct {
 	atomic_bool is_there;
 	char folder[KWHY_TEMPORARY_BYTES], path[KWHY_TEMPORARY_BYTES + NAME_BYTES];
@@ -79,7 +83,10 @@ void kwhy_download_remove_unfinished(void)
 	rmdir(unfinished.folder);
 }
 
-/* Makes a private folder, and notes it before a signal can end the program. */
+/*
+ * Makes a private folder and stores its path in `unfinished`. Signals are blocked meanwhile, so that no
+ * signal can end the program between the two steps and leave the folder behind.
+ */
 static enum kwhy_status make_folder(
 	char folder[KWHY_TEMPORARY_BYTES], const char *name, struct kwhy_error *error)
 {
@@ -139,7 +146,9 @@ static enum kwhy_status fail_transfer(struct kwhy_curl *curl, CURL *easy, CURLco
 							 : "check the address");
 }
 
-/* Makes the request for the given address or, for an object in S3, for the object's address. */
+/*
+ * Makes the request for an address of http or https, or for the object that an address s3://BUCKET/KEY names.
+ */
 static enum kwhy_status make_request(
 	struct kwhy_curl *curl, const char *address, struct kwhy_s3 *s3, CURL **out, struct kwhy_error *error)
 {
@@ -151,17 +160,19 @@ static enum kwhy_status make_request(
 	*out = kwhy_curl_new_request(curl, is_s3 ? s3->url.data : address, s3->headers);
 	if (!*out)
 		return kwhy_fail_memory(error, "a download");
-	curl->easy_setopt(*out, CURLOPT_PROXY, NULL); /* use the proxy of the environment variables */
+	curl->easy_setopt(
+		*out, CURLOPT_PROXY, NULL); /* libcurl then takes the proxy from environment variables */
 	curl->easy_setopt(*out, CURLOPT_FAILONERROR, 1L);
 	curl->easy_setopt(*out, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
 	curl->easy_setopt(*out, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl->easy_setopt(*out, CURLOPT_LOW_SPEED_TIME, (long)SILENT_S);
-	curl->easy_setopt(
-		*out, CURLOPT_PATH_AS_IS, is_s3 ? 1L : 0L); /* the key of an object may contain /../ */
+	curl->easy_setopt(*out, CURLOPT_PATH_AS_IS,
+		is_s3 ? 1L : 0L); /* the key of an object may contain /../, which libcurl must not resolve */
 	if (is_s3)
 		return kwhy_s3_sign(curl, *out, s3, error);
 	/*
-	 * a redirection from https to http would send the file, and the password from ~/.netrc, unencrypted
+	 * only redirections to https are followed from https, since the file, and the password from ~/.netrc,
+	 * would otherwise cross the network unencrypted
 	 */
 	curl->easy_setopt(*out, OPTION_REDIR_PROTOCOLS,
 		(long)(strncmp(address, "https:", 6) == 0 ? CURLPROTO_HTTPS

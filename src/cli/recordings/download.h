@@ -15,8 +15,8 @@
  */
 struct kwhy_download {
 	const char *shown; /* the address without user, password and query, which may be secret */
-	const char
-		*path; /* path of the file; the name is that in the address, because names show the format */
+	const char *path;  /* path of the downloaded file, whose name is the last part of the address, because
+			      the extension shows the format */
 	const char *folder;
 	struct kwhy_arena arena;
 };
@@ -24,19 +24,19 @@ struct kwhy_download {
 bool kwhy_download_is_address(const char *text);
 
 /*
- * Downloads the whole file. KWHY_E_INPUT: the server does not have it or refuses it, or the transfer ended
- * early. KWHY_E_UNSUPPORTED: libcurl is missing or too old. End with kwhy_download_done(), also after a
- * failure.
+ * Downloads the whole file. KWHY_E_INPUT: the server does not have it or refuses it, or the transfer failed
+ * or ended early. KWHY_E_IO: the file cannot be written. KWHY_E_UNSUPPORTED: libcurl is missing or too old.
+ * End with kwhy_download_done(), also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_download_get(
 	const char *address, struct kwhy_download *out, struct kwhy_error *error);
 /* Deletes the downloaded file and its folder. */
 void kwhy_download_done(struct kwhy_download *download);
 
-/* Deletes the file that is there now, if one is. Handlers of signals may call it. */
+/* Deletes the file and folder of the current download, if there is one. Signal handlers may call it. */
 void kwhy_download_remove_unfinished(void);
 
-/* Replaces the file's path in a message by the address. */
+/* Replaces the path of the downloaded file by the address (`shown`) in the message of an error. */
 void kwhy_download_name(const struct kwhy_download *download, struct kwhy_error *error);
 
 #endif

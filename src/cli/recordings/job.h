@@ -7,30 +7,38 @@
 
 #include <stdbool.h>
 
-/* Options about traces and their analysis, which several commands share. */
+/*
+ * Options about traces and their analysis, which kwhy report, digest, compare, export, whatif and replay
+ * share.
+ */
 struct kwhy_job_options {
 	/* files of power readings; `kwhy compare` has two lists of its own instead */
 	struct kwhy_strings power;
-	/* assignment of GPUs in the power files to devices of the trace: "[RANK/]DEVICE=[HOST/]GPU" */
+	/* which GPU of the power files a device of the trace is: "[RANK/]DEVICE=[HOST/]GPU" */
 	struct kwhy_strings power_devices;
 	const char *power_zone; /* time zone of power logs that state none; NULL: not given */
-	/* path of the machine profile; NULL: the bundled profile of the device */
+	/* path of the machine profile; NULL: the installed profile for the device's name, if there is one */
 	const char *profile;
 	/*
 	 * collectives: file with names of collective kernels; steps: name of the ranges that are steps; NULL:
 	 * not given
 	 */
 	const char *collectives, *steps;
-	const char *assume_power; /* assumed powers; NULL: not given */
+	const char *assume_power; /* powers to assume where there is no meter, as the user gave them; NULL:
+				     not given */
 	const char *price;	  /* price of a kWh, "0.30EUR"; NULL: not given */
 	/* country or cloud region, as listed by `kwhy model carbon --list`; NULL: not given */
 	const char *place;
 	double intensity_g_per_kwh; /* carbon intensity, g of CO2 equivalent per kWh; NAN: not given */
-	/* files with powers that were learnt from other recordings, or these recordings themselves */
+	/*
+	 * files with powers that were learnt from other recordings (powers.json), or recordings to learn them
+	 * from
+	 */
 	struct kwhy_strings powers;
 	struct kwhy_strings thresholds;
 	struct kwhy_strings work; /* work that the run did, such as "tokens=4096" */
-	double min_gain_percent;  /* smallest saving of a finding; NAN: the default of the detectors */
+	double min_gain_percent; /* smallest saving of a finding, in percent of the run's time or energy; NAN:
+				    the default of the detectors */
 	uint64_t seed;
 	/* start and end of the whole run, Unix times in ns; both 0: the traces state them */
 	int64_t run_start_unix_ns, run_end_unix_ns;

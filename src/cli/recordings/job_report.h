@@ -9,15 +9,15 @@
 
 /* Where and in which form a report on the digests of a job is written. */
 struct kwhy_job_report {
-	const char *output; /* NULL: standard output */
+	const char *output; /* path of the output, which may be a folder; NULL: standard output */
 	const char *csv;    /* name of the table that is written as CSV; NULL: "ranks" */
 	enum kwhy_output_form form;
 	bool verbose, no_color;
 };
 
 /*
- * Whether the operands are digests: the operand is "-" (a list of paths on standard input), or the first
- * operand is a digest, a folder with digests, or a pattern that matches digests.
+ * Whether the operands are taken to be digests, by the first of them: it is "-" (paths on standard input), a
+ * digest, a folder with digests, or a pattern whose first match is a digest.
  */
 bool kwhy_job_report_is_of(const struct kwhy_operands *operands);
 /* Writes the report on all digests that the operands name. */

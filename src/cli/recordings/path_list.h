@@ -15,8 +15,9 @@ struct kwhy_path_list {
 };
 
 /*
- * Adds the operands of a command: files and folders as they are, the lines of standard input for "-", and
- * the files that a pattern such as "digests/rank-*" matches if no file has that name.
+ * Adds the operands of a command to the list. "-" stands for the paths on standard input, one per line. A
+ * pattern such as "digests/rank-*" stands for the files that it matches, unless a file has that very name; a
+ * pattern without matches is added as it is, like all other operands.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_path_list_add(
 	struct kwhy_path_list *list, const struct kwhy_operands *operands, struct kwhy_error *error);

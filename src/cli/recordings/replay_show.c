@@ -10,7 +10,7 @@
 
 #define LATE_RATIO 0.01
 
-/* Inputs and output that the functions of this file share. */
+/* What the functions of this file write from and to. */
 struct page {
 	const struct kwhy_replay *replay;
 	struct kwhy_text_context context;
@@ -21,7 +21,7 @@ static const char *source_of(const struct kwhy_report *report)
 	return report->recording->source_count ? report->recording->sources[0].path : "the recording";
 }
 
-/* Adds a relative error with its sign: "+1.2 %". */
+/* Adds a cell with a relative error and its sign, "+1.2 %"; an empty cell if it is unknown. */
 static void add_error(struct kwhy_table *table, double off_ratio)
 {
 	char cell[KWHY_QUANTITY_BYTES];
@@ -30,7 +30,7 @@ static void add_error(struct kwhy_table *table, double off_ratio)
 	kwhy_table_cell(table, isfinite(off_ratio) ? cell : NULL);
 }
 
-/* Adds an interval: "531 ms to 533 ms". */
+/* Adds a cell with an interval, "531 ms to 533 ms"; an empty cell if it is unknown. */
 static void add_interval(struct kwhy_table *table, double low, double high, const char *unit)
 {
 	char from[KWHY_QUANTITY_BYTES], to[KWHY_QUANTITY_BYTES], cell[2 * KWHY_QUANTITY_BYTES + 8];
@@ -107,7 +107,10 @@ static void write_changed(const struct page *page)
 	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
-/* Adds what the changes save, as a share of the time or energy of the replay without changes. */
+/*
+ * Adds two cells: what the changes save, as a share of the time or energy of the replay without changes
+ * (`from`), and the interval of that share.
+ */
 static void add_saving(struct kwhy_table *table, const struct kwhy_joules *from, const struct kwhy_joules *to)
 {
 	char cell[2 * KWHY_QUANTITY_BYTES + 8], low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
@@ -175,7 +178,7 @@ static void write_proxies(const struct page *page)
 	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
-/* Writes a note with a count, unless the count is 0. */
+/* Writes a note "WORDS: COUNT", unless the count is 0. */
 static void note(const struct page *page, uint64_t count, const char *words)
 {
 	char number[KWHY_QUANTITY_BYTES];
@@ -212,8 +215,8 @@ static void write_left(const struct page *page, const struct kwhy_replay_outcome
 }
 
 /*
- * Writes a note that states by how much slow calls delayed the runs. If this is a large part of a run,
- * another program may have used the processors.
+ * Writes a note on by how much calls that took longer than recorded delayed the runs, if that is more than
+ * LATE_RATIO of a run. Another program may then have used the processors.
  */
 static void write_late(const struct page *page, const struct kwhy_replay_outcome *outcome)
 {
@@ -284,8 +287,8 @@ static void write_settled(const struct page *page)
 }
 
 /*
- * Explains how long calls take in a changed replay: as long as on this machine, plus the time that
- * recording added.
+ * Writes, for each kind of call, how long a call took in the recording and takes on this machine. In a replay
+ * with changes each call takes the time on this machine plus the difference.
  */
 static void write_calls(const struct page *page)
 {

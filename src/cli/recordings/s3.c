@@ -31,7 +31,8 @@ static const char *variable(const char *name, const char *other)
 }
 
 /*
- * Adds a key in the form in which S3 signs it: characters other than letters, digits and -._~/ become %XX.
+ * Adds an object's key in the encoding that S3's signatures need: bytes other than ASCII letters, digits and
+ * -._~/ become %XX.
  */
 static void add_key(struct kwhy_text *out, const char *key)
 {
@@ -43,8 +44,9 @@ static void add_key(struct kwhy_text *out, const char *key)
 }
 
 /*
- * Makes the URL of an object. Usually the bucket is a part of the host's name; a bucket with a dot in its
- * name is put into the path, because no certificate matches such a host.
+ * Makes the URL of an object. On Amazon's servers the bucket is the first part of the host's name, unless its
+ * name has a dot: then it is the first part of the path, because no certificate matches such a host. On a
+ * server that AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL names it is always part of the path.
  */
 static void make_url(
 	struct kwhy_s3 *out, const char *bucket, size_t length, const char *key, const char *region)
@@ -85,8 +87,8 @@ static enum kwhy_status add_headers(struct kwhy_curl *curl, struct kwhy_s3 *out,
 }
 
 /*
- * Whether the text has only characters that a bucket's name may have. Other characters could change which
- * server the address names.
+ * Whether the text may be a bucket's name: letters, digits, '-', '.' and '_', and not dots alone. Other
+ * characters could make the URL name another server.
  */
 static bool is_bucket(const char *name, size_t length)
 {
@@ -123,8 +125,8 @@ enum kwhy_status kwhy_s3_open(
 	out->key_id = variable("AWS_ACCESS_KEY_ID", NULL);
 	out->secret = variable("AWS_SECRET_ACCESS_KEY", NULL);
 	if (!out->key_id || !out->secret)
-		out->key_id = out->secret =
-			NULL; /* unsigned requests work for buckets that everybody may read */
+		out->key_id = out->secret = NULL; /* without both credentials the request is not signed, which
+						     suffices for buckets that everybody may read */
 	return status || !out->key_id ? status : add_headers(curl, out, error);
 }
 
