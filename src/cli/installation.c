@@ -33,8 +33,8 @@ static struct kwhy_doctor_check injected_library(struct kwhy_arena *arena)
 	const char *cure;
 
 	kwhy_inject_find(&inject);
-	cure = strstr(inject.absence,
-		"; "); /* `absence` is "what is wrong; what to do", and has no "; " if nothing is wrong */
+	/* `absence` is "what is wrong; what to do", and has no "; " if nothing is wrong */
+	cure = strstr(inject.absence, "; ");
 	return (struct kwhy_doctor_check){
 		.id = "injected_library",
 		.title = "injected library",

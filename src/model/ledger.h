@@ -386,8 +386,8 @@ struct kwhy_device_ledger {
 	struct kwhy_elevated_idle elevated_idle[KWHY_CLEAN_STRETCHES_MAX];
 	size_t elevated_idle_count;
 	struct kwhy_device_energy energy;
-	struct kwhy_account
-		*accounts; /* sorted by gross_nj, the largest first, or by time_ns if no energy is known */
+	/* sorted by gross_nj, the largest first, or by time_ns if no energy is known */
+	struct kwhy_account *accounts;
 	size_t account_count;
 	struct kwhy_account_group *groups;
 	size_t group_count;

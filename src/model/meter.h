@@ -31,9 +31,11 @@ enum kwhy_meter_owner {
 	KWHY_METER_OWNER_GPU_MEMORY = 1 << 1,
 	KWHY_METER_OWNER_PACKAGE = 1 << 2, /* a package of the CPU */
 	KWHY_METER_OWNER_DRAM = 1 << 3, /* memory of a package, which the package's meter does not include */
-	KWHY_METER_OWNER_BOARD = 1
-		<< 4, /* everything that a sensor on a mainboard measures; this may include GPUs, packages and
-			 memory, so its energy is never added to theirs */
+	/*
+	 * everything that a sensor on a mainboard measures; this may include GPUs, packages and memory, so
+	 * its energy is never added to theirs
+	 */
+	KWHY_METER_OWNER_BOARD = 1 << 4,
 	/* a meter that the user supplies, for the GPU that its readings name, else for the host */
 	KWHY_METER_OWNER_USER = 1 << 5,
 };
@@ -93,8 +95,8 @@ const char *kwhy_meter_source(char out[KWHY_METER_NAME_BYTES], enum kwhy_meter m
 bool kwhy_meter_find(const char *text, size_t length, enum kwhy_meter *out_meter, uint32_t *out_domain);
 bool kwhy_meter_is_counter(enum kwhy_meter meter);
 bool kwhy_meter_is_mean(enum kwhy_meter meter);
-bool kwhy_meter_is_of_host(enum kwhy_meter
-		meter); /* whether the meter is of a CPU package, its DRAM or a board, and never of a GPU */
+/* whether the meter is of a CPU package, its DRAM or a board, and never of a GPU */
+bool kwhy_meter_is_of_host(enum kwhy_meter meter);
 int64_t kwhy_meter_unit_nj(enum kwhy_meter meter);	 /* nanojoules per count; 0 for power meters */
 const char *kwhy_meter_unit_name(enum kwhy_meter meter); /* "millijoules" */
 

@@ -81,10 +81,12 @@ enum { KWHY_PAIR_GPUS_MAX = 16, KWHY_PAIR_SAMPLES_MAX = 256 };
 #define KWHY_PAIR_BYTES_MAX (UINT64_C(1) << 53) /* bytes of one transfer, exact as a double */
 
 struct kwhy_pair_sample {
-	int64_t start_unix_ns,
-		end_unix_ns; /* Unix times at which the sample's transfer began and ended; if the sample is
-				the mean of a burst of transfers, those of the burst */
-	double seconds;	     /* time of one transfer */
+	/*
+	 * Unix times at which the sample's transfer began and ended; if the sample is the mean of a burst of
+	 * transfers, those of the burst
+	 */
+	int64_t start_unix_ns, end_unix_ns;
+	double seconds; /* time of one transfer */
 };
 
 /* Transfers of one size from one GPU to another by one engine, with their samples. */

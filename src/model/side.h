@@ -53,8 +53,8 @@ struct kwhy_side {
 	int64_t net_nj, net_low_nj, net_high_nj;
 	int64_t span_ns;	   /* longest time from first start to last end on one device */
 	int64_t first_ns, last_ns; /* first start and last end on any device; both 0: no device worked */
-	int64_t idle_ns,
-		spans_ns; /* idle time, and time from first start to last end, each summed over the devices */
+	/* idle time, and time from first start to last end, each summed over the devices */
+	int64_t idle_ns, spans_ns;
 	double power_w; /* mean power of the run, or if its energy is unknown or modelled, of what was metered
 			   or modelled; NAN: unknown */
 	double busy_ratio; /* busy time divided by the time from first start to last end, both summed over the

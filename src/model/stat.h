@@ -47,11 +47,13 @@ struct kwhy_stat_domain {
 	bool divided_anew; /* during the runs, the device was divided into other MIG instances, or MIG was
 			      switched off */
 	struct kwhy_stat_idle idle;
-	bool counter_reset,
-		counter_stuck; /* the energy counter was reset, or did not rise, during a run; for that time
-				  or for the whole run the energy is from power readings */
-	bool counter_misread;  /* implausible readings of the counter were left out; the counter continued
-				  afterwards */
+	/*
+	 * the energy counter was reset, or did not rise, during a run; for that time or for the whole run the
+	 * energy is from power readings
+	 */
+	bool counter_reset, counter_stuck;
+	bool counter_misread; /* implausible readings of the counter were left out; the counter continued
+				 afterwards */
 	double clean_idle_w,
 		context_idle_w; /* idle powers from the machine profile, without and with a context */
 	const char *profile;	/* path of the machine profile; NULL: no profile was found */
@@ -170,8 +172,8 @@ struct kwhy_stat {
 	double idle_s;	    /* length of the idle measurement; NAN: idle was not measured */
 	double interval_s;  /* length of the intervals of --interval; NAN: the user did not ask for intervals
 			     */
-	struct kwhy_stat_domain
-		*domains;	    /* if two or more domains have in_total set, the total is the last item */
+	/* if two or more domains have in_total set, the total is the last item */
+	struct kwhy_stat_domain *domains;
 	struct kwhy_stat_run *runs; /* [run_count], capacity wanted_runs */
 	struct kwhy_stat_work *work;
 	struct kwhy_stat_metric *metrics;

@@ -108,9 +108,11 @@ struct kwhy_transfer_curve {
 	struct kwhy_transfer_segment segments[KWHY_TRANSFER_SEGMENTS_MAX];
 	size_t segment_count;
 	double residual_ratio; /* root mean square of the residuals divided by the measured values */
-	double held_out_ratio,
-		held_out_worst_ratio; /* each size is predicted by a fit to the other sizes: mean and largest
-					 absolute value of the relative error; NAN: too few sizes */
+	/*
+	 * each size is predicted by a fit to the other sizes: mean and largest absolute value of the relative
+	 * error; NAN: too few sizes
+	 */
+	double held_out_ratio, held_out_worst_ratio;
 	size_t point_count;
 };
 

@@ -28,8 +28,8 @@ enum {
 	 * (kwhy_sensors_view())
 	 */
 	OFTEN_MS = 1200,
-	VIEW_MS =
-		3000, /* in ms; time after the last of these scrapes for which samples are read that often */
+	/* in ms; time after the last of these scrapes for which samples are read that often */
+	VIEW_MS = 3000,
 	ASKING_MS = 100, /* in ms; while a request to the kubelet is under way, longest time until its answer
 			    is looked for again */
 	TOKEN_BYTES_MIN = 16, /* in bytes; a shorter token could be guessed */
@@ -311,8 +311,8 @@ static enum kwhy_status serve(struct serving *serving, struct kwhy_server *serve
 		status = tick(serving, error);
 		most_ms = status ? 0 : carry_on_sending(serving, wait_ms(serving));
 		if (poll(waits, 2, kwhy_server_wait_ms(server, most_ms)) < 0)
-			waits[1].revents =
-				0; /* poll() was interrupted by a signal and may have left old events */
+			/* poll() was interrupted by a signal and may have left old events */
+			waits[1].revents = 0;
 		kwhy_server_run(server);
 	}
 	return status;

@@ -402,13 +402,12 @@ static enum kwhy_status add_trace(struct kwhy_llm_plan *plan, struct kwhy_error 
 		plan->dialogs.items[i].at_s = last_s = at_s;
 	}
 	if (!status)
-		status = add_load(
-			plan, 1, AT_ONCE_MAX, error); /* any rate that is not NAN makes this a load with given
-							 arrivals; it is set to NAN below */
+		/* any rate that is not NAN makes this a load with given arrivals; it is set to NAN below */
+		status = add_load(plan, 1, AT_ONCE_MAX, error);
 	if (status)
 		return status;
-	row->load.arrivals
-		.rate_per_s = NAN; /* the arrivals are those of the trace, which has no fixed rate */
+	/* the arrivals are those of the trace, which has no fixed rate */
+	row->load.arrivals.rate_per_s = NAN;
 	row->load.duration_ns = (int64_t)(fmin(options->seconds, last_s + 1e-3) * 1e9);
 	if (4 * row->load.ramp_ns > row->load.duration_ns)
 		row->load.ramp_ns = 0; /* no ramps: a trace this short has too few requests to leave some out

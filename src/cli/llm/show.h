@@ -11,8 +11,8 @@
 
 /* One load and its results. */
 struct kwhy_llm_row {
-	const char
-		*name; /* name of a load of --design or --trace; NULL: reports show its rate or concurrency */
+	/* name of a load of --design or --trace; NULL: reports show its rate or concurrency */
+	const char *name;
 	struct kwhy_llm_length words,
 		max_tokens; /* words: length of a made-up prompt in words or, with --prompt-tokens, in tokens;
 			       max_tokens: largest number of tokens of an answer */

@@ -149,9 +149,11 @@ static char *name_unranked(const struct digest_options *options, const struct kw
 	if (!replaces || !about->boot || !digest->source_count || !digest->source->path) {
 		length = asprintf(&path, "%s/trace-%s.sqlite", options->output, about->identity);
 	} else {
-		real = realpath(
-			digest->source->path, NULL); /* the absolute path is hashed, because recordings in
-							other folders may have the same file name */
+		/*
+		 * the absolute path is hashed, because recordings in other folders may have the same file
+		 * name
+		 */
+		real = realpath(digest->source->path, NULL);
 		hash = kwhy_hash_text(
 			kwhy_hash_text(KWHY_HASH_START, about->boot), real ? real : digest->source->path);
 		length = asprintf(&path, "%s/trace-%016" PRIx64 ".sqlite", options->output, hash);

@@ -160,14 +160,14 @@ static enum kwhy_status make_request(
 	*out = kwhy_curl_new_request(curl, is_s3 ? s3->url.data : address, s3->headers);
 	if (!*out)
 		return kwhy_fail_memory(error, "a download");
-	curl->easy_setopt(
-		*out, CURLOPT_PROXY, NULL); /* libcurl then takes the proxy from environment variables */
+	/* libcurl then takes the proxy from environment variables */
+	curl->easy_setopt(*out, CURLOPT_PROXY, NULL);
 	curl->easy_setopt(*out, CURLOPT_FAILONERROR, 1L);
 	curl->easy_setopt(*out, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
 	curl->easy_setopt(*out, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl->easy_setopt(*out, CURLOPT_LOW_SPEED_TIME, (long)SILENT_S);
-	curl->easy_setopt(*out, CURLOPT_PATH_AS_IS,
-		is_s3 ? 1L : 0L); /* the key of an object may contain /../, which libcurl must not resolve */
+	/* the key of an object may contain /../, which libcurl must not resolve */
+	curl->easy_setopt(*out, CURLOPT_PATH_AS_IS, is_s3 ? 1L : 0L);
 	if (is_s3)
 		return kwhy_s3_sign(curl, *out, s3, error);
 	/*

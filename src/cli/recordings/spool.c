@@ -14,7 +14,9 @@
 
 enum { PIECE_BYTES = 1 << 20 };
 
-/* Gets the file descriptor that a path such as /dev/fd/63 names; -1: the path names none. */
+/*
+ * The file descriptor of this process that a path such as /dev/stdin or /dev/fd/63 names; -1: it names none.
+ */
 static int descriptor_of(const char *path)
 {
 	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};

@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 /*
- * Makes pipes among traces readable several times. A pipe that is an open file of this process (/dev/stdin,
- * or /dev/fd/63 for <(command) in a shell) is copied to a temporary file without a name in TMPDIR; from
- * then on the pipe's descriptor refers to this file. KWHY_E_INPUT: a trace is a pipe that is not an open
- * file of this process, such as a named pipe.
+ * Makes traces that come from pipes readable several times. If a path names a pipe that is an open descriptor
+ * of this process (/dev/stdin, or /dev/fd/63 for <(command) in a shell), all of it is copied to a temporary
+ * file without a name in TMPDIR, and the descriptor then refers to this file. KWHY_E_INPUT: a path is another
+ * pipe, such as a named one. KWHY_E_IO: copying failed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_spool_pipes(char *const *paths, size_t count, struct kwhy_error *error);
 

@@ -52,10 +52,13 @@ static uint64_t seed_of(const struct probe_options *options)
 		return (uint64_t)options->seed;
 	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
 		seed = (uint64_t)kwhy_clock_unix_ns();
-	return seed >> 11; /* the shift makes the seed small enough to be an argument of --seed */
+	return seed >> 11; /* at most 53 bits, which the option --seed, a double, can have exactly */
 }
 
-/* Joins the names of the kernels to skip, one per line, as the injected library reads them. */
+/*
+ * Joins the patterns of the kernels that are not to be probed (--skip), one per line, as the injected library
+ * reads them.
+ */
 static enum kwhy_status join_skips(
 	const struct kwhy_strings *skip, struct kwhy_text *out, struct kwhy_error *error)
 {

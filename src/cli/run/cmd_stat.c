@@ -15,8 +15,8 @@
 #include <string.h>
 
 /*
- * Shortest interval of the power curve, ms. NVML's samples are 20 ms apart, so shorter intervals would be
- * interpolated.
+ * Shortest interval of --interval, ms. NVML's samples are 20 ms apart, so the energy of shorter intervals
+ * would only be interpolated.
  */
 #define INTERVAL_MIN_MS 20
 #define IDLE_MIN_S 0.5
@@ -38,7 +38,7 @@ static void set_defaults(void *options)
 	stat->interval_ms = stat->idle_s = NAN;
 }
 
-/* State of one call of the command. */
+/* State of one `kwhy stat`. */
 struct job {
 	const struct stat_options *options;
 	struct kwhy_signals signals;
@@ -125,13 +125,18 @@ static enum kwhy_status keep_command(
 	return status;
 }
 
-/* Whether another run is made. None is made after a request to end, even if it arrives between two runs. */
+/*
+ * Whether another run is made: no run has failed, and no signal has asked to end, not even between two runs.
+ */
 static bool goes_on(struct job *job)
 {
 	return !job->exit && !kwhy_signals_wait(&job->signals, 0);
 }
 
-/* Runs the command until there are enough runs, a run fails, or an end is requested. */
+/*
+ * Measures idle power if the user asked for it, makes the warm-up runs and then the measured runs. Ends early
+ * if a run fails or a signal asks to end.
+ */
 static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 {
 	const struct stat_options *options = job->options;
@@ -200,8 +205,8 @@ static void tell_exit(const struct job *job)
 }
 
 /*
- * If the command could not be started and no run was made, prints the reason and returns KWHY_OK; job->exit
- * then has the exit status that a shell would give.
+ * Returns `status`. But if the command could not be started and no run was made, prints the reason and
+ * returns KWHY_OK, because job->exit then has the exit status that a shell would give (126 or 127).
  */
 static enum kwhy_status end_badly(const struct job *job, enum kwhy_status status, struct kwhy_error *error)
 {

@@ -72,7 +72,8 @@ static enum kwhy_status fit(const struct kwhy_tune_sweep *sweep, enum kwhy_tune_
 }
 
 /*
- * The clock rate at which the device draws a given power, interpolated linearly between the two nearest runs.
+ * The clock rate, in MHz, at which the device draws power_w, interpolated linearly between the run with the
+ * next lower and the run with the next higher mean power; NAN: one of these is missing.
  */
 static double clock_for(const struct kwhy_tune_sweep *sweep, double power_w)
 {
@@ -131,7 +132,10 @@ static void write_points(
 	kwhy_json_array_end(&page->json);
 }
 
-/* Writes the answer to the file or to standard error; the command uses standard output. */
+/*
+ * Writes the answer to the output file or, without one, to standard error, because the measured command
+ * writes to standard output.
+ */
 static enum kwhy_status end_page(
 	struct kwhy_model_page *page, const struct kwhy_model_options *model, struct kwhy_error *error)
 {
@@ -164,7 +168,7 @@ static enum kwhy_status write_answer(const struct kwhy_tune_sweep *sweep, const 
 	return end_page(&page, model, error);
 }
 
-/* State of the sweep and its answer. */
+/* The runs of the sweep over power limits or clocks, and the advice that follows from them. */
 struct tuning {
 	struct kwhy_tune_sweep sweep;
 	struct kwhy_model_cap answer;

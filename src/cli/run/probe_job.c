@@ -14,10 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * Refuses the path of the new recording if an earlier recording that is to be read is at that path: it
- * would be renamed before it is read.
- */
+/* Fails with KWHY_E_USAGE if the path of the new recording is that of an earlier recording of --append. */
 static enum kwhy_status refuse_same(
 	const struct kwhy_strings *earlier, const char *path, struct kwhy_error *error)
 {

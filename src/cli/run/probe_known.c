@@ -30,8 +30,8 @@ static enum kwhy_status add_earlier(struct kwhy_probing *probing, const char *pa
 }
 
 /*
- * The account of a burst's kernel. Demangled names are compared, because recordings have demangled names
- * and the library has mangled ones.
+ * The account of a burst's kernel; NULL: there is none. `probing` has demangled names, as recordings do, but
+ * kernel->name is mangled, as the injected library knows it.
  */
 static const struct kwhy_probing_account *account_of(
 	const struct kwhy_probing *probing, const struct kwhy_record_burst_kernel *kernel)

@@ -6,7 +6,10 @@
 #include "cli/options.h"
 #include "model/probing.h"
 
-/* Input of the summary that `kwhy probe` prints at its end. */
+/*
+ * What the summary that `kwhy probe` prints at its end states apart from the results. within_ratio: relative
+ * half-width up to which a kernel's power counts as known.
+ */
 struct kwhy_probe_summary {
 	const char *path; /* path of the recording */
 	double within_ratio;

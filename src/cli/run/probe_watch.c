@@ -23,7 +23,10 @@ void kwhy_probe_watch_close(struct kwhy_probe_watch *watch)
 	watch->file = -1;
 }
 
-/* Takes a row of the file. The last row of each process counts. */
+/*
+ * Stores a row of the file in place of the earlier row of its process. Rows of further processes than
+ * KWHY_PROBE_PROCESSES are ignored.
+ */
 static void take(struct kwhy_probe_watch *watch, const struct kwhy_probe_progress_row *row)
 {
 	size_t at = 0;

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { KWHY_PROBE_PROCESSES = 64 }; /* largest number of processes that are included */
+enum { KWHY_PROBE_PROCESSES = 64 }; /* largest number of processes whose progress is shown */
 
 /* Progress of the processes of a probed command, read from the rows that they append to a file. */
 struct kwhy_probe_watch {
@@ -16,7 +16,10 @@ struct kwhy_probe_watch {
 	struct kwhy_probe_progress_row rows[KWHY_PROBE_PROCESSES];
 };
 
-/* Creates the file in the folder of the recording. If that fails, the progress line lacks these figures. */
+/*
+ * Creates the file in the folder of the recording. If that fails, watch->file remains -1, and
+ * kwhy_probe_watch_write() writes "".
+ */
 void kwhy_probe_watch_open(struct kwhy_probe_watch *watch, const char *folder);
 void kwhy_probe_watch_close(struct kwhy_probe_watch *watch);
 

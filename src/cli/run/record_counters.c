@@ -9,13 +9,13 @@
 #include <string.h>
 
 /*
- * Longest time to wait for the first sample, in ns. CUDA initialises all GPUs that the command may see, and
- * its driver is loaded first if no program uses it.
+ * Longest time to wait for the first sample, in ns. Sampling starts only when CUDA has initialised all GPUs
+ * that the command may see, which includes loading the driver if no program uses it yet.
  */
 #define READY_NS INT64_C(20000000000)
 #define RETRY_NS INT64_C(20000000)
 
-/* Tells and notes which samples are missing, if that has not been told. */
+/* Prints why samples are missing, and adds it as a note to the recording, unless this was printed last. */
 static void tell(struct kwhy_record_counting *counting, struct kwhy_record_meters *meters)
 {
 	const char *failure = kwhy_record_counters_failure(counting->counters);

@@ -18,10 +18,10 @@ enum {
 };
 
 /*
- * Starts `kwhy digest`. The child inherits the blocked signals of this process, which include those that
- * request an end: if a scheduler sends such a signal to all processes of a job, a digest that was begun is
- * still finished. After a digest has failed, later ones print no messages, because most would repeat the
- * first message.
+ * Starts `kwhy digest` as a child with the option `how` (--running or --replace). Returns 0 or an error
+ * number. The child inherits the signal mask, which blocks SIGTERM and the like: if a scheduler sends such a
+ * signal to all processes of a job, the child still finishes its digest. After a digest has failed, the next
+ * prints no messages, because they would mostly be the same.
  */
 static int start(struct kwhy_record_digests *digests, const char *how)
 {
@@ -55,7 +55,8 @@ static int64_t time_of(const struct timeval *time)
 }
 
 /*
- * Reads the exit status of the child if it has ended. `options` are those of wait4(): 0 waits for its end.
+ * If the child has ended, stores whether it failed, and sets the time of the next digest. `options` are those
+ * of wait4(): 0 waits for the child's end, WNOHANG does not.
  */
 static void reap(struct kwhy_record_digests *digests, int options)
 {
@@ -69,7 +70,10 @@ static void reap(struct kwhy_record_digests *digests, int options)
 	while (reaped < 0 && errno == EINTR);
 	if (reaped == 0)
 		return;
-	/* reaped < 0: kwhy_child_run() read the status when the command ended, so it is unknown here */
+	/*
+	 * reaped < 0: kwhy_child_run() has already reaped the child when the command ended, so its status is
+	 * unknown, and it does not count as failed
+	 */
 	digests->has_failed = reaped > 0 && !(WIFEXITED(how) && WEXITSTATUS(how) == 0);
 	digests->process = 0;
 	now_mono_ns = kwhy_clock_mono_ns();

@@ -24,13 +24,17 @@ struct kwhy_record_digests {
 };
 
 /*
- * Starts a digest if the period has passed, and also after the first request to end (`asked`). Call it
- * about once a second while the command runs. After each digest there is a pause of at least 20 times the
- * processor time that the digest used, so that digests of a long recording use at most 5 % of a processor.
+ * Starts a digest if none is being made and the period has passed, and once more when a signal has asked to
+ * end (`asked`). To be called about once a second while the command runs. After each digest there is a pause
+ * of at least 20 times the processor time that the digest used, so that digests of a long recording use at
+ * most 5 % of one processor.
  */
 void kwhy_record_digests_tick(struct kwhy_record_digests *digests, bool asked);
 
-/* Makes the digest of the finished recording. KWHY_E_IO: this failed, and the child has printed why. */
+/*
+ * Waits for a running child, and makes the digest of the finished recording. KWHY_E_IO: kwhy digest could not
+ * be started, or failed and has printed why.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_record_digests_finish(
 	struct kwhy_record_digests *digests, struct kwhy_error *error);
 

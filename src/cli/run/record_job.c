@@ -21,13 +21,13 @@
 #include <sys/random.h>
 
 /*
- * Interval at which energy counters are read, ns. Precision in long windows would allow a longer interval,
- * but the ledger ends at the last update of a counter.
+ * Interval at which the time of an update of the energy counters is determined, ns. For the energy of a long
+ * run a longer interval would do, but the metered time ends at the last update that was seen.
  */
 #define COUNTER_PERIOD_NS 2000000000
 /*
- * Time between reads of the clock under kwhy probe, ns. A burst takes 10 to 30 ms, and the ledger leaves out
- * bursts whose clock is not that of the program.
+ * Time between reads of the multiprocessors' clock under kwhy probe, ns. A burst takes 10 to 30 ms, and the
+ * ledger leaves out bursts during which the clock was another one than during the program's own work.
  */
 #define CLOCK_PERIOD_NS 5000000
 /*
@@ -37,7 +37,7 @@
 #define COUNTER_SHARE 0.1
 #define DIGEST_PERIOD_NS INT64_C(60000000000)
 
-/* State of one call of the command. */
+/* State of one `kwhy record` or `kwhy probe`. */
 struct job {
 	const struct kwhy_record_options *options;
 	struct kwhy_arena arena;
@@ -62,8 +62,8 @@ struct job {
 };
 
 /*
- * The path without slashes at its end, which a shell's completion may add. A suffix appended to the path
- * then names a file next to the folder, not one inside it.
+ * The path without slashes at its end, which a shell's completion may add. ".old", which is appended to the
+ * path for an earlier recording, would otherwise name a file inside the folder.
  */
 static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 {
@@ -74,7 +74,10 @@ static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 	return kwhy_arena_printf(arena, "%.*s", (int)length, path);
 }
 
-/* Makes a folder for a recording of which only digests are kept. */
+/*
+ * Makes a temporary folder for the recording, which is deleted at the end because the user wants only digests
+ * (--digest without -o).
+ */
 static enum kwhy_status make_spool(struct job *job, struct kwhy_error *error)
 {
 	char path[KWHY_TEMPORARY_BYTES];
@@ -107,8 +110,8 @@ static enum kwhy_status make_folders(struct job *job, struct kwhy_error *error)
 }
 
 /*
- * Chooses the names of the recording's files. If each rank has its own kwhy process, each process gets a
- * folder of its own.
+ * Sets the path of the recording, and job->command. The path is -o, a temporary folder if only digests are
+ * kept, or run.kwhy; if a launcher started a kwhy process for each rank, it is run.RANK.kwhy.
  */
 static enum kwhy_status name_things(
 	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
@@ -193,8 +196,8 @@ static enum kwhy_status open_meters(struct job *job, struct kwhy_error *error)
 }
 
 /*
- * Notes which meters are missing. The recording then still has the activities, and its report states what is
- * missing.
+ * Adds a note to the recording for each kind of meter that is missing if there is no meter at all, and for
+ * devices that the user left out. Reports show these notes.
  */
 static void note_absences(struct job *job)
 {
@@ -315,7 +318,10 @@ static enum kwhy_status prepare(
 	return status;
 }
 
-/* Prints what kwhy probe repeated. If a repeat did not restore memory, the exit status shows it. */
+/*
+ * Prints what kwhy probe repeated. If memory differed after repeats, the exit status becomes
+ * KWHY_EXIT_RESULTS_CHANGED.
+ */
 static void tell_probed(struct job *job, const struct kwhy_recording *recording)
 {
 	job->has_noted_probed = true;
@@ -324,8 +330,8 @@ static void tell_probed(struct job *job, const struct kwhy_recording *recording)
 }
 
 /*
- * Shows the first screen of the report: on standard output or standard error, whichever the command does not
- * write to.
+ * Analyses the recording and writes the short form of its report to standard error, because standard output
+ * is the command's. For kwhy probe, also prints what was repeated.
  */
 static enum kwhy_status show(struct job *job, struct kwhy_error *error)
 {
@@ -379,8 +385,9 @@ static enum kwhy_status close_all(struct job *job, struct kwhy_error *error)
 }
 
 /*
- * Ends without a recording because no command was run. If the command could not be started, message and
- * exit status are those that a shell would give. The other case is a request to end before the start.
+ * Ends without a recording because no command was run, and removes the folder. If the command could not be
+ * started, prints why, and job->end.exit is the exit status that a shell would give. If a signal asked to end
+ * before the start (`status` is KWHY_OK), prints that and sets job->end.exit.
  */
 static enum kwhy_status end_early(struct job *job, enum kwhy_status status, struct kwhy_error *error)
 {
@@ -416,8 +423,8 @@ static void tell_exit(const struct job *job)
 }
 
 /*
- * Reports that the last digest failed and where the recording is, since only the recording now has the data
- * of the run.
+ * Prints that the last digest failed and where the recording is. The recording is then kept even if only
+ * digests were wanted, because nothing else has the data of the run.
  */
 static void tell_undigested(struct job *job, const struct kwhy_error *why)
 {
@@ -428,7 +435,10 @@ static void tell_undigested(struct job *job, const struct kwhy_error *why)
 	job->is_spooled = false;
 }
 
-/* Waits for meters and counters. False: the user requested an end, so the command must not be started. */
+/*
+ * Waits until meters have given readings and performance counters are sampled, for a limited time. False: a
+ * signal asked to end meanwhile, so the command must not be started.
+ */
 static bool await_ready(struct job *job)
 {
 	return kwhy_record_await_first(&job->runner) &&

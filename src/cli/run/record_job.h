@@ -13,7 +13,8 @@ struct kwhy_record_options {
 	double delay_s, duration_s, duty_percent, window_s, gauges_s;
 	double counter_percent; /* NAN: not given */
 	struct kwhy_strings work, counts, meters;
-	struct kwhy_strings earlier; /* recordings of kwhy probe that the new recording continues */
+	struct kwhy_strings earlier; /* recordings of kwhy probe (--append) whose kernels are not probed anew
+					if their power is known */
 	bool power_only, memory, no_calls, no_lines, counters, one_file, progress, quiet;
 	const struct kwhy_inject_probe *probe; /* how kernels are probed; NULL: they are not probed */
 };
@@ -58,18 +59,24 @@ struct kwhy_record_options {
 /* Sets the defaults of the options. */
 void kwhy_record_options_init(struct kwhy_record_options *options);
 
-/* KWHY_E_USAGE: there is no command, or the options contradict each other or are out of range. */
+/*
+ * Checks the options. KWHY_E_USAGE: there is no command, or the options contradict each other or are out of
+ * range.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_record_options_check(const struct kwhy_record_options *options,
 	const struct kwhy_operands *operands, struct kwhy_error *error);
 
 /*
- * Reads a number of bytes, which may end in K, M or G. If the text is NULL, the number is 0. KWHY_E_USAGE:
- * the text is no such number; the error names the option.
+ * Reads a number of bytes, at least 65536 and below 1e18; K, M or G at its end stands for a power of 1024. If
+ * `text` is NULL, *out is 0. KWHY_E_USAGE: the text is no such number; the message begins with `option`.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_read_bytes(
 	const char *option, const char *text, uint64_t *out, struct kwhy_error *error);
 
-/* Runs the command, records it, and shows the first screen of its report. */
+/*
+ * Runs the command, records it, and writes the short form of its report unless `quiet` is set. *out_exit:
+ * exit status for kwhy, which is mostly that of the command.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_record_job_run(const struct kwhy_record_options *options,
 	const struct kwhy_operands *operands, enum kwhy_exit *out_exit, struct kwhy_error *error);
 

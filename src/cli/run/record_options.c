@@ -95,7 +95,10 @@ static enum kwhy_status check_digest(const struct kwhy_record_options *options, 
 	return KWHY_OK;
 }
 
-/* Samples of counters are for telling what kernels draw, so both must be recorded. */
+/*
+ * Checks that --counters goes with the other options. Samples of performance counters serve to model the
+ * power of kernels, so they are of no use if kernels are not recorded.
+ */
 static enum kwhy_status check_counters(const struct kwhy_record_options *options, struct kwhy_error *error)
 {
 	if (options->counters && options->power_only)

@@ -69,7 +69,10 @@ static void write_state(const struct kwhy_record_progress *progress, char *out, 
 		kwhy_quantity_bytes(out, size_of(progress->folder));
 }
 
-/* Writes the line: "recording 12 s, 1.93 MB, 135 W". If the power is unknown, it is left out. */
+/*
+ * Writes the line "recording 12 s, 1.93 MB, 135 W", with the total power of the devices. If the power is
+ * unknown, it is left out.
+ */
 static void write_line(const struct kwhy_record_progress *progress, int64_t now_mono_ns, char out[LINE_BYTES])
 {
 	const int64_t power_mw = total_mw(progress->sensors);

@@ -9,8 +9,8 @@
 
 /*
  * The line of --progress on standard error. It shows how long a recording has run, its size (for kwhy probe:
- * how many kernels are known), and the power of its devices. A terminal shows one line that is redrawn. Other
- * outputs get a line every ten seconds.
+ * of how many kernels the power is known), and the total power of its devices. On a terminal the line is
+ * redrawn each second; otherwise a new line is written every ten seconds.
  */
 struct kwhy_record_progress {
 	const char *folder;
@@ -20,7 +20,7 @@ struct kwhy_record_progress {
 	bool is_drawn;
 };
 
-/* Updates the line. Called once a second. */
+/* Updates the line. To be called once a second. */
 void kwhy_record_progress_show(struct kwhy_record_progress *progress, int64_t now_mono_ns);
 /* Erases the line if one is drawn. */
 void kwhy_record_progress_end(struct kwhy_record_progress *progress);

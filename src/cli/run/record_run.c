@@ -18,24 +18,31 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000
-/* time in ns to wait before the start, long enough that each counter updates at least once */
+/*
+ * longest wait in ns, before the command starts, for a first reading of each meter; each counter updates at
+ * least once in this time
+ */
 #define FIRST_NS (3 * (int64_t)SECOND_NS)
 #define RETRY_NS (SECOND_NS / 20)
 /* longest wait in ns, after the end, for an update of each counter */
 #define LAST_NS (3 * (int64_t)SECOND_NS / 10)
-#define SETTLE_NS INT64_C(150000000) /* in ns; NVML delivers a sample up to 0.1 s after it was taken */
 /*
- * Readings are also kept for this time, in ns, before and after a requested window. It is longer than the 2 s
- * between reads of counters.
+ * wait in ns after the command's end before power samples are read for the last time: NVML delivers a sample
+ * up to 0.1 s after it was taken
+ */
+#define SETTLE_NS INT64_C(150000000)
+/*
+ * Time in ns before and after a requested window (--delay, --duration) for which meter readings are recorded,
+ * too, so that the window is metered to its ends. It is longer than the 2 s between reads of counters.
  */
 #define MARGIN_NS (5 * (int64_t)SECOND_NS)
 
 enum { OTHERS_MAX = 64, OTHER_BYTES = 64 };
 
 struct costs {
-	int64_t own_ns; /* processor time of this process, ns */
+	int64_t own_ns; /* processor time that this process has used so far, ns */
 	int64_t taken_mono_ns;
-	double busy_s; /* busy time of all processors; NAN: unknown */
+	double busy_s; /* busy time of the machine so far, summed over all CPUs, s; NAN: unknown */
 	struct kwhy_sampler_cost sampler;
 };
 
@@ -46,7 +53,8 @@ struct recording {
 	struct {
 		char unit[OTHER_BYTES];
 		double amount;
-	} others[OTHERS_MAX]; /* units that the command reports although --work does not name them */
+	} others[OTHERS_MAX]; /* units of work that the command reported to KWHY_WORK_FILE and that no --work
+				 names */
 	size_t other_count;
 	struct costs before;
 	struct kwhy_record_progress progress;
@@ -104,8 +112,8 @@ static void see_output(void *context, int stream, int64_t time_mono_ns, const ch
 }
 
 /*
- * Keeps the new recording, so that it replaces an earlier one at its path. A failure does not end the
- * recording.
+ * Called when the command has started: from now on the new recording stays, and an earlier one at its path is
+ * renamed. A failure is printed and does not end the recording.
  */
 static void keep_folder(void *context)
 {
@@ -124,7 +132,10 @@ static void keep_folder(void *context)
 	}
 }
 
-/* Ends the sampling of counters, so that its processes are not taken for those that the command leaves. */
+/*
+ * Ends the sampling of performance counters when the command has ended, before it is checked whether
+ * processes of the command are left, because the sampling has child processes of its own.
+ */
 static void end_counters(void *context)
 {
 	const struct recording *recording = context;
@@ -169,7 +180,10 @@ static void end(struct recording *recording)
 	free(recording->work);
 }
 
-/* Adds work of a unit that --work does not name. At most OTHERS_MAX such units are recorded. */
+/*
+ * Adds reported work of a unit that no --work names. Work of further units than OTHERS_MAX, or of units with
+ * names of OTHER_BYTES or more bytes, is ignored.
+ */
 static void add_other(struct recording *recording, const char *unit, size_t length, double amount)
 {
 	size_t at = 0;
@@ -201,7 +215,10 @@ static const struct kwhy_stat_work *named_unit(
 	return NULL;
 }
 
-/* Adds work that the command reports. A unit whose amount --work states or counts is ignored. */
+/*
+ * Adds an amount of work that the command reported to KWHY_WORK_FILE. It is ignored if --work states the
+ * amount of this unit or counts it in the command's output.
+ */
 static void take_reported(void *context, const char *unit, size_t length, double amount)
 {
 	struct recording *recording = context;
@@ -221,7 +238,10 @@ static void write_others(const struct recording *recording, int64_t time_mono_ns
 			recording->others[i].unit, recording->others[i].amount);
 }
 
-/* Writes the amounts of work. Stated amounts count unless a signal ended the run. */
+/*
+ * Writes the amounts of work to the recording. Amounts that --work states are left out if a signal ended the
+ * command.
+ */
 static enum kwhy_status write_work(struct recording *recording, const struct kwhy_child_end *how)
 {
 	const struct kwhy_record_runner *runner = recording->runner;
@@ -253,8 +273,9 @@ static int64_t window_end(const struct kwhy_record_runner *runner, int64_t start
 }
 
 /*
- * Opens two windows just before the command starts: the requested window for activities, and the same window
- * with a margin for meter readings.
+ * Sets, just before the command starts, what is recorded: activities and performance counters in the window
+ * that --delay and --duration ask for, and meter readings in the same window extended by MARGIN_NS on both
+ * sides. Without these options everything is recorded.
  */
 static enum kwhy_status begin_window(const struct kwhy_record_runner *runner, struct kwhy_error *error)
 {
@@ -285,8 +306,8 @@ static int64_t own_cpu_ns(void)
 }
 
 /*
- * Reads what recording has cost in this process so far. The cost of the sampler counts from the sampler's
- * start.
+ * Reads how much processor time this process, its sampler and the whole machine have used so far. The cost of
+ * recording is the difference of two such readings.
  */
 static void read_costs(const struct kwhy_record_runner *runner, struct costs *out)
 {
@@ -312,9 +333,9 @@ static void write_costs(const struct recording *recording)
 			after.sampler.cpu_ns - before->sampler.cpu_ns,
 			after.sampler.reads - before->sampler.reads);
 	/*
-	 * The busy time of the machine is needed to convert processor time to energy, together with the
-	 * energy of the CPUs in the whole run. If only a part of the run is read, or readings come from a
-	 * file, that energy is unknown.
+	 * The busy time of the machine serves to convert processor time to energy, together with the energy
+	 * of the CPU packages during the whole run. If only a part of the run is recorded, or readings come
+	 * from a file, that energy is unknown, and the busy time is not written.
 	 */
 	if (isnan(runner->delay_s) && isnan(runner->duration_s) && !runner->replayed &&
 		after.busy_s > before->busy_s)
@@ -324,8 +345,8 @@ static void write_costs(const struct recording *recording)
 }
 
 /*
- * Counts the ranges that match each pattern and writes the counts as units of work. It is called only after
- * all processes of the command have completed their files.
+ * Counts, for each --count UNIT=NAME, the recorded ranges whose name matches NAME, and writes the number as
+ * work in UNIT. Called only after all processes of the command have completed their files.
  */
 static enum kwhy_status write_counts(const struct recording *recording, const struct kwhy_child_end *how)
 {
@@ -362,7 +383,7 @@ static void write_run(const struct kwhy_record_runner *runner, const struct kwhy
 	kwhy_record_meters_add_run(runner->meters, start_ns, end_ns, how->exit);
 }
 
-/* Whether each counter whose updates can be detected has had an update after a given time. */
+/* Whether the last reading of each energy counter that has readings is from since_mono_ns or later. */
 static bool have_ticked(const struct kwhy_sensors *sensors, int64_t since_mono_ns)
 {
 	struct kwhy_reading reading;
@@ -378,8 +399,8 @@ static bool have_ticked(const struct kwhy_sensors *sensors, int64_t since_mono_n
 }
 
 /*
- * Waits until each counter had an update after the end, so that the ledger is metered to the end. A single
- * read shortly after an update does not show when the update happened.
+ * Waits until the last reading of each energy counter is later than the command's end, so that the run is
+ * metered to its end, but at most for LAST_NS or until a signal asks to end.
  */
 static void await_last(const struct kwhy_record_runner *runner, int64_t end_mono_ns)
 {
@@ -407,8 +428,8 @@ static int64_t last_metered_ns(const struct kwhy_sensors *sensors, uint32_t devi
 }
 
 /*
- * Prints a note, and stores it for every report, that the energy of a lost device covers only a part of the
- * run.
+ * For each device that was lost, prints that its energy covers only a part of the run, and adds this as a
+ * note to the recording.
  */
 static void tell_lost(const struct kwhy_record_runner *runner, int64_t start_mono_ns)
 {
@@ -432,8 +453,8 @@ static void tell_lost(const struct kwhy_record_runner *runner, int64_t start_mon
 }
 
 /*
- * Prints a note, and stores it for every report, that the energy of a GPU is also that of what others ran on
- * its instances (MIG).
+ * For each GPU whose division into MIG instances changed during the run, prints that its energy is that of
+ * the whole GPU, whoever used it, and adds this as a note to the recording.
  */
 static void tell_divided(const struct kwhy_record_runner *runner)
 {

@@ -19,9 +19,12 @@ struct kwhy_record_runner {
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler; /* NULL: there is no meter to sample */
 	struct kwhy_record_meters *meters;
-	struct kwhy_record_counting *counting; /* samples of performance counters */
+	struct kwhy_record_counting *counting; /* the sampling of performance counters */
 	struct kwhy_stat_specs *specs;
-	/* environment of the command, to which the times are added */
+	/*
+	 * environment of the command; if only a part of the run is recorded, the times of that part are added
+	 * for the injected library
+	 */
 	struct kwhy_environment *environment;
 	const struct kwhy_stat_work_file *work_file;
 	struct kwhy_stat *stat; /* stores the units of the options --work */
@@ -33,33 +36,34 @@ struct kwhy_record_runner {
 	double delay_s, duration_s;
 	const struct kwhy_record_folder *folder;
 	struct kwhy_record_digests *digests; /* makes digests while the command runs */
-	/* UNIT=NAME for each unit of work whose amount is the number of ranges with that name */
+	/*
+	 * "UNIT=NAME" for each unit of work whose amount is the number of ranges whose name matches NAME
+	 * (--count)
+	 */
 	const char *const *counts;
 	size_t count_count;
-	/*
-	 * whether readings come from a file and not from meters, so that the times of the readings are not
-	 * those of the run
-	 */
+	/* true: readings are played back from a file, so they are not of this run */
 	bool replayed;
 	bool progress;			/* whether a progress line is shown */
 	bool quiet;			/* whether only errors are printed */
 	struct kwhy_probe_watch *watch; /* progress of a probed command; NULL: the command is not probed */
 	/*
-	 * whether activities are recorded only in windows; the command's processes then also record the start
-	 * and end of the run
+	 * true: activities are recorded only in windows (--range, --duty); the injected library then gets
+	 * start and end of the run, too
 	 */
 	bool has_windows;
 };
 
 /*
- * Waits until every meter has given a reading, but at most for a limited time. False: the user requested an
- * end, so the command must not be started.
+ * Waits until every meter has given a reading, but at most 3 s. False: a signal asked to end, so the command
+ * must not be started.
  */
 KWHY_MUST_USE bool kwhy_record_await_first(const struct kwhy_record_runner *runner);
 
 /*
- * Runs the command while meter readings are written. Returns when the readings cover the command's end.
- * KWHY_E_INPUT: the command could not be started, and out->exit states why.
+ * Runs the command while meter readings are written to the recording. Returns after the command's end, when
+ * readings cover it or 0.3 s have passed. KWHY_E_INPUT: the command could not be started, and out->exit is
+ * the exit status that a shell would give.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_run(
 	const struct kwhy_record_runner *runner, struct kwhy_child_end *out, struct kwhy_error *error);

@@ -32,7 +32,7 @@ enum kwhy_status kwhy_stat_kernels_check(const struct kwhy_strings *powers, stru
 	return status;
 }
 
-/* The figure in J or s; an unknown one is NAN. */
+/* An energy or a time, given in nJ or ns, in J or s; NAN if it is unknown. */
 static double known(int64_t nano)
 {
 	return nano == KWHY_UNKNOWN_NJ ? NAN : (double)nano * 1e-9;
@@ -47,7 +47,7 @@ static int compare_kernels(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-/* Adds the accounts of one device that are work, not idle time. */
+/* Adds to stat->recorded the accounts of one device that are kernels, collectives, copies or memsets. */
 static enum kwhy_status add_device(
 	struct kwhy_stat *stat, const struct kwhy_device_ledger *device, struct kwhy_error *error)
 {
@@ -104,7 +104,10 @@ static enum kwhy_status take(
 	return status;
 }
 
-/* Evaluates the recording with the powers from the files of --powers. */
+/*
+ * Analyses the recording at `path` with the powers from the files of --powers, and stores the results in
+ * stat->recorded.
+ */
 static enum kwhy_status evaluate(const struct kwhy_stat_kernels_request *request, const char *path,
 	struct kwhy_stat *stat, struct kwhy_error *error)
 {

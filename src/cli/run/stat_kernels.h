@@ -5,14 +5,17 @@
 #include "cli/command.h"
 #include "model/stat.h"
 
-/* One more run of the command of kwhy stat, recorded with these options. */
+/* How the additional run of kwhy stat --powers, which is recorded, is made: options, and the command. */
 struct kwhy_stat_kernels_request {
 	const struct kwhy_strings *powers, *meters;
 	const char *devices, *replay;
 	const struct kwhy_operands *operands; /* the words of the measured command */
 };
 
-/* Refuses files of --powers that cannot be read, before any run is made. */
+/*
+ * Checks, before any run is made, that the files of --powers can be read as powers. Returns the failure of
+ * the first that cannot.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_kernels_check(
 	const struct kwhy_strings *powers, struct kwhy_error *error);
 

@@ -12,9 +12,15 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000
-/* longest wait in ns for the first readings; an update of a counter is detected within a second */
+/*
+ * longest wait in ns for the first two readings of each meter; the first update of a counter is detected
+ * within a second
+ */
 #define FIRST_NS (3 * (int64_t)SECOND_NS)
-/* the readings of a window are expected up to this time, in ns, after its end */
+/*
+ * longest wait in ns, after the time at which the readings of a window should be there, for those that are
+ * still missing
+ */
 #define LATE_NS (2 * (int64_t)SECOND_NS)
 #define RETRY_NS (SECOND_NS / 20)
 
@@ -116,7 +122,10 @@ static enum kwhy_status copy_text(
 	return text && !*out ? kwhy_fail_memory(error, "the names of the meters") : KWHY_OK;
 }
 
-/* Sets the device's idle powers with and without a context, from its bundled profile. */
+/*
+ * Sets the domain's idle powers with and without a context from the installed machine profile of its device,
+ * if there is one.
+ */
 static enum kwhy_status know_context(
 	struct kwhy_stat *stat, struct kwhy_stat_domain *domain, struct kwhy_error *error)
 {
@@ -136,9 +145,9 @@ static enum kwhy_status know_context(
 }
 
 /*
- * Whether a domain's energy may be added to that of other domains. GPUs may always be added. RAPL's domains
- * may be added unless some GPU's counter includes the CPU (GH200). Other sensors on boards may not, because
- * they measure overlapping parts.
+ * Whether a domain is part of the total. GPUs always are. CPU packages and their memory (RAPL) are, unless
+ * the meter of any GPU also measures the CPU (GH200). Sensors on boards and the user's meters are not,
+ * because they measure parts that other domains include.
  */
 static bool adds_up(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {
@@ -258,8 +267,8 @@ static bool has_readings(const struct kwhy_stat_meter *meter, size_t source)
 }
 
 /*
- * Whether the meters of an item have given their first readings. A live device with a counter and a power
- * meter is ready when both have given readings. For a device in a file, readings of one meter are enough.
+ * Whether the meters of an item have given at least two readings each. If the item has an energy counter and
+ * a power meter, both must have; if readings are played back from a file, one of them is enough.
  */
 static bool is_ready(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {
@@ -366,7 +375,8 @@ static void add_window(struct kwhy_stat_meter *meter, size_t domain, int64_t unt
 {
 	struct kwhy_window_sum *sum = &meter->windows[domain].sum;
 
-	if (sum->state != KWHY_ENERGY_MEASURED) /* only the first reason is kept */
+	/* the energy is already unknown for a reason, which is kept */
+	if (sum->state != KWHY_ENERGY_MEASURED)
 		return;
 	sum->curve = meter->windows[domain].curve;
 	if (kwhy_curve_first_ns(sum->curve) == 0 && kwhy_curve_last_ns(sum->curve) == 0)
@@ -399,8 +409,8 @@ void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct
 }
 
 /*
- * Gets the result of a window. In a short run all power samples may be taken while the power still rises,
- * so a peak power below the mean power is replaced by the mean power.
+ * Gets the energy and the powers of a domain in the window. In a short run all power samples may be from a
+ * time when the power still rose; a peak power below the mean power is therefore replaced by the mean power.
  */
 void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, struct kwhy_stat_energy *out)
 {

@@ -17,8 +17,9 @@ struct kwhy_stat_window {
 };
 
 /*
- * The meters of `kwhy stat`. They are sampled from opening to closing. The energy of one window at a time can
- * be read, and a window may last longer than readings are kept. Times are those of CLOCK_MONOTONIC.
+ * The meters of `kwhy stat`. They are sampled from opening to closing. The energy of one window (an interval,
+ * such as a run) at a time can be got, and a window may last longer than readings are kept, because its
+ * energy is summed piece by piece. Times are those of CLOCK_MONOTONIC.
  */
 struct kwhy_stat_meter {
 	struct kwhy_sensors *sensors;
@@ -30,7 +31,7 @@ struct kwhy_stat_meter {
 	size_t metered_count;
 	struct kwhy_stat_window *windows; /* [metered_count] current window of each metered domain */
 	bool replayed;			  /* whether readings come from a file and not from meters */
-	int64_t summed_ns;		  /* end of the time whose energy is in the sums */
+	int64_t summed_ns;		  /* time up to which the energy of the window is in windows[].sum */
 };
 
 /*
@@ -40,7 +41,8 @@ struct kwhy_stat_meter {
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open(struct kwhy_stat_meter *meter,
 	const struct kwhy_sensor_request *request, const char *save_path, struct kwhy_error *error);
 /*
- * Closes the meters, and sets the costs of measuring, except for the members that are summed over the runs.
+ * Closes the meters, and sets the members of *cost that concern the whole time of sampling; those summed over
+ * the runs (running_s, cpu_s, busy_s) are left as they are.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_close(
 	struct kwhy_stat_meter *meter, struct kwhy_stat_cost *cost, struct kwhy_error *error);
@@ -54,7 +56,10 @@ double kwhy_stat_meter_cpu_s(const struct kwhy_stat_meter *meter);
  */
 double kwhy_stat_meter_busy_s(const struct kwhy_stat_meter *meter);
 
-/* Adds the domains of this machine, and the meters that it lacks, to a stat that has no domains yet. */
+/*
+ * Sets the domains of `stat`, one for each metered domain and, if two or more add up, the total after them;
+ * also sets its absences, the meters that the machine lacks.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_describe(
 	const struct kwhy_stat_meter *meter, struct kwhy_stat *stat, struct kwhy_error *error);
 
@@ -67,24 +72,28 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_drain(struct kwhy_stat_meter *met
 
 /*
  * Functions that measure a window: kwhy_stat_meter_begin() begins it. Then these steps are repeated:
- * kwhy_stat_meter_open_curves() opens the power curves up to the present, the caller reads the curves, and
- * kwhy_stat_meter_sum() sums the energy. Before the last repetition, call kwhy_stat_meter_await_end(), so
- * that readings cover the end.
+ * kwhy_stat_meter_open_curves() makes the power curves from the readings so far, the caller reads them, and
+ * kwhy_stat_meter_sum() adds their energy. For the last part of the window, kwhy_stat_meter_await_end() is
+ * called instead of kwhy_stat_meter_open_curves(); it waits until readings cover the window's end.
  */
 void kwhy_stat_meter_begin(struct kwhy_stat_meter *meter, int64_t start_ns);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open_curves(
 	struct kwhy_stat_meter *meter, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_await_end(
 	struct kwhy_stat_meter *meter, int64_t end_ns, struct kwhy_error *error);
-/* Time up to which all meters that had readings in the last 45 s have readings; 0: no meter had any. */
+/*
+ * Time up to which all meters have readings, apart from those without a reading in the 45 s before now_ns; 0:
+ * none has readings in that time.
+ */
 int64_t kwhy_stat_meter_known_ns(const struct kwhy_stat_meter *meter, int64_t now_ns);
 /*
  * Energy from the start of the window to `until_ns`, which must not be before summed_ns, J; NAN: unknown.
  */
 double kwhy_stat_meter_used_j(const struct kwhy_stat_meter *meter, size_t domain, int64_t until_ns);
 /*
- * Adds the window up to `until_ns` to the sums, closes the curves, and drops readings that no later window
- * needs. Marks the domains whose counters gave impossible readings.
+ * Adds the energy from summed_ns to `until_ns` to the sums, frees the curves, and drops readings that no
+ * later part needs. Sets counter_reset, counter_stuck and counter_misread of the domains whose counters gave
+ * such readings.
  */
 void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct kwhy_stat_domain *domains);
 void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, struct kwhy_stat_energy *out);

@@ -10,20 +10,23 @@
 
 #define SECOND_NS 1000000000
 #define TICK_NS SECOND_NS
-/* Long runs are summed in pieces of this duration, in ns. Readings are kept for little longer than this. */
+/*
+ * Length, in ns, of the pieces in which the energy of a long run is summed, because readings are kept only a
+ * little longer than this
+ */
 #define PIECE_NS (600 * (int64_t)SECOND_NS)
 #define BOTH_SIDES_NS (2 * (int64_t)SECOND_NS)
 
-/* State of one run. */
+/* State of one run of the command that is measured. */
 struct running {
 	struct kwhy_stat_runner *runner;
 	struct kwhy_lines lines[2];
-	double *work;	  /* [work_count] amount of each work; NAN: not reported yet */
+	double *work; /* [work_count] amount of each unit of work; NAN: none was found or reported so far */
 	size_t *resolved; /* [metric_count] number of points of each metric whose joules are set */
 	uint32_t index;
 	/*
-	 * [domain_count] energy of each domain from the start of the run to the start of the current
-	 * interval, J
+	 * [domain_count] energy of each metered domain from the start of the run to the start of the current
+	 * interval of --interval, J
 	 */
 	double *before_j;
 	int64_t start_ns, line_ns, interval_ns, next_piece_ns;
@@ -96,7 +99,7 @@ static void see_output(void *context, int stream, int64_t time_mono_ns, const ch
 	kwhy_lines_add(&running->lines[stream - 1], time_mono_ns, bytes, length);
 }
 
-/* Energy of the main domain since the start of the run, J. */
+/* Energy of the main domain from the start of the run to until_ns, J; NAN: unknown, or there is no domain. */
 static double main_joules(const struct running *running, int64_t until_ns)
 {
 	const struct kwhy_stat *stat = running->runner->stat;
@@ -114,8 +117,9 @@ static double main_joules(const struct running *running, int64_t until_ns)
 }
 
 /*
- * Sets the joules at the points of the metrics (values found in the output) up to until_ns. With `last`,
- * points whose output was read after the end of the run get the joules at the end.
+ * Sets `joules` of the points of the metrics (values found in the command's output) whose times are up to
+ * until_ns. If `last`, until_ns is the end of the run, and points that are later, because the output was read
+ * late, get the joules at the end.
  */
 static void resolve_points(struct running *running, int64_t until_ns, bool last)
 {
@@ -136,8 +140,8 @@ static void resolve_points(struct running *running, int64_t until_ns, bool last)
 }
 
 /*
- * Sets the energy of each domain from the start of the current interval to a time, at which the interval
- * ends.
+ * Sets joules[domain_count] to the energy of each domain from the start of the current interval to until_ns,
+ * its end; that of the total is the sum over the domains with in_total.
  */
 static void fill_interval(struct running *running, double *joules, int64_t until_ns)
 {
@@ -200,8 +204,9 @@ static enum kwhy_status add_intervals(struct running *running, int64_t until_ns,
 }
 
 /*
- * Sets the joules at the points of the metrics, adds intervals, and sums the energy of each domain, all up to
- * `until_ns`. The meters' curves must be known up to that time.
+ * Sets the joules of the points of the metrics, adds the intervals, and sums the energy of each domain, all
+ * up to `until_ns`. The power curves must be open and reach that time. `last`: until_ns is the end of the
+ * run.
  */
 static enum kwhy_status settle(struct running *running, int64_t until_ns, bool last)
 {
@@ -214,8 +219,9 @@ static enum kwhy_status settle(struct running *running, int64_t until_ns, bool l
 }
 
 /*
- * Sums the run up to shortly before the latest time for which all live meters have readings. The energy up to
- * a time is more precise if there are readings on both sides of it.
+ * Sums the energy of the run up to BOTH_SIDES_NS before the time up to which all meters that still give
+ * readings have them, because the energy up to a time is more precise if there are readings on both sides of
+ * it.
  */
 static enum kwhy_status sum_piece(struct running *running)
 {
@@ -271,7 +277,10 @@ static void end(struct running *running)
 	free(running->before_j);
 }
 
-/* Fills in the work of the run. A stated amount counts unless a signal ended the run. */
+/*
+ * Sets the amounts of work of the run: those that --work states, which are unknown if a signal ended the run,
+ * and those that the command reported.
+ */
 static enum kwhy_status fill_work(struct running *running, const struct kwhy_child_end *how)
 {
 	struct kwhy_stat_specs *specs = running->runner->specs;

@@ -18,22 +18,26 @@ struct kwhy_stat_runner {
 	const struct kwhy_stat_work_file *work_file;
 	struct kwhy_signals *signals;
 	struct kwhy_stat *stat;
-	int64_t first_start_ns; /* start of the first run that counts; 0: there was none yet */
+	int64_t first_start_ns; /* start of the first measured run, on CLOCK_MONOTONIC; 0: there was none yet
+				 */
 };
 
 /*
  * Runs the command once and adds the run to the stat, with its energy, work, metrics and intervals. Returns
- * when meter readings cover the end of the run. KWHY_E_INPUT: the command could not be started, and
- * *out_exit states why.
+ * when meter readings cover the end of the run. *out_exit: exit status of the command. KWHY_E_INPUT: the
+ * command could not be started, and *out_exit is the exit status that a shell would give.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_run(
 	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error);
 
-/* Runs the command once without measuring. */
+/* Runs the command once without measuring, as a warm-up. *out_exit: exit status of the command. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_run_unmeasured(
 	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error);
 
-/* Measures the idle power of the domains for `seconds`, or until an end is requested. */
+/*
+ * Measures the idle power of the domains for `seconds`, or until a signal asks to end, while the caller runs
+ * nothing.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_run_idle(
 	struct kwhy_stat_runner *runner, double seconds, struct kwhy_error *error);
 

@@ -11,8 +11,9 @@
 enum { NAME_BYTES_MAX = 40 };
 
 /*
- * Splits a value such as "tokens=..." and keeps the name before '=', which tables show. *out_rest is the text
- * after '='; it is unchanged if there is no '='.
+ * Splits the value of --work or --metric at its first '='. *out_name is the name before it, of at most
+ * NAME_BYTES_MAX letters, digits and "_.-"; *out_rest is the text after it, and is unchanged if there is no
+ * '='. Both are in stat's arena.
  */
 static enum kwhy_status split(const char *option, const char *spec, struct kwhy_stat *stat,
 	const char **out_name, const char **out_rest, struct kwhy_error *error)
@@ -31,7 +32,7 @@ static enum kwhy_status split(const char *option, const char *spec, struct kwhy_
 	return *out_name && (!rest || *out_rest) ? KWHY_OK : kwhy_fail_memory(error, "the command line");
 }
 
-/* The number that a text consists of; NAN: it is no number. */
+/* The number that the whole text consists of; NAN: it is no finite number. */
 static double number_of(const char *text)
 {
 	char *end;

@@ -17,8 +17,10 @@ struct kwhy_stat_specs {
 	double *stated;			/* [work_count] amount of each stated work */
 	enum kwhy_stat_work_from *from; /* [work_count] where the amount of each work comes from */
 	size_t work_count, metric_count;
-	bool reporting; /* whether the command reports the amount of any work */
-	bool watching;	/* whether the output must be searched for any pattern */
+	bool reporting; /* true: for at least one unit of work the command reports the amount to
+			   KWHY_WORK_FILE */
+	bool watching;	/* true: there is at least one pattern for which the command's output must be searched
+			 */
 };
 
 /*

@@ -41,7 +41,10 @@ void kwhy_stat_work_file_close(struct kwhy_stat_work_file *file)
 	file->path[0] = '\0';
 }
 
-/* The amount in a line whose unit is `length` bytes long; NAN: it is missing or no amount. */
+/*
+ * The amount in a line that begins with a unit of `length` bytes; NAN: none follows the unit, or it is
+ * negative or no finite number.
+ */
 static double amount_of(const char *line, size_t length)
 {
 	char *end;

@@ -17,19 +17,22 @@ struct kwhy_stat_work_file {
 
 #define KWHY_STAT_WORK_FILE_VARIABLE "KWHY_WORK_FILE"
 
-/* Creates the file, and sets the variable in the environment that later commands get. */
+/*
+ * Creates the file, and sets KWHY_WORK_FILE in `environment`, with which the measured commands are started.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_open(
 	struct kwhy_stat_work_file *file, struct kwhy_environment *environment, struct kwhy_error *error);
 void kwhy_stat_work_file_close(struct kwhy_stat_work_file *file);
 
-/* Empties the file. Called after runs that are not counted. */
+/* Empties the file, if there is one. To be called after warm-up runs, whose work does not count. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_empty(
 	const struct kwhy_stat_work_file *file, struct kwhy_error *error);
 
 /*
- * Adds the reported amounts to amounts[work_count], for each kind of work that the command reports; NAN in
- * amounts[] means that no amount has been reported. Then empties the file for the next run. A line without a
- * valid amount counts as unreadable for the unit with which it begins.
+ * Adds the amounts in the file to amounts[work_count] for the units of `stat` that the command reports
+ * (KWHY_STAT_WORK_REPORTED); NAN in amounts[]: no amount so far. Then empties the file for the next run. A
+ * line with such a unit but without a valid amount is counted in the unit's `unreadable`. Does nothing if
+ * there is no file.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_take(const struct kwhy_stat_work_file *file,
 	struct kwhy_stat *stat, double *amounts, struct kwhy_error *error);

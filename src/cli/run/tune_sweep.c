@@ -9,14 +9,11 @@
 #include <math.h>
 #include <stdio.h>
 
-/*
- * Default for the lowest clock rate of a sweep, as a share of the highest one. Lower rates are not tried
- * unless the user asks for them.
- */
+/* Lowest clock rate of a sweep if the user states none, as a share of the device's highest rate. */
 #define CLOCK_FROM 0.4
 /*
- * Largest half-width of the interval of a run's energy, as a share of that energy. With a wider interval,
- * settings that differ by a few percent cannot be compared.
+ * Largest half-width of the 95 % interval of a run's energy, as a share of that energy, with which the sweep
+ * goes on. With a wider interval, settings that differ by a few percent cannot be compared.
  */
 #define METER_HALF_MAX 0.05
 
@@ -36,7 +33,7 @@ static unsigned value_at(double from, double to, uint64_t step, uint64_t values)
 	return (unsigned)lround(from + (to - from) * (double)step / (double)(values - 1));
 }
 
-/* Plans the runs: all values in random order, once for each repetition. */
+/* Plans the runs: each value once for each repetition, the runs of a repetition in random order. */
 static enum kwhy_status plan(
 	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error)
 {
@@ -115,7 +112,8 @@ static struct kwhy_stat_energy energy_of(const struct kwhy_stat *stat, const str
 }
 
 /*
- * Checks that the work of a run is known, and that its energy is known precisely enough to compare settings.
+ * Fails with KWHY_E_INPUT if the energy or the work of a run is unknown, or if half of the interval of its
+ * energy is more than METER_HALF_MAX.
  */
 static enum kwhy_status check_run(const struct kwhy_tune_sweep *sweep, const struct kwhy_tune_point *point,
 	const struct kwhy_stat_energy *energy, struct kwhy_error *error)
@@ -157,7 +155,10 @@ static enum kwhy_status keep_point(
 	return status;
 }
 
-/* Whether another run is made. A request to end that arrives between two runs ends the sweep. */
+/*
+ * Whether the sweep goes on: no run has failed, and no signal has asked to end. Sets sweep->exit if a signal
+ * has.
+ */
 static bool goes_on(struct kwhy_tune_sweep *sweep)
 {
 	if (!sweep->exit && kwhy_signals_wait(&sweep->signals, 0))
@@ -190,8 +191,8 @@ static enum kwhy_status measure(
 }
 
 /*
- * Restores the setting and then ends the guard, the process that would restore the setting if this process
- * died.
+ * Restores the setting and then disarms the guard, which is a process that restores the setting if this
+ * process dies. Sets sweep->left.
  */
 static void put_back(struct kwhy_tune_sweep *sweep)
 {

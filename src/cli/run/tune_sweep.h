@@ -24,11 +24,12 @@ struct kwhy_tune_sweep {
 	struct kwhy_stat_work_file work_file;
 	struct kwhy_stat_meter meter;
 	struct kwhy_stat_runner runner;
-	struct kwhy_tune_point points[KWHY_CAP_POINTS_MAX]; /* results in the order of the runs */
+	struct kwhy_tune_point points[KWHY_CAP_POINTS_MAX]; /* values in the order of the runs; the first
+							       `count` have their results */
 	size_t count;
 	/*
-	 * if the command ended the sweep: its exit status, or 128 plus the number of the signal that killed
-	 * it
+	 * 0, or what ended the sweep: the exit status of a run that failed, or 128 plus the number of the
+	 * signal that killed a run or asked to end
 	 */
 	int exit;
 	struct kwhy_error left; /* why the setting could not be restored; status KWHY_OK: it was restored */
@@ -38,16 +39,17 @@ struct kwhy_tune_sweep {
 struct kwhy_tune_request {
 	enum kwhy_tune_kind kind;
 	uint64_t device, values, repeats, warmup, seed;
-	double from, to; /* lowest and highest value of the setting, W or MHz; NAN: the device's limit */
+	double from, to; /* lowest and highest value of the setting, W or MHz; NAN: that of the device, or 40
+			    % of the highest rate as the lowest clock */
 	const struct kwhy_strings *work;
 	char *const *argv;
 	size_t argc;
 };
 
 /*
- * Runs the command under each value, in random order, and then restores the setting, also after a failure. If
- * the setting cannot be restored, sweep->left has the error; the results remain valid. Call
- * kwhy_tune_sweep_done() after a failure, too.
+ * Runs the command under each value of the setting, `repeats` times, in random order, and then restores the
+ * setting, also after a failure. If the setting cannot be restored, sweep->left has the error; the results
+ * remain valid. Call kwhy_tune_sweep_done() after a failure, too.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_tune_sweep_run(
 	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error);

@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Size of the error message that a failing command writes last, bytes. */
+/* Longest error message of a step's command that is kept, bytes. */
 enum { MESSAGE_BYTES = 1024 };
 
-/* Exit status by which a command such as kwhy doctor shows that it has advice; not a failure. */
+/* Exit status of a command such as kwhy doctor that has advice; the step counts as done. */
 enum { HAS_ADVICE = KWHY_EXIT_EXCEEDED };
 
 struct study_options {
@@ -27,7 +27,7 @@ struct study_options {
 	bool quick, dry_run, is_silent;
 };
 
-/* One call of the command. */
+/* State of one `kwhy study`. */
 struct job {
 	struct kwhy_study_request request;
 	struct kwhy_study_state state;
@@ -39,8 +39,8 @@ struct job {
 };
 
 /*
- * line: the line of standard error that is being read; message: the text of the last line that begins with
- * the command's name.
+ * What is kept of the standard error of a step's command. line: the line that is being read; message: the
+ * text after "kwhy: " of the last line that begins with that.
  */
 struct last_words {
 	char line[MESSAGE_BYTES], message[MESSAGE_BYTES];
@@ -164,7 +164,10 @@ static void say(const struct job *job, size_t number, const char *what)
 	kwhy_output_message(line);
 }
 
-/* Runs a command of kwhy. Its last error message is in `words` afterwards. */
+/*
+ * Runs the command of a step, and continues its interrupted measurement if there is one. words->message is
+ * then the last message of the command.
+ */
 static enum kwhy_status run_command(struct job *job, size_t number, struct last_words *words,
 	struct kwhy_child_end *end, struct kwhy_error *error)
 {
@@ -245,8 +248,9 @@ static enum kwhy_status check_inputs(
 }
 
 /*
- * Saves the stamp of a step before the step starts. If a later call finds samples of the step, this stamp
- * states the inputs of the samples. The later call renames the samples if its own stamp differs.
+ * Stores a step's stamp (a digest of its command, inputs and machine) before the step starts, so that a later
+ * call knows of which inputs the samples of an interrupted step are. If samples with another stamp exist,
+ * they are renamed, and the step starts anew.
  */
 static enum kwhy_status begin_step(
 	struct job *job, size_t number, const char stamp[KWHY_STUDY_STAMP_BYTES], struct kwhy_error *error)
@@ -354,8 +358,8 @@ static enum kwhy_status write_page(const struct job *job, struct kwhy_error *err
 }
 
 /*
- * Whether the step reads the output of an earlier step that cannot run, because the user did not state what
- * the earlier step needs.
+ * Whether the step reads an output of an earlier step that cannot run because the user did not give what it
+ * needs, such as a program.
  */
 static bool lacks_step(const struct job *job, size_t number)
 {
@@ -385,8 +389,8 @@ static enum kwhy_status carry_out(struct job *job, struct kwhy_error *error)
 
 	if (!status)
 		status = kwhy_study_state_read(&job->request, &job->arena, &job->state, error);
-	if (!status) /* before a vendor's library is loaded, so that its threads inherit the blocked signals
-		      */
+	if (!status) /* signals are blocked before a vendor's library (NVML, ROCm SMI) is loaded, so that the
+			threads that it starts inherit the mask */
 		status = kwhy_signals_open(&job->signals, error);
 	if (status)
 		return status;

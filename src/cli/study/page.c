@@ -52,8 +52,8 @@ static void add_link(struct kwhy_text *out, const char *path)
 }
 
 /*
- * Adds the text that a step wrote, line by line, as valid UTF-8 without control characters. For a large
- * text it adds a link.
+ * Adds the text file that a step wrote, as HTML, line by line, as valid UTF-8 without control characters. If
+ * the file is larger than TEXT_MAX_BYTES, adds a link to it instead.
  */
 static enum kwhy_status add_output(struct kwhy_text *out, const char *path, struct kwhy_error *error)
 {
@@ -124,7 +124,10 @@ static enum kwhy_status add_step(struct kwhy_text *out, const struct kwhy_study_
 	return status;
 }
 
-/* Adds a line for each step, which says whether it has a result. */
+/*
+ * Adds the table of contents: for each step what it shows, with a link to it, and "Not measured." if it has
+ * no result.
+ */
 static void add_contents(
 	struct kwhy_text *out, const struct kwhy_study *study, const struct kwhy_study_state *state)
 {

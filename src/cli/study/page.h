@@ -6,9 +6,9 @@
 #include "cli/study/state.h"
 
 /*
- * Writes the page of a study as HTML that needs no other file and no script. It has the question, each
- * step's command with its text or a link to its page, and the answer from docs/studies. A step without a
- * result is marked "not measured" with the reason.
+ * Writes the page of a study as HTML that needs no other file and no script. It has the question, the answer
+ * that was measured before (docs/studies), and for each step the command with the text that it wrote or links
+ * to its other outputs. A step without a result is marked "not measured" with the reason.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_study_page_write(const struct kwhy_study_request *request,
 	const struct kwhy_study_command *commands, const struct kwhy_study_state *state,

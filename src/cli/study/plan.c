@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* State while one command line is made. */
+/* State of making the command line of one step. */
 struct maker {
 	const struct kwhy_study_request *request;
 	struct kwhy_arena *arena;
@@ -79,7 +79,7 @@ static void add_option(struct maker *maker, const char *name, const char *value)
 	add_word(maker, value);
 }
 
-/* Path of a bundled example; NULL: kwhy was installed without it. */
+/* Path of an example recording that is installed with kwhy; NULL: it is not installed. */
 static const char *bundled(struct maker *maker, const char *name)
 {
 	char folder[PATH_MAX], *slash;
@@ -137,8 +137,8 @@ static void add_program(struct maker *maker)
 	add_word(maker, "--");
 	for (size_t i = 0; i < request->program_count; i++) {
 		add_word(maker, request->program[i]);
-		if (is_file(request->program[i])) /* script files count as inputs, because a changed script is
-						     another program */
+		if (is_file(request->program[i])) /* words that name files, such as scripts, count as inputs:
+						     if such a file changes, the step runs anew */
 			add_input(maker, request->program[i]);
 	}
 }
@@ -175,7 +175,7 @@ static void add_backend(struct maker *maker)
 		add_option(maker, "--backend", maker->request->backend);
 }
 
-/* Adds the words that replace a word that begins with "@". */
+/* Adds the words that replace a word of a step's line that begins with "@" (studies.h). */
 static void add_given(struct maker *maker, const char *word)
 {
 	if (strncmp(word, "@run=", 5) == 0)

@@ -8,7 +8,10 @@
 
 #include <stdbool.h>
 
-/* What the user of `kwhy study` stated. Strings are not copied; NULL: not stated. */
+/*
+ * What the user of `kwhy study` gave: options, recordings and program. Strings are not copied; NULL: not
+ * given.
+ */
 struct kwhy_study_request {
 	const struct kwhy_study *study;
 	const char *folder; /* folder of all outputs */
@@ -32,30 +35,35 @@ struct kwhy_study_command {
 	const char **inputs,
 		**outputs; /* paths of the files that the step reads, and of those that it writes */
 	size_t input_count, output_count;
-	const char *missing; /* the option or argument that the step needs and the user did not state; NULL:
-				nothing is missing */
+	const char *missing; /* why the step cannot run, in words: the user did not give what it needs, or the
+				bundled recording is not installed; NULL: it can run */
 	size_t save_word;    /* index of --save in `words` */
 	const char
-		*begun; /* folder with the samples of an interrupted call of this step; NULL: there is none */
+		*begun; /* folder with samples that an earlier call of this step left; NULL: there is none */
 	bool reads_bundled; /* whether the step reads a recording that comes with kwhy */
-	bool needs_much;    /* whether a recording may hold too little for the step */
-	bool runs_program;  /* whether the step runs the user's program, whose output is then shown */
+	bool needs_much;   /* true: a recording may have too little for the step, such as no tokens; the study
+			      does not fail then */
+	bool runs_program; /* whether the step runs the user's program, whose output is then shown */
 };
 
 /*
- * Fills the command line of a step. A step reads samples of earlier steps only if these exist already.
- * Strings are borrowed or in the arena.
+ * Makes the command line of a step, with its inputs and outputs. out->begun is set only if the folder of
+ * samples exists at the time of the call. Strings are borrowed or in the arena.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_study_command_make(const struct kwhy_study_request *request,
 	const struct kwhy_study_step *step, struct kwhy_arena *arena, struct kwhy_study_command *out,
 	struct kwhy_error *error);
 
-/* Makes the command continue its interrupted measurement, if there is one. */
+/*
+ * If samples of an earlier call exist (command->begun), makes the command continue their measurement: --save
+ * becomes --resume.
+ */
 void kwhy_study_command_resume(struct kwhy_study_command *command);
 
 /*
- * Renames the samples of an earlier call, which had other inputs or another machine, so that the command
- * starts anew. *out_name is the new name.
+ * Renames the folder with samples of an earlier call, if there is one, so that the command starts anew. To be
+ * called if these samples are of other inputs or of another machine. *out_name is the new name; it is
+ * unchanged if there were no samples. KWHY_E_IO: renaming failed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_study_command_set_aside(struct kwhy_study_command *command,
 	struct kwhy_arena *arena, const char **out_name, struct kwhy_error *error);

@@ -32,8 +32,9 @@ static void add_file(struct kwhy_sha256 *sum, const char *path, const struct sta
 }
 
 /*
- * Adds the facts of a file or, for a folder, those of all its files. For a missing path only the name is
- * added.
+ * Adds path, size and time of modification of a file to a digest or, for a folder, those of the files in it
+ * and its subfolders, down to a depth of DEPTH_MAX; hidden files are left out. A missing path counts as a
+ * file of size and time 0.
  */
 static void add_path(struct kwhy_sha256 *sum, const char *path, unsigned depth)
 {
@@ -119,7 +120,7 @@ static void add_given(struct kwhy_text *out, const char *option, const char *val
 	kwhy_command_add_word(out, value);
 }
 
-/* What the user stated, as the words of a command line. */
+/* What the user gave to `kwhy study`, as the words of a command line; NULL: out of memory. */
 static const char *given_text(const struct kwhy_study_request *request, struct kwhy_arena *arena)
 {
 	struct kwhy_text text = {0};

@@ -9,17 +9,18 @@
 
 enum { KWHY_STUDY_STAMP_BYTES = 2 * KWHY_SHA256_BYTES + 1 };
 
-/* The result of a step from earlier calls of the study. */
+/* What is known of a step from this call and earlier ones. */
 struct kwhy_study_result {
 	bool is_done;
 	/*
-	 * stamp of the command line, its inputs and the machine when the step was last begun; "": it was
-	 * never begun
+	 * digest of the command line, the inputs and the machine (kwhy_study_stamp()) with which the step was
+	 * last begun; "": it was never begun
 	 */
 	char stamp[KWHY_STUDY_STAMP_BYTES];
 	double seconds; /* run time of the step, s */
 	int64_t ended_unix_s;
-	bool lacks_input;    /* whether the inputs hold too little for the step; not stored */
+	bool lacks_input;    /* true: the step failed because its inputs have too little for it; not stored in
+				study.json */
 	const char *missing; /* why the step has no result; NULL: it has one, or has not been tried yet */
 };
 
@@ -40,20 +41,20 @@ KWHY_MUST_USE enum kwhy_status kwhy_study_state_write(const struct kwhy_study_re
 	const struct kwhy_study_state *state, struct kwhy_error *error);
 
 /*
- * Describes kwhy and the machine: version and commit of kwhy; driver, name and UUID of each device. The
- * text is in the arena.
+ * Describes in a text what stamps cover apart from commands and inputs: version and commit of kwhy; driver,
+ * name and UUID of each device. The text is in the arena.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_study_machine(
 	struct kwhy_arena *arena, const char **out, struct kwhy_error *error);
 
 /*
- * Stamps a command: writes a digest of the machine, the command's words, and the size and time of each
- * input. For an input that is a folder, it uses the size and time of each file in it.
+ * Writes a SHA-256 digest, in hexadecimal digits, of `machine`, the command's words, and the path, size and
+ * time of modification of each input. For an input that is a folder, those of each file in it are used.
  */
 void kwhy_study_stamp(
 	const char *machine, const struct kwhy_study_command *command, char out[KWHY_STUDY_STAMP_BYTES]);
 
-/* Whether the command was run before with the same inputs, and all its outputs still exist. */
+/* Whether the step need not run again: it was done with the same stamp, and all its outputs still exist. */
 bool kwhy_study_is_current(
 	const struct kwhy_study_command *command, const struct kwhy_study_result *result, const char *stamp);
 

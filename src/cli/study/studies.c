@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Figures in the answers are those of docs/studies, which names their sources. */
+/* The studies. Figures in their answers are those of docs/studies, which says how they were measured. */
 static const struct kwhy_study studies[] = {
 	{"transfer-energy",
 		"What does it cost to move a byte, and what would fewer and larger transfers save?",

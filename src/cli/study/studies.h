@@ -30,12 +30,16 @@ struct kwhy_study_step {
 
 enum { KWHY_STUDY_STEPS_MAX = 5 };
 
-/* A question, the commands that answer it, and the answer for the machines of docs/studies. */
+/*
+ * A question, the commands whose outputs answer it, and the answer that was measured before on the machines
+ * of docs/studies.
+ */
 struct kwhy_study {
 	const char *name;
 	const char *question;
 	const char *answer;
-	const char *bundled; /* default recording for @run: a path in the folder of examples */
+	const char *bundled; /* recording that @run stands for if the user gives neither recordings nor a
+				program: a path in the folder of installed examples; NULL: none */
 	struct kwhy_study_step steps[KWHY_STUDY_STEPS_MAX];
 	size_t step_count;
 };
