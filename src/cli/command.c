@@ -175,8 +175,8 @@ static enum kwhy_status run(const struct kwhy_command *command, int argc, char *
 }
 
 /*
- * Finds the command that the first one or two words after the program's name name; NULL: there is none.
- * "--help", "-h", "--version" and "-V" in first place count as commands.
+ * Finds the command whose name is the first word, or the first two words, after the program's name; NULL:
+ * there is none. "--help", "-h", "--version" and "-V" in first place count as commands.
  */
 static const struct kwhy_command *command_of(int argc, char **argv)
 {

@@ -125,7 +125,8 @@ static bool is_wrap(const struct kwhy_counter_readings *readings, size_t before,
  * Judges the reading `fall`, which is lower than the reading `before`, and returns the index of the next
  * reading to judge. The fall is explained by a dip (wrong readings from `fall` on, which are too low) or by a
  * peak (wrong readings up to `before`, which are too high). If both are possible, the explanation with fewer
- * wrong readings is taken, and a dip if the numbers are equal.
+ * wrong readings is taken, and a dip if the numbers are equal. A fall that neither explains is a reset or a
+ * wrap or, if too few readings follow to know, KWHY_COUNTER_OPEN.
  */
 static size_t judge_fall(
 	const struct kwhy_counter_readings *readings, size_t before, size_t fall, uint8_t *verdict)

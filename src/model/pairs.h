@@ -257,8 +257,9 @@ struct kwhy_pair_reading {
 };
 
 /*
- * Gauges of a GPU that are correlated with the times of the transfers that the GPU sends. The coefficient r
- * is over readings of the gauge, with its 95 % interval (Fisher's z with the number of independent readings).
+ * Gauges of a GPU whose correlation with the times of the transfers that the GPU sends is computed. The
+ * coefficient r is over readings of the gauge, with its 95 % interval (Fisher's z with the number of
+ * independent readings).
  */
 enum kwhy_pair_gauge { KWHY_PAIR_TEMPERATURE, KWHY_PAIR_CLOCK, KWHY_PAIR_GAUGE_COUNT };
 const char *kwhy_pair_gauge_name(enum kwhy_pair_gauge gauge); /* "temperature" */

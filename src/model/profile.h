@@ -165,14 +165,14 @@ struct kwhy_profile {
 
 	/*
 	 * Durations of calls on the host, in seconds: launch of an empty kernel, synchronisation without
-	 * work, smallest copy, launch of a graph.
+	 * work, copy of a few bytes from pageable memory to the device, launch of a graph.
 	 */
 	struct kwhy_measured launch_s, synchronize_s, copy_latency_s, graph_launch_s;
 	/*
 	 * Additional time in seconds of each further empty kernel. graph_launch_node_s: longer call that
-	 * launches a graph. graph_start_node_s: later start of the graph after that call. graph_node_s:
-	 * longer run of the graph on the device. queued_kernel_s: longer run on the device of a queue of
-	 * single launches.
+	 * launches a graph. graph_start_node_s: longer time from the beginning of that call to the first
+	 * kernel of the graph. graph_node_s: longer run of the graph on the device. queued_kernel_s: longer
+	 * run on the device of a queue of single launches.
 	 */
 	struct kwhy_measured graph_launch_node_s, graph_start_node_s, graph_node_s, queued_kernel_s;
 	struct kwhy_measured h2d_pinned_rate_bytes_per_s, h2d_pageable_rate_bytes_per_s,

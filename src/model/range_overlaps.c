@@ -29,7 +29,7 @@ struct lists {
 struct walk {
 	uint64_t open[WORDS];
 	size_t counts[KWHY_RANGE_OVERLAPS_MAX];
-	/* [sum] [sum] bit set of the sums that had an open range when a range of this sum began */
+	/* [sum] bit set of the sums that had an open range when a range of this sum began */
 	uint64_t (*seen)[WORDS];
 };
 

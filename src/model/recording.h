@@ -569,9 +569,9 @@ bool kwhy_recording_shares_devices(const struct kwhy_recording *recording);
 
 /*
  * Sorts the tables, links activities to the calls that issued them (same process and correlation id),
- * classifies calls and sets start_ns and end_ns. Fails with KWHY_E_INPUT if an activity, call, range or
- * coverage ends before it starts, or if a time is beyond a quarter of what an int64 holds; lengths thus never
- * overflow. To be called once.
+ * classifies calls and sets start_ns and end_ns. Fails with KWHY_E_INPUT if an activity, call, range,
+ * coverage, selection or burst ends before it starts, or if a time of those or of a power reading is beyond a
+ * quarter of what an int64 holds; lengths thus never overflow. To be called once.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_finish(
 	struct kwhy_recording *recording, struct kwhy_error *error);

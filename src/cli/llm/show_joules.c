@@ -282,8 +282,9 @@ void kwhy_llm_requests_csv(const struct kwhy_llm_result *result, struct kwhy_tex
 }
 
 /*
- * Sums, for each interval between two readings, the work of each kind that the requests did in it: [interval
- * * KWHY_LLM_WORK_COUNT + kind]. NULL: out of memory. The caller frees the result.
+ * Sums, for each interval between two readings, the work of each kind that the requests did in it. The index
+ * into the result is KWHY_LLM_WORK_COUNT times the number of the interval, plus the kind. NULL: out of
+ * memory. The caller frees the result.
  */
 static double *work_of_intervals(const struct kwhy_llm_load_joules *load)
 {

@@ -21,8 +21,8 @@
 #include <sys/random.h>
 
 /*
- * Interval at which the time of an update of the energy counters is determined, ns. For the energy of a long
- * run a longer interval would do, but the metered time ends at the last update that was seen.
+ * Interval at which energy counters are read, ns. For the energy of a long run a longer interval would do,
+ * but the time that the ledger covers ends at the last update of a counter.
  */
 #define COUNTER_PERIOD_NS 2000000000
 /*
