@@ -27,11 +27,14 @@ void kwhy_busy_gauge_open(const struct kwhy_gpu *gpu, struct kwhy_busy_gauge *ou
 void kwhy_busy_gauge_close(struct kwhy_busy_gauge *gauge);
 
 /*
- * Starts a new mean. Readings of its first second are ignored, since they may cover work from before the
- * start.
+ * Starts a new mean. During its first second, utilisation is not read, since it may cover work from before
+ * the start.
  */
 void kwhy_busy_gauge_begin(struct kwhy_busy_gauge *gauge);
-/* Reads the utilisation, at most ten times a second; calls in between do nothing. */
+/*
+ * Reads the utilisation, unless less than 0.1 s has passed since the last reading, or less than 1 s since
+ * kwhy_busy_gauge_begin(); the call then does nothing.
+ */
 void kwhy_busy_gauge_poll(struct kwhy_busy_gauge *gauge);
 /* Mean utilisation, from 0 to 1, of the readings after the first second; NAN: there were no readings. */
 double kwhy_busy_gauge_mean(const struct kwhy_busy_gauge *gauge);

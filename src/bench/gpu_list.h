@@ -11,8 +11,8 @@
 enum { KWHY_LIST_WORD_BYTES = 64 };
 
 /*
- * Copies the next word of the list, truncated to the size of `word`, and moves *list past it. false: the list
- * has no further word.
+ * Copies the next word of the comma-separated list, truncated to the size of `word`, and moves *list past it.
+ * false: the list has no further word.
  */
 bool kwhy_bench_list_next(const char **list, char word[KWHY_LIST_WORD_BYTES]);
 
@@ -33,21 +33,24 @@ struct kwhy_bench_gpus {
 };
 
 /*
- * Opens one more GPU, named by its number or PCI address. KWHY_E_USAGE: there are too many GPUs, or this one
- * is open already, which would count its energy twice.
+ * Opens the GPU that `word` names by its number or PCI address, and adds it. KWHY_E_USAGE: there are
+ * KWHY_DEVICE_ENERGY_GPUS_MAX already, or this GPU is already in `gpus`; its energy would be counted twice.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_gpus_add(struct kwhy_bench_gpus *gpus,
 	enum kwhy_gpu_backend backend, const char *word, struct kwhy_error *error);
 
 /*
- * Opens the GPUs that a list names; NULL: the first GPU. KWHY_E_USAGE: the list is empty or too long, or
- * names a GPU twice.
+ * Opens the GPUs that a list names by number or PCI address; NULL: GPU 0. KWHY_E_USAGE: the list is empty,
+ * has more than KWHY_DEVICE_ENERGY_GPUS_MAX GPUs, or names one twice.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_gpus_open(enum kwhy_gpu_backend backend, const char *list,
 	struct kwhy_bench_gpus *out, struct kwhy_error *error);
 void kwhy_bench_gpus_close(const struct kwhy_bench_gpus *gpus);
 
-/* Leaves the GPUs idle, with their contexts, long enough for a recording to show their idle level. */
+/*
+ * Sleeps for KWHY_SETTLE_SHOWN_NS while the GPUs are idle with their contexts, so that a recording shows
+ * their idle power. Does nothing if there is no GPU, or the GPUs are those of the host back end.
+ */
 void kwhy_bench_gpus_settle(const struct kwhy_bench_gpus *gpus);
 
 #endif

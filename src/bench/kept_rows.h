@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 /*
- * Rows of a benchmark that are kept in the files of a folder. Each row is written once it is measured, so
- * that an interrupted benchmark can be continued. A last line without a newline, as after a crash, does not
- * count as a row.
+ * Results of a benchmark in CSV files of a folder. Each row is written as soon as it is measured, so that an
+ * interrupted benchmark can be continued. When rows are read, a last line without a newline, as after a
+ * crash, is left out.
  */
 enum { KWHY_KEPT_PATH_BYTES = 4096 };
 
@@ -20,22 +20,26 @@ KWHY_MUST_USE enum kwhy_status kwhy_kept_path(
 	const char *folder, const char *name, char out[KWHY_KEPT_PATH_BYTES], struct kwhy_error *error);
 
 /*
- * Finds the folder that has samples.csv: FOLDER itself or, if FOLDER contains a single folder, that folder
- * (bench pairs makes one for each GPU and driver). False: neither folder has it; `out` is then FOLDER, cut if
- * it is too long.
+ * Finds the folder that has samples.csv: FOLDER itself or, if it has none and FOLDER contains a single entry,
+ * that entry (bench pairs makes one for each GPU and driver). False: neither has samples.csv; `out` is then
+ * FOLDER, truncated to KWHY_KEPT_PATH_BYTES.
  */
 bool kwhy_kept_folder_find(const char *folder, char out[KWHY_KEPT_PATH_BYTES]);
 
 /* Makes the folder and its parents where they do not exist. */
 KWHY_MUST_USE enum kwhy_status kwhy_kept_folder_make(const char *folder, struct kwhy_error *error);
 
-/* Reads the complete lines of a file. Free `out` with kwhy_text_done(), also after a failure. */
+/*
+ * Reads a file without its last line if that has no newline. Free `out` with kwhy_text_done(), also after a
+ * failure.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_kept_read(
 	const char *path, struct kwhy_text *out, struct kwhy_error *error);
 
 /*
- * Opens a file to append rows (mode "a") or to start it anew ("w"). Call kwhy_kept_cut() before appending: it
- * truncates the file to the complete lines in `whole`.
+ * kwhy_kept_open() opens a file to append rows (mode "a") or to overwrite it ("w"). Before appending, call
+ * kwhy_kept_cut(): it truncates the file to the length of `whole`, the text from kwhy_kept_read(), which
+ * removes an incomplete last line.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kept_open(
 	const char *path, const char *mode, FILE **out, struct kwhy_error *error);

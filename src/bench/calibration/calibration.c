@@ -11,7 +11,7 @@
 #define IDLE_NS (1500 * MS)	    /* how long an idle level is measured */
 #define SETTLE_NS (1000 * MS)	    /* pause between making a context and measuring its idle level */
 #define METER_SETTLE_NS (1200 * MS) /* pause after each load; longer than any meter's averaging window */
-#define SHIFT_NS (20 * MS) /* shift_ns of the loads; equals the update period of the fastest known meter */
+#define SHIFT_NS (20 * MS)	    /* shift_ns of loads with pauses: update period of the fastest meter */
 #define AVERAGE_PERIOD_NS (50 * MS)
 #define CALLS_S 1.0
 #define OPEN_S 2.0
@@ -144,7 +144,7 @@ static enum kwhy_status open_sensors(struct session *session, struct kwhy_error 
 	};
 	enum kwhy_status status = kwhy_sensors_open(&request, &session->sensors, error);
 
-	/* the user named no device, so the failure is not an error of usage */
+	/* The default device was tried, which the user did not ask for: this failure is not KWHY_E_USAGE. */
 	if (status && !session->request->device)
 		return error->status = KWHY_E_UNSUPPORTED;
 	if (status)
@@ -199,8 +199,8 @@ static enum kwhy_status open_gpu(struct session *session, struct kwhy_error *err
 }
 
 /*
- * Measures the idle levels, first without a context and then with a context that has run no kernel yet, and
- * then runs the loads.
+ * Measures the idle power without a context (only if no other process uses the device), then with a context
+ * that has run no kernel yet, and then runs the loads.
  */
 static enum kwhy_status run_phases(struct session *session, struct kwhy_error *error)
 {

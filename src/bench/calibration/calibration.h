@@ -23,8 +23,8 @@ enum kwhy_phase_kind { KWHY_PHASE_CLEAN_IDLE, KWHY_PHASE_CONTEXT_IDLE, KWHY_PHAS
 const char *kwhy_phase_kind_name(enum kwhy_phase_kind kind);
 
 /*
- * An interval of the self-test. The interval of a load lasts from its first kernel to the end of the pause
- * after it.
+ * A phase of the self-test: one measurement of idle power, or one load. The interval [start_ns, end_ns] of a
+ * load begins just before its first kernel and includes the pause after its last kernel.
  */
 struct kwhy_phase {
 	enum kwhy_phase_kind kind;
@@ -60,7 +60,7 @@ struct kwhy_calibration {
 
 struct kwhy_calibration_request {
 	const char *device; /* device number as in the vendor's tools; NULL: device 0 */
-	double load_s;	    /* duration of each load, in seconds */
+	double load_s;	    /* intended duration of each load in seconds; a load has at least two kernels */
 	bool quick;	    /* run only three of the loads */
 	uint32_t seed;
 	/* Called as each part of the self-test begins, with its name; NULL: not called. */
@@ -72,8 +72,9 @@ struct kwhy_calibration_request {
 double kwhy_calibration_seconds(const struct kwhy_calibration_request *request);
 
 /*
- * Runs the self-test. It needs a device that nothing else uses, and changes no clock rate, limit or mode.
- * KWHY_E_UNSUPPORTED: the GPU, driver, compiler or a meter is missing. End with kwhy_calibration_free().
+ * Runs the self-test. It changes no clock rate, limit or mode. No other process should use the device: if one
+ * does, idle power without a context is not measured. KWHY_E_UNSUPPORTED: the GPU, driver, compiler or a
+ * meter is missing. End with kwhy_calibration_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_calibrate(const struct kwhy_calibration_request *request,
 	struct kwhy_calibration **out, struct kwhy_error *error);

@@ -13,10 +13,13 @@ enum {
 	WARM_CALLS = 200,
 	COPIES = 7,
 	QUEUE = 100,
-	TURN = 500 /* number of calls between two pauses */
+	TURN = 500 /* number of calls, untimed ones included, between two pauses */
 };
 
-/* What the repeated measurements use: the GPU, and what to launch or copy. */
+/*
+ * The GPU, and the arguments of the calls that are timed: a launch, a graph, or a copy of `bytes` bytes
+ * between device memory (`device`) and host memory (`host`).
+ */
 struct trial {
 	struct kwhy_gpu *gpu;
 	const struct kwhy_gpu_launch *launch;
@@ -66,8 +69,9 @@ struct kwhy_measured kwhy_cost_summary(double *values, size_t count)
 }
 
 /*
- * Measures how long one call takes on the host, in seconds. After every QUEUE calls the queue is drained,
- * which is not timed.
+ * Measures how long a call of run() takes on the host, in seconds: the median of `count` calls after `warm`
+ * untimed ones. After every QUEUE calls, the host waits until the GPU has done all work; this wait is not
+ * timed.
  */
 static enum kwhy_status time_calls(struct trial *trial, trial_run *run, size_t count, size_t warm,
 	struct kwhy_measured *out, struct kwhy_error *error)

@@ -7,8 +7,9 @@
 #include "model/profile.h"
 
 /*
- * How long single calls and copies take on the host, in seconds: medians of many repetitions; the spread is
- * half the interquartile range.
+ * Costs of calls: how long a launch, a synchronisation, a small copy and a graph launch take on the host, in
+ * seconds, and the rates of large copies. Each is the median of many repetitions, with half the interquartile
+ * range as its spread.
  */
 struct kwhy_call_costs {
 	struct kwhy_measured launch_s, synchronize_s, copy_latency_s, graph_launch_s;
@@ -18,8 +19,8 @@ struct kwhy_call_costs {
 };
 
 /*
- * KWHY_COST_COPY_BYTES: size of the copies that measure rates; KWHY_COST_LATENCY_BYTES: of those that
- * measure latency.
+ * Sizes of copies: KWHY_COST_COPY_BYTES (256 MiB) for the rates h2d_* and d2h_*, KWHY_COST_LATENCY_BYTES for
+ * copy_latency_s.
  */
 enum { KWHY_COST_COPY_BYTES = 256 << 20, KWHY_COST_LATENCY_BYTES = 38 };
 

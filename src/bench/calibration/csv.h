@@ -6,11 +6,11 @@
 #include "bench/calibration/calibration.h"
 
 /*
- * Writes the results of a self-test as CSV, for evaluation by other programs. Times are Unix nanoseconds
- * (docs/man/kwhy-calibrate).
+ * The CSV files that hold the results of a self-test (docs/man/kwhy-calibrate), for evaluation by other
+ * programs. Times are Unix nanoseconds.
  */
 enum kwhy_calibration_table {
-	KWHY_CALIBRATION_POWER,	  /* power CSV with every reading of every meter */
+	KWHY_CALIBRATION_POWER,	  /* every reading of every meter, in the format of docs/formats/csv.md */
 	KWHY_CALIBRATION_GAUGES,  /* readings of clock rates, temperatures and throttle reasons */
 	KWHY_CALIBRATION_PHASES,  /* the phases of the self-test */
 	KWHY_CALIBRATION_PULSES,  /* measured start and end of each kernel */

@@ -5,7 +5,9 @@
 
 #include <math.h>
 
-#define POLL_NS INT64_C(100000000) /* period at which other tools poll a power meter */
+#define POLL_NS                                                                                              \
+	INT64_C(100000000) /* period at which common tools poll a power meter; also the update period of the \
+			      energy counter */
 
 static double watts(const struct kwhy_reading *reading)
 {
@@ -81,8 +83,8 @@ struct kwhy_measured kwhy_series_watts(
 }
 
 /*
- * Whether the meter's last reading before a time is at most two of its update periods (100 ms each) old. An
- * older reading shows that updates were missed.
+ * Whether the energy counter's last reading at or before a time is at most two update periods (200 ms) old.
+ * An older reading shows that updates were missed.
  */
 static bool is_fresh(const struct kwhy_meter_series *series, int64_t time_ns)
 {
@@ -90,8 +92,9 @@ static bool is_fresh(const struct kwhy_meter_series *series, int64_t time_ns)
 }
 
 /*
- * Energy in joules as computed by a tool that reads the counter once at the start and once at the end. Each
- * reading gives the value of the counter's last update.
+ * Energy in joules as computed by a tool that reads the energy counter once at the start and once at the end
+ * and so sees the value of the last update before each. NAN: the readings do not cover the interval, or
+ * updates were missed at its start or end.
  */
 static double counter_joules(const struct kwhy_meter_series *series, int64_t start_ns, int64_t end_ns)
 {
@@ -103,7 +106,8 @@ static double counter_joules(const struct kwhy_meter_series *series, int64_t sta
 }
 
 /*
- * Energy in joules as computed by a tool that polls the power meter every 100 ms and interpolates linearly.
+ * Energy in joules as computed by a tool that polls the power meter every 100 ms and interpolates linearly
+ * between what it read. NAN: the readings do not cover the interval.
  */
 static double polled_joules(const struct kwhy_meter_series *series, int64_t start_ns, int64_t end_ns)
 {

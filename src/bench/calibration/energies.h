@@ -14,7 +14,10 @@ struct kwhy_energies {
 	double joules[KWHY_SELF_TEST_METHOD_COUNT];
 };
 
-/* Computes the energy by every method. `profile` has the meters' lags, which the window method uses. */
+/*
+ * Computes the energy by every method (enum kwhy_self_test_method). `profile` gives the lag of NVML's power
+ * samples, for which KWHY_SELF_TEST_WINDOW corrects them.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_energies_of(const struct kwhy_calibration *calibration,
 	const struct kwhy_profile *profile, int64_t start_ns, int64_t end_ns, struct kwhy_energies *out,
 	struct kwhy_error *error);

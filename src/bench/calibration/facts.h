@@ -5,8 +5,8 @@
 #include "bench/calibration/calibration.h"
 
 /*
- * All single values of a calibration with their names, in one list that both the writer and the reader of the
- * CSV use.
+ * A fact: a single value in a calibration, such as the number of multiprocessors or the time of a launch,
+ * with the key that names it in machine.csv. The writer and the reader of that file use the same list.
  */
 enum kwhy_fact_kind { KWHY_FACT_TEXT, KWHY_FACT_COUNT, KWHY_FACT_INTEGER, KWHY_FACT_MEASURED };
 

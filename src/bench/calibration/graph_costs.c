@@ -8,12 +8,13 @@
 #include <math.h>
 
 /*
- * A chain has FEW or MANY empty kernels. It is queued completely while a gate is closed. The queue holds
- * about a hundred operations, and the longer chain must fit into it.
+ * FEW, MANY: numbers of empty kernels in the short and in the long chain. A chain is queued completely behind
+ * a closed gate, so the long one must fit into the queue, which holds about a hundred operations. TRIES:
+ * pairs of chains that are timed; WARM: untimed pairs before them.
  */
 enum { FEW = 16, MANY = 80, TRIES = 101, WARM = 5 };
 
-/* Number of timings on the host between two pauses. The first timing after a pause is discarded. */
+/* Number of host-timed pairs of graphs between two pauses. The first pair after a pause is discarded. */
 enum { TURN = 10 };
 
 enum { SHORT, LONG, CHAINS };
@@ -56,8 +57,8 @@ static enum kwhy_status issue_between_events(
 }
 
 /*
- * Measures how long a chain takes by the device's clock, in nanoseconds. The whole chain is queued before its
- * first kernel runs.
+ * Measures with events on the device how long a chain takes, in nanoseconds. A gate holds the stream until
+ * the whole chain is queued, so that the host does not delay it.
  */
 static enum kwhy_status time_on_device(const struct chains *chains, issue_chain *issue, size_t which,
 	double *out_ns, struct kwhy_error *error)
@@ -79,8 +80,9 @@ static enum kwhy_status time_on_device(const struct chains *chains, issue_chain 
 }
 
 /*
- * Measures on the host how long a graph's launch into an empty queue takes (out_call_ns), and how long until
- * the host knows that the graph has ended (out_done_ns).
+ * Measures on the host, while the GPU is idle, how long the call that launches a graph takes (out_call_ns),
+ * and the time from that call until a synchronisation reports the end of the graph (out_done_ns), both in
+ * nanoseconds.
  */
 static enum kwhy_status time_launch(const struct chains *chains, size_t which, double *out_call_ns,
 	double *out_done_ns, struct kwhy_error *error)
@@ -98,7 +100,10 @@ static enum kwhy_status time_launch(const struct chains *chains, size_t which, d
 	return status;
 }
 
-/* Seconds that each additional kernel of the long chain takes. */
+/*
+ * Time per kernel in seconds: the difference between the times of the long and the short chain, divided by
+ * the difference of their numbers of kernels.
+ */
 static double each_s(const double chains_ns[CHAINS])
 {
 	return (chains_ns[LONG] - chains_ns[SHORT]) * 1e-9 / (MANY - FEW);
@@ -124,8 +129,8 @@ static enum kwhy_status measure_on_device(
 }
 
 /*
- * Launches the graphs of both chains alternately, `times` times each, and returns the timings of the last
- * launch of each.
+ * Launches the graph of the short and that of the long chain alternately, `times` times each. out_call_ns[]
+ * and out_done_ns[] receive the times of the last launch of each graph, as in time_launch().
  */
 static enum kwhy_status time_launches(const struct chains *chains, int times, double out_call_ns[CHAINS],
 	double out_done_ns[CHAINS], struct kwhy_error *error)
@@ -185,7 +190,10 @@ static enum kwhy_status measure_graphs(
 		status = kwhy_gpu_capture(
 			chains->gpu, NULL, issue_chain_kernels, &chain, &chains->graphs[which], error);
 	}
-	/* The host's timings come first, because a kernel must have run once before it may wait at a gate. */
+	/*
+	 * measure_launches() is called first, because a graph must have run once before it is queued behind a
+	 * gate.
+	 */
 	if (!status)
 		status = measure_launches(chains, &out->launch_node_s, &out->start_node_s, error);
 	if (!status)
@@ -203,10 +211,10 @@ struct kwhy_graph_costs kwhy_graph_costs_unknown(void)
 }
 
 /*
- * Corrects results that noise made impossible. A negative time of a launch becomes 0, and a kernel time that
- * is not positive becomes unknown (NAN). On entry, start_node_s is the time per node from the launch to the
- * end of the graph. The kernel time per node is subtracted from it, so that it becomes the time to the start
- * of the first kernel.
+ * Completes the results and corrects impossible ones. On entry, start_node_s is the time per node from the
+ * launch to the end of the graph. Subtracting node_s gives the time per node to the start of the first
+ * kernel. A negative launch_node_s or start_node_s becomes 0. A queued_kernel_s or node_s that is not
+ * positive becomes unknown (NAN), and with node_s also start_node_s.
  */
 static void judge(struct kwhy_graph_costs *costs)
 {

@@ -12,17 +12,17 @@
 enum { KWHY_COST_SETTLE_NS = 100000000 };
 
 /*
- * Time that each additional empty kernel takes, in seconds. A cost is the difference between the times of
- * chains of 80 and of 16 kernels, divided by 64. The value is the median over many pairs of chains, the
- * spread half the interquartile range. NAN: the back end has no graphs, or the longer chain did not take
- * longer.
+ * Times per empty kernel, in seconds. Each is the difference between the times of a chain of 80 and of one of
+ * 16 kernels, divided by 64: the median over many pairs of chains, with half the interquartile range as its
+ * spread. A negative launch_node_s or start_node_s becomes 0. NAN: the back end has no graphs, or the longer
+ * chain did not take longer on the device.
  */
 struct kwhy_graph_costs {
 	struct kwhy_measured launch_node_s; /* host time of a graph's launch, per node */
 	struct kwhy_measured
-		/* time from the launch to the start of the graph's first kernel, per node */
+		/* growth, per node, of the time from the launch call to the start of the first kernel */
 		start_node_s;
-	struct kwhy_measured node_s; /* device time of a graph's kernel */
+	struct kwhy_measured node_s; /* time on the device per kernel of a graph */
 	/* device time of a kernel that is launched without a graph and queued before it can run */
 	struct kwhy_measured queued_kernel_s;
 };

@@ -9,7 +9,10 @@
 
 enum { READINGS_MIN = 15 };
 
-/* a single load's fit is used only if the relative spread of its lag is below this */
+/*
+ * a fit to one load is used only if the standard deviation of its width is at most this share of the width
+ * that was fitted to all loads
+ */
 #define WORTH_RATIO 0.1
 
 /*
@@ -24,7 +27,10 @@ static const struct kwhy_lag_data as_low_pass = {.kind = KWHY_LAG_LOW_PASS,
 static const struct kwhy_lag_data as_mean = {
 	.kind = KWHY_LAG_MEAN, .width_low_s = 1e-3, .width_high_s = 3, .delay_low_s = 0, .delay_high_s = 0.2};
 
-/* The readings of one meter that the fit uses, grouped into one interval for each load. */
+/*
+ * The readings of one meter that the fit uses, in one group (`stretches`) for each load. period_s is the time
+ * between updates of the meter; `stamped`: the readings have time stamps of the meter.
+ */
 struct gathering {
 	const struct kwhy_calibration *calibration;
 	const struct kwhy_meter_series *series;
@@ -95,15 +101,16 @@ static void gather_all(struct gathering *gathering, struct kwhy_meter_lag *out)
 	}
 }
 
-/* Standard error of the mean of the loads' fits, from the scatter between them. */
+/* Standard error of the mean of the values that were fitted to single loads. */
 static double spread_of(const struct kwhy_moments *fits)
 {
 	return sqrt(kwhy_moments_variance(fits) / fits->count);
 }
 
 /*
- * Adds the scatter between the loads' fits to the spreads. It is larger than noise explains, because power
- * rises slowly as the silicon warms, and because the time stamps of some loads have larger errors.
+ * Adds to the standard deviations of width and delay the scatter between fits to single loads. The scatter is
+ * larger than noise explains, because power rises slowly as the silicon warms, and because the time stamps of
+ * some loads have larger errors.
  */
 static void add_scatter(
 	const struct gathering *gathering, const struct kwhy_lag_data *both, struct kwhy_lag *lag)
@@ -118,8 +125,9 @@ static void add_scatter(
 		data.stretches = &gathering->stretches[i];
 		data.stretch_count = 1;
 		/*
-		 * The search is limited to values near the joint fit. The load is a square wave, so if only
-		 * one load is fitted, a delay that is longer by one period fits equally well.
+		 * The search is limited to values near `lag`, which was fitted to all loads. The load is a
+		 * square wave, so if only one load is fitted, a delay that is longer by one period fits
+		 * equally well.
 		 */
 		data.width_low_s = lag->width_s / 3;
 		data.width_high_s = lag->width_s * 3;

@@ -15,7 +15,7 @@ struct kwhy_meter_lag {
 	bool found; /* false: there were too few readings for a fit */
 	enum kwhy_lag_kind kind;
 	struct kwhy_lag lag;
-	/* indices of the calibration's phases whose readings were fitted */
+	/* indices into calibration->phases of the loads whose readings were fitted */
 	size_t phases[KWHY_LAG_STRETCHES_MAX];
 	size_t phase_count;
 };

@@ -10,7 +10,10 @@
 
 enum { THREADS = 256, CLOCK_READS = 40, SHIFTS = 8, COPY_BYTES = 256 << 20 };
 
-/* Relation of the device's clock to the host's at one moment: host time = device time + offset. */
+/*
+ * Relation of the device's clock to the host's CLOCK_MONOTONIC: at the device time device_ns, host time =
+ * device time + offset_ns.
+ */
 struct gpu_clock {
 	int64_t device_ns, offset_ns;
 };
@@ -20,7 +23,7 @@ struct kwhy_loads {
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *burns[KWHY_BURN_COUNT], *fill, *now, *nothing;
 	uint32_t blocks[KWHY_BURN_COUNT];
-	/* device addresses: kernels' start and end times, the copies' source, the copies' sink */
+	/* device addresses: start and end times of the kernels; source and sink of the copy kernel */
 	uint64_t stamps, from, to;
 	uint64_t *host_stamps; /* copy of `stamps` on the host; 2 * KWHY_LOAD_PULSES_MAX values */
 	uint32_t seed;
@@ -29,7 +32,7 @@ struct kwhy_loads {
 /*
  * The loads, and the number of blocks of their kernels. With random data on all multiprocessors an H200 draws
  * 602 W with FMA, 4 % more when it is hot, and reaches its limit of 700 W with copies. Neither power is
- * steady enough to test meters, so these two loads use fewer blocks.
+ * steady enough to test meters, so these two loads (FMA, copy) use fewer blocks than can be resident.
  */
 static const struct {
 	const char *name, *kernel;
@@ -162,8 +165,9 @@ static enum kwhy_status copy(
 }
 
 /*
- * Finds the offset between the clocks: reads the device's clock between two readings of the host's clock. Of
- * several attempts, it takes the one with the shortest time between these two readings.
+ * Finds the offset of the host's clock from the device's: a kernel reads the device's clock between two
+ * readings of the host's clock. Of several attempts, it takes the one with the shortest time between these
+ * two readings.
  */
 static enum kwhy_status relate(struct kwhy_loads *loads, struct gpu_clock *out, struct kwhy_error *error)
 {

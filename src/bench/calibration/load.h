@@ -14,13 +14,14 @@
  */
 enum kwhy_burn { KWHY_BURN_FMA, KWHY_BURN_COPY, KWHY_BURN_INTEGER, KWHY_BURN_ONE_BLOCK, KWHY_BURN_COUNT };
 
-/* Name of a kernel: "fma", "copy", "integer" or "one-block". */
+/* Name of a kind of load: "fma", "copy", "integer" or "one-block". */
 const char *kwhy_burn_name(enum kwhy_burn burn);
 
 /*
  * A load has `pulses` kernels of on_ns each, and one begins every on_ns + off_ns (off_ns 0: without pauses).
  * The pulses form eight equal groups. Each group begins shift_ns / 8 later than a strictly periodic pattern
- * would, because a meter with the same period would otherwise sample always at the same phase (aliasing).
+ * would, because a meter whose update period equals that of the load would otherwise sample always at the
+ * same phase (aliasing).
  */
 struct kwhy_load {
 	const char *name;
@@ -45,7 +46,10 @@ void kwhy_loads_free(struct kwhy_loads *loads);
 KWHY_MUST_USE enum kwhy_status kwhy_load_run(struct kwhy_loads *loads, const struct kwhy_load *load,
 	struct kwhy_pulse *out_pulses, struct kwhy_error *error);
 
-/* An empty kernel, and the device memory of the loads, for timing calls and copies. */
+/*
+ * kwhy_loads_nothing() returns an empty kernel, and kwhy_loads_memory() the address of a device buffer of
+ * *out_bytes bytes that the loads own. With them, calls and copies can be timed while no load runs.
+ */
 const struct kwhy_gpu_kernel *kwhy_loads_nothing(const struct kwhy_loads *loads);
 uint64_t kwhy_loads_memory(const struct kwhy_loads *loads, size_t *out_bytes);
 

@@ -41,7 +41,7 @@ static bool time_of(const char *text, int64_t *out)
 	return kwhy_decimal_within((struct kwhy_span){text, strlen(text)}, 0, NUMBER_MAX, out);
 }
 
-/* Appends a reading to a series, whose memory grows in the arena. */
+/* Appends a reading to a series. The array of readings is allocated in calibration->arena. */
 static enum kwhy_status append(struct kwhy_meter_series *series, struct kwhy_reading reading,
 	struct kwhy_calibration *calibration, struct kwhy_error *error)
 {
@@ -259,8 +259,9 @@ enum kwhy_status kwhy_calibration_read(
 	for (size_t i = 0; !status && i < sizeof(tables) / sizeof(tables[0]); i++)
 		status = read_table(&table, folder, tables[i].table, tables[i].take);
 	/*
-	 * The tables have Unix times, which this calibration stores in place of CLOCK_MONOTONIC; its
-	 * evaluation uses only differences of times.
+	 * All times in the tables are Unix times. The readings and phases keep them, so the start on
+	 * CLOCK_MONOTONIC, to which they are relative, is set to the Unix start, too. The evaluation uses
+	 * only differences of times.
 	 */
 	calibration->started_mono_ns = calibration->started_unix_ns;
 	if (status)

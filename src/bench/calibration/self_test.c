@@ -13,13 +13,13 @@
 #define MS INT64_C(1000000)
 /* time after a change of power until NVML's power samples show the new level */
 #define SETTLE_NS (300 * MS)
-#define LONG_ON_NS (400 * MS) /* kernels at least this long reach a steady power while they run */
+#define LONG_ON_NS (400 * MS) /* least kernel time of loads whose kernels show a steady power */
 /*
- * From about a quarter of a second after the start of a kernel, an H200 draws 2.5 % more. Short pulses have
- * the power before this rise. That power is measured from EARLY_FROM_NS to EARLY_TO_NS, and is taken to last
- * until EARLY_END_NS.
+ * About 250 ms after the start of a pulse of the FMA kernel, the power of an H200 rises by 2.5 %. The power
+ * before this rise is measured from EARLY_FROM_NS to EARLY_TO_NS after the start of long pulses, and is used
+ * for the first EARLY_END_NS of every pulse.
  */
-#define EARLY_FROM_NS (100 * MS) /* from then on the power samples show the kernel's power */
+#define EARLY_FROM_NS (100 * MS) /* by then the power samples show the power of the kernel */
 #define EARLY_TO_NS (200 * MS)
 #define EARLY_END_NS (250 * MS)
 #define JOIN_NS (2 * MS) /* kernels separated by shorter gaps count as one pulse */
@@ -32,8 +32,8 @@ struct findings {
 	struct kwhy_updates updates[KWHY_METER_COUNT];
 	struct kwhy_meter_lag lags[KWHY_METER_COUNT];
 	/*
-	 * Power of the FMA kernel in the first part of a pulse and after it, and idle power between pulses;
-	 * NAN: unknown.
+	 * Power of the FMA kernel in the first EARLY_END_NS of a pulse (early_w) and later in it (late_w),
+	 * and idle power after loads (off_w); NAN: unknown.
 	 */
 	struct kwhy_measured early_w, late_w, off_w;
 };
@@ -50,7 +50,10 @@ static bool is_stamped(enum kwhy_meter meter)
 	return kwhy_meter_row(meter)->role & (KWHY_METER_ROLE_UPDATES | KWHY_METER_ROLE_SAMPLES);
 }
 
-/* The readings of the best power meter that has any. */
+/*
+ * The readings of the first power meter, in the order of kwhy_meters_ranked(), that has any; if none has, the
+ * empty series of the first.
+ */
 static const struct kwhy_meter_series *power_of(const struct kwhy_calibration *calibration)
 {
 	const struct kwhy_meter_list powers = kwhy_meters_ranked(KWHY_METER_OWNER_GPU, KWHY_METER_POWERS);
@@ -61,7 +64,10 @@ static const struct kwhy_meter_series *power_of(const struct kwhy_calibration *c
 	return &calibration->meters[powers.items[0]];
 }
 
-/* Adds a note on where a figure comes from. `source` is NULL if there was no memory for its text. */
+/*
+ * Adds a note to the profile that says how the figure `key` of section `part` was measured (`source`) and
+ * under which conditions. `source` is NULL if there was no memory for its text.
+ */
 static void add_note(struct findings *findings, const char *part, const char *key, const char *conditions,
 	const char *source)
 {
@@ -121,7 +127,8 @@ static struct kwhy_measured mean_of(const struct tally *tally)
 }
 
 /*
- * Idle power right after work, in watts: the mean over the pauses after all loads, each with the same weight.
+ * Idle power after work, in watts: the mean over all loads of the power in the pause after the load, from
+ * SETTLE_NS after its last kernel.
  */
 static struct kwhy_measured execution_idle(const struct findings *findings)
 {
@@ -156,7 +163,10 @@ static size_t joined(const struct kwhy_calibration *calibration, const struct kw
 	return i;
 }
 
-/* Measures the FMA kernel's power in the long pulses, and the idle power after the loads. */
+/*
+ * Measures the power of the FMA kernel in loads with kernels of at least LONG_ON_NS, before and after the
+ * rise, and the idle power after all loads.
+ */
 static void find_levels(struct findings *findings)
 {
 	const struct kwhy_calibration *calibration = findings->calibration;
@@ -185,8 +195,8 @@ static void find_levels(struct findings *findings)
 }
 
 /*
- * Stores the figures of NVML's power samples in the profile. The time constant is stored only if a low-pass
- * filter fits best, because the ledger models these samples as a low-pass filter.
+ * Stores the figures of NVML's power samples in the profile. The time constant and the delay are stored only
+ * if a low-pass filter fits best, because the ledger models these samples as a low-pass filter.
  */
 static void tell_ring(struct findings *findings)
 {
@@ -346,7 +356,10 @@ static void tell_sources(struct findings *findings)
 	}
 }
 
-/* Total time of a load's kernels in seconds: in the first part of their pulses, and after it. */
+/*
+ * Total duration of a load's pulses in seconds: of the first EARLY_END_NS of each pulse (*out_early_s), and
+ * of the rest (*out_late_s).
+ */
 static void on_seconds(const struct kwhy_calibration *calibration, const struct kwhy_phase *phase,
 	double *out_early_s, double *out_late_s)
 {
@@ -363,8 +376,8 @@ static void on_seconds(const struct kwhy_calibration *calibration, const struct 
 }
 
 /*
- * Joules that a load is expected to use: while its kernels run, at the powers measured in long pulses, and in
- * between at the idle power.
+ * Expected energy in joules of an FMA load in a window of window_s seconds: early_w and late_w while its
+ * kernels run, off_w in between. NAN: another load.
  */
 static struct kwhy_measured expected_joules(
 	const struct findings *findings, const struct kwhy_phase *phase, double window_s)

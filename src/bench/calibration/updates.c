@@ -33,7 +33,7 @@ static size_t find_intervals(const struct kwhy_reading *readings, size_t count, 
 
 /*
  * Number of intervals that are at most 1.5 times the median; `sorted` is in ascending order. Longer intervals
- * occur when an update repeats a value, or during a pause.
+ * are left out: they occur when an update does not change the value, or while the meter was not read.
  */
 static size_t without_pauses(const double *sorted, size_t count)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each of these kernels repeats one kind of operation (arithmetic in registers, tensor instructions of a
- * warp, or reads and writes of memory) at the rate that a simple program can reach. Data is pseudo-random
- * from `seed`, since power depends on the data. A thread does `rounds` rounds; bench/ops/rows.c says how
- * much work a round is. `sink` is never written in practice; the compiler cannot know that and so removes
- * no work.
+ * Each kernel repeats one kind of operation: arithmetic in registers, tensor instructions of a warp or of
+ * four, or reads and writes of memory. Data is pseudo-random from `seed`, since power depends on the data. A
+ * thread does `rounds` rounds; bench/ops/rows.c says how much work a round is. A result is written to `sink`
+ * only in a case that does not occur, so that the compiler can remove no work.
  */
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
@@ -33,8 +32,8 @@ static __device__ float unit_of(u32 seed, u32 place)
 }
 
 /*
- * Rotates eight points (x, y) around the origin, so that values neither grow nor vanish. A round is 16 fused
- * multiply-adds.
+ * Each thread rotates eight points (x, y) around the origin, so that values neither grow nor vanish. A round
+ * is 16 fused multiply-adds of each thread.
  */
 #define TURN(type, name)                                                                       \
 	KERNEL void name(u32 seed, u32 rounds, type *sink)                                     \
@@ -60,7 +59,7 @@ static __device__ float unit_of(u32 seed, u32 place)
 TURN(float, kwhy_ops_fp32)
 TURN(double, kwhy_ops_fp64)
 
-/* A round is 16 multiply-adds. */
+/* A round is 16 integer multiply-adds of each thread. */
 KERNEL void kwhy_ops_int32(u32 seed, u32 rounds, u32 *sink)
 {
 	u32 x[16], factor = random_of(seed, 62) | 1, sum = 0;
@@ -78,7 +77,10 @@ KERNEL void kwhy_ops_int32(u32 seed, u32 rounds, u32 *sink)
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 610
-/* A round is 16 instructions, each of which adds four products of bytes. */
+/*
+ * A round is 16 dp4a instructions of each thread: an instruction adds four products of 8-bit integers to a
+ * 32-bit sum.
+ */
 KERNEL void kwhy_ops_int8(u32 seed, u32 rounds, u32 *sink)
 {
 	int x[16], left = (int)random_of(seed, 62), sum = 0;
@@ -95,7 +97,9 @@ KERNEL void kwhy_ops_int8(u32 seed, u32 rounds, u32 *sink)
 		*sink = (u32)sum;
 }
 
-/* A round is 16 fused multiply-adds of two halves each. */
+/*
+ * A round is 16 instructions (fma.rn.f16x2) of each thread, each of which does two fp16 fused multiply-adds.
+ */
 KERNEL void kwhy_ops_fp16(u32 seed, u32 rounds, u32 *sink)
 {
 	u32 x[16], step = 0x38003800u | (random_of(seed, 62) & 0x00ff00ffu), add = 0x2e662e66u, sum = 0;
@@ -114,9 +118,10 @@ KERNEL void kwhy_ops_fp16(u32 seed, u32 rounds, u32 *sink)
 #endif
 
 /*
- * Operands of the tensor instructions. Sign, mantissa and the lowest bits of the exponent are random (mask
- * KEEP), the rest of the exponent is fixed (SET). Values thus lie between 2^-4 and 2 with either sign, as in
- * normalised data. With random exponents most values would be tiny, which takes less power.
+ * Packed random operands of the tensor instructions. KEEP is the mask of the random bits: sign, mantissa and
+ * lowest bit of the exponent. SET is the rest of the exponent. Magnitudes thus lie from 1/8 to below 1/2
+ * (fp8: from 1/2 to below 2), as in normalised data. With random exponents most values would be tiny, which
+ * takes less power.
  */
 static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 {
@@ -133,9 +138,9 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 #define FP8_SET 0x30303030u
 
 /*
- * A round is 8 tensor instructions of a warp with 8 independent sums. Successive rounds add the products A0
- * B, A1 B, A0 (-B) and A1 (-B), so that sums neither grow nor vanish. FLIP is the mask of the sign bits.
- * `rounds` is a multiple of four.
+ * A round is 8 tensor instructions of a warp, each of which adds a product to another tile of sums c[k]. In
+ * four successive rounds, every tile adds the products A0 B, A1 B, A0 (-B) and A1 (-B), so that sums neither
+ * grow nor vanish. FLIP is the mask of the sign bits in a register of B. `rounds` is a multiple of four.
  */
 #define TENSOR(name, number, letter, shape, KEEP, SET, FLIP)                                                   \
 	KERNEL void name(u32 seed, u32 rounds, number *sink)                                                    \
@@ -174,11 +179,11 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 /*
- * Tensor instructions of Hopper, each executed by four warps. A round is one instruction, in which each
- * warp computes as many products as in a round of TENSOR(). Each instruction adds to 64 x 64 sums in
- * registers; A is in registers, and B (64 rows of 32 bytes) in shared memory. Products alternate in sign as
- * in TENSOR(): PLUS and MINUS are the last operands of the instruction and begin with the factor of A.
- * `rounds` is a multiple of 16.
+ * Tensor instructions of Hopper (wgmma), each executed by four warps. A round is one instruction, in which
+ * each warp computes as many products as in a round of TENSOR(). Each instruction adds to 64 x 64 sums in
+ * registers; A is in registers, and B (64 columns of 32 bytes) in shared memory. Four successive instructions
+ * add A0 B, A1 B, -A0 B and -A1 B: PLUS and MINUS are the last immediate operands of the instruction, which
+ * begin with the factor of A (1 or -1). `rounds` is a multiple of 16.
  */
 #define SUMS(c)                                                                                                \
 	"+" c(s[0]), "+" c(s[1]), "+" c(s[2]), "+" c(s[3]), "+" c(s[4]), "+" c(s[5]), "+" c(s[6]),             \
@@ -210,8 +215,9 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 		for (int k = 0; k < 32; k++)                                                                   \
 			s[k] = 0;                                                                              \
 		/*
-		 * B is stored in tiles of 8 rows x 16 bytes. The next 16 bytes of these rows are 128 bytes
-		 * further, the next 8 rows 256 bytes further.
+		 * b_place is the matrix descriptor of B, with addresses in units of 16 bytes. B is stored in
+		 * tiles of 8 columns x 16 bytes. The next 16 bytes of these columns are 128 bytes further, the
+		 * next 8 columns 256 bytes further.
 		 */ \
 		b_place = (u64)(__cvta_generic_to_shared(b) >> 4) | (u64)(128 >> 4) << 16 |                    \
 			(u64)(256 >> 4) << 32;                                                                 \
@@ -252,8 +258,8 @@ TENSOR(kwhy_ops_fp16_tensor, float, "f", "m16n8k16.row.col.f32.f16.f16.f32", FP1
 TENSOR(kwhy_ops_tf32_tensor, float, "f", "m16n8k8.row.col.f32.tf32.tf32.f32", TF32_KEEP, TF32_SET, 0x80000000u)
 TENSOR(kwhy_ops_int8_tensor, int, "r", "m16n8k32.row.col.s32.s8.s8.s32", 0xffffffffu, 0, 0) /* integer sums wrap */
 /*
- * On other architectures the compiler replaces fp8 instructions by conversions and fp16 products, and removes
- * repeated ones.
+ * Only architectures 89 and from 120 on have this fp8 instruction. For others the compiler replaces it by
+ * conversions and fp16 products, and removes repeated ones.
  */
 #if __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200
 TENSOR(kwhy_ops_fp8_tensor, float, "f", "m16n8k32.row.col.f32.e4m3.e4m3.f32", FP8_KEEP, FP8_SET, 0x80808080u)
@@ -261,7 +267,7 @@ TENSOR(kwhy_ops_fp8_tensor, float, "f", "m16n8k32.row.col.f32.e4m3.e4m3.f32", FP
 #endif
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-/* A round is 8 tensor instructions of 8 x 8 x 4 products. */
+/* A round is 8 tensor instructions of a warp, each with 8 x 8 x 4 products. */
 KERNEL void kwhy_ops_fp64_tensor(u32 seed, u32 rounds, double *sink)
 {
 	double a = unit_of(seed, 0), b = unit_of(seed, 1), c[8][2], sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sends bytes back and forth between two GPUs, with one block on each. The block writes the bytes and then a
+ * Sends bytes back and forth between two GPUs, with one block on each. Each block writes the bytes and then a
  * flag to the other GPU's memory, and waits for the other GPU's flag. Each GPU must be able to access the
  * other's memory.
  */
@@ -12,11 +12,12 @@ typedef unsigned char u8;
 #define KERNEL extern "C" __global__
 #endif
 
-#define WAIT_CYCLES 4000000000ull /* at least 2 s; after that the kernel sets *late to 1 and ends */
+#define WAIT_CYCLES 4000000000ull /* longest wait for a flag, 2 s at 2 GHz; then the kernel sets *late to 1 and ends */
 
 /*
- * Does `rounds` rounds, the first of which has number `first` + 1. A flag holds the number of the last round
- * that was sent. The block with `leads` set sends first in each round.
+ * Sends bytes to the other GPU in each of `rounds` rounds, numbered from `first` + 1. my_flag, which the
+ * other GPU writes, and their_flag, which this one writes, hold the number of the last round whose bytes were
+ * sent. The block with `leads` set sends first in each round.
  */
 KERNEL void kwhy_pair_put(u64 to, u64 from, u64 bytes, u64 their_flag, u64 my_flag, u64 first, u32 rounds,
 	u32 leads, u64 late)

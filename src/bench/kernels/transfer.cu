@@ -30,7 +30,7 @@ __device__ static u64 all_threads(void)
 	return (u64)gridDim.x * blockDim.x;
 }
 
-/* Adds the threads' parts to *sum with one atomic operation per block. */
+/* Adds the `part` of every thread to *sum, with one atomic operation in global memory per block. */
 __device__ static void add_up(u64 part, u64 *sum)
 {
 	__shared__ u64 block_sum;
@@ -60,7 +60,8 @@ KERNEL void kwhy_transfer_pattern(u64 to, u64 bytes, u32 seed)
 
 /*
  * Compares memory at `at` with the pattern from byte `first` on, and adds the number of bytes that differ to
- * *wrong. Compares only pieces: byte i is in one if i % stride < piece.
+ * *wrong. Compares only the bytes of the pattern's pieces, which begin every `stride` bytes and have `piece`
+ * bytes each.
  */
 KERNEL void kwhy_transfer_check(
 	u64 at, u64 bytes, u32 seed, u64 first, u64 stride, u64 piece, u64 wrong)
@@ -115,8 +116,8 @@ KERNEL void kwhy_transfer_read(u64 from, u64 bytes, u64 sum)
 }
 
 /*
- * Reads 32-bit words as above and does `rounds` rounds of arithmetic on each, which determines how long the
- * kernel takes.
+ * Reads `bytes` / 4 32-bit words, does `rounds` rounds of arithmetic on each, and adds the results to *sum.
+ * `rounds` determines how long the kernel takes.
  */
 KERNEL void kwhy_transfer_work(u64 from, u64 bytes, u32 rounds, u64 sum)
 {
@@ -133,8 +134,8 @@ KERNEL void kwhy_transfer_work(u64 from, u64 bytes, u32 rounds, u64 sum)
 }
 
 /*
- * Copies pieces, each with `parts` blocks. The descriptor of a piece has three words: its offset from `from`,
- * its offset from `to`, and its size in bytes.
+ * Copies pieces of memory. Each piece is copied by `parts` thread blocks. The descriptor of a piece has three
+ * words: its offset from `from`, its offset from `to`, and its size in bytes.
  */
 KERNEL void kwhy_transfer_pieces(u64 descriptors, u32 parts, u64 to, u64 from)
 {
@@ -150,8 +151,8 @@ KERNEL void kwhy_transfer_pieces(u64 descriptors, u32 parts, u64 to, u64 from)
 }
 
 /*
- * Reads a length of the LZ4 block format: the four bits in `nibble`. If they are 15, the following bytes are
- * added, up to and including the first byte that is not 255.
+ * Reads a length of the LZ4 block format: the four bits in `nibble`. If they are 15, the bytes at *in are
+ * added and skipped, up to and including the first byte that is not 255.
  */
 __device__ static u32 length_of(u32 nibble, const u8 **in, const u8 *end)
 {

@@ -85,8 +85,8 @@ static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
 	enum kwhy_status status = kwhy_bench_gpus_open(
 		work->request->backend, work->request->devices, &gpus, error);
 
-	if (!status && !gpus.count) /* this cannot happen, since a list that names no GPU is refused; static
-				       analysers need the check */
+	if (!status && !gpus.count) /* not reached, since kwhy_bench_gpus_open() refuses a list that names no
+				       GPU; static analysers need the check */
 		return kwhy_fail(error, KWHY_E_USAGE, "--device names no GPU");
 	work->kit.gpu_count = work->bench->gpu_count = gpus.count;
 	for (uint32_t i = 0; i < gpus.count; i++) {
@@ -111,7 +111,10 @@ static enum kwhy_status fill(struct kwhy_ops_kit *kit, uint64_t place, struct kw
 	return status ? status : gpu->ops->launch(gpu, &launch, error);
 }
 
-/* Makes the buffers and fills them with random data, since power depends on the data. */
+/*
+ * Makes two device buffers and a pinned host buffer of kit->bytes each, with random data, since power depends
+ * on the data.
+ */
 static enum kwhy_status make_buffers(struct kwhy_ops_kit *kit, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = kit->gpus[0];
@@ -150,7 +153,10 @@ static enum kwhy_status make_peer(struct kwhy_ops_kit *kit, struct kwhy_error *e
 	return status ? status : kit->gpus[0]->ops->peer_enable(kit->gpus[0], peer, error);
 }
 
-/* Makes the group for collectives: the first two GPUs, or the only one. */
+/*
+ * Makes the group of GPUs for collectives: the first two, or the only one. kit->group is NULL if the GPUs
+ * cannot access each other's memory.
+ */
 static enum kwhy_status make_group(struct kwhy_ops_kit *kit, struct kwhy_error *error)
 {
 	const struct kwhy_collectives_member members[2] = {
@@ -192,7 +198,10 @@ static void free_kit(struct kwhy_ops_kit *kit)
 
 	if (!gpu)
 		return;
-	/* After a failure, work may still be queued; it must end before its memory is freed. */
+	/*
+	 * After a failure, operations may still be queued; they must end before the memory that they use is
+	 * freed.
+	 */
 	for (size_t i = 0; i < 2; i++)
 		if (streams[i])
 			(void)gpu->ops->synchronize(gpu, streams[i], &ignored);
@@ -230,8 +239,8 @@ static enum kwhy_status check_row(
 }
 
 /*
- * Finds the row's kernel and its number of blocks: as many as can be resident on the device, or one on the
- * host.
+ * Finds the row's kernel, if it has one, and the number of its blocks: as many as can be resident on the
+ * device at once, or 1 for the host back end.
  */
 static enum kwhy_status find_kernel(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, struct kwhy_error *error)
@@ -249,7 +258,10 @@ static enum kwhy_status find_kernel(
 	return status;
 }
 
-/* Measures the seconds that one batch takes from an empty queue. */
+/*
+ * Measures on the host the seconds from the issue of one batch of the row's operations to its end; the stream
+ * is empty before.
+ */
 static enum kwhy_status time_batch(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *out_s, struct kwhy_error *error)
 {
@@ -263,7 +275,10 @@ static enum kwhy_status time_batch(
 	return status;
 }
 
-/* Finds how many rounds make a launch last about LAUNCH_S. This also warms the GPU up. */
+/*
+ * Sets kit->rounds so that a launch of the row's kernel lasts about LAUNCH_S (at least half of it, unless the
+ * limit of rounds is reached). Also warms the GPU up.
+ */
 static enum kwhy_status find_rounds(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, struct kwhy_error *error)
 {

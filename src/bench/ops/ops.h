@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * `kwhy bench ops` repeats one kind of operation after another, each for a fixed time. It counts the
- * operations and measures the energy in the same window. Results are rates, and joules per FLOP, byte,
+ * `kwhy bench ops` repeats one kind of operation after another, each for a fixed time. In each of these
+ * windows it counts the operations and measures the energy. Results are rates, and joules per FLOP, byte,
  * transfer or collective.
  */
 enum kwhy_ops_class {
@@ -22,7 +22,7 @@ enum kwhy_ops_class {
 	KWHY_OPS_CLASS_COUNT
 };
 
-/* Name of a class, such as "compute" or "small transfers". */
+/* Name of a class, as in --rows: "compute", "memory", "small", "large", "mixed" or "collectives". */
 const char *kwhy_ops_class_name(enum kwhy_ops_class class);
 
 struct kwhy_bench_ops_request {
@@ -30,7 +30,7 @@ struct kwhy_bench_ops_request {
 	/* GPUs as in --device of `kwhy bench ops`; copies between GPUs use the first two */
 	const char *devices;
 	const char *rows;      /* ids of rows or names of classes, separated by commas; NULL: all rows */
-	double seconds;	       /* duration of each row, in seconds */
+	double seconds;	       /* intended duration of the measurement of each row, in seconds */
 	uint64_t memory_bytes; /* size of each large buffer, in bytes */
 	bool energy;
 	uint32_t seed;
@@ -46,21 +46,22 @@ struct kwhy_bench_ops_row {
 				"collective" */
 	const char *missing; /* why the row was not measured; NULL: it was measured */
 	double count;	     /* units done in the window */
-	double bytes;	     /* bytes moved in the window, if the unit is not B; NAN: no bytes were moved */
+	double bytes; /* bytes that copies or collectives moved in the window, if the unit is not B; NAN:
+			 none, or the unit is B */
 	double seconds;
 	uint32_t gpus;
 	struct kwhy_window_joules energy;
 };
 
 /*
- * The arithmetic intensities at which a precision's arithmetic and the device's memory are in balance, as in
- * a roofline model.
+ * The arithmetic intensities at which arithmetic (`compute`, one precision) and device memory (`memory`) are
+ * in balance, as in a roofline model.
  */
 struct kwhy_bench_ops_roof {
 	const struct kwhy_bench_ops_row *compute, *memory;
-	double time_balance;   /* FLOP per byte at which arithmetic and memory take equal time */
-	double energy_balance; /* FLOP per byte at which arithmetic and memory take equal net energy; NAN: one
-				  of the energies cannot be distinguished from zero */
+	double time_balance;   /* FLOP per byte at which the arithmetic takes as long as the memory traffic */
+	double energy_balance; /* FLOP per byte at which the arithmetic takes as much net energy as the memory
+				  traffic; NAN: one of the energies cannot be distinguished from zero */
 };
 
 enum { KWHY_BENCH_OPS_ROWS_MAX = 32 };
@@ -88,7 +89,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_ops(
 	const struct kwhy_bench_ops_request *request, struct kwhy_bench_ops **out, struct kwhy_error *error);
 void kwhy_bench_ops_free(struct kwhy_bench_ops *bench);
 
-/* Divides joules by the units that were counted in the row's window. */
+/* Divides the joules of a row's window by row->count. */
 struct kwhy_joules kwhy_bench_ops_per_unit(
 	const struct kwhy_bench_ops_row *row, const struct kwhy_joules *joules);
 

@@ -2,9 +2,11 @@
 #include "bench/ops/rows.h"
 
 enum {
-	SMALL_BYTES = 40,  /* ten floats, which an agent of `kwhy-lab twin` sends to the device */
-	READ_BYTES = 4,	   /* one float, which an agent of `kwhy-lab twin` reads back from the device */
-	SMALL_BATCH = 256, /* operations in a batch, between two readings of the clock */
+	SMALL_BYTES = 40,  /* size of small copies to the device: ten floats, as one agent of the simulation
+			      `kwhy-lab twin` sends */
+	READ_BYTES = 4,	   /* size of small copies from the device: one float, as one agent of `kwhy-lab twin`
+			      reads */
+	SMALL_BATCH = 256, /* number of small operations that one call of issue() queues */
 	GRAPH_KERNELS = 20,
 	COLLECTIVE_WORDS = 22,
 	L2_BYTES = 16 << 20,
@@ -73,7 +75,7 @@ static enum kwhy_status copy_memory(struct kwhy_ops_kit *kit, const struct kwhy_
 	return launch(kit, kit->blocks, kit->stream, arguments, error);
 }
 
-/* Waits for a small operation, unless the row's operations are only queued. */
+/* Waits until the small operation just issued has ended, unless row->queued is set. */
 static enum kwhy_status wait_for_small(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, struct kwhy_error *error)
 {
@@ -205,7 +207,10 @@ static enum kwhy_status large_peer(struct kwhy_ops_kit *kit, const struct kwhy_o
 	return copy_large(kit, (struct kwhy_gpu_copy){kit->peer, kit->from, kit->bytes}, count, error);
 }
 
-/* Runs arithmetic in one stream and, concurrently, a copy to the device in another. */
+/*
+ * Runs arithmetic in kit->stream and, concurrently, a copy to the device in kit->other. Counts the FLOP of
+ * the arithmetic and the bytes of the copy.
+ */
 static enum kwhy_status mixed(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,
 	double *bytes, struct kwhy_error *error)
 {
@@ -242,7 +247,7 @@ static enum kwhy_status collective(struct kwhy_ops_kit *kit, const struct kwhy_o
 
 /*
  * Rows of arithmetic; `round` is the number of units that a thread does in one round. A fused multiply-add is
- * two FLOP. A tensor instruction of m x n x k is 2 m n k FLOP, shared by 32 threads.
+ * two FLOP. A tensor instruction of m x n x k is 2 m n k FLOP (integers: OP), shared by 32 threads.
  */
 #define ARITHMETIC(id_, title_, unit_, kernel_, architecture_, on_host_, round)                          \
 	{                                                                                                \

@@ -38,8 +38,8 @@ static enum kwhy_status verify(
 }
 
 /*
- * Prepares a batch by an untimed transfer and, for small sizes, a sample that is discarded, because at the
- * start of a batch threads may be asleep and caches cold.
+ * Runs an untimed transfer before a batch and, for sizes up to WARM_SAMPLE_MAX_BYTES, also takes a sample
+ * that is discarded: at first, threads may be asleep and caches cold.
  */
 static enum kwhy_status warm_up(struct kwhy_pair_work *work, struct kwhy_error *error)
 {

@@ -8,9 +8,10 @@ enum { KWHY_PAIR_BATCH_SAMPLES = 5 };
 
 /* A few samples of one configuration, taken directly one after another. */
 struct kwhy_pair_batch {
-	struct kwhy_pair_config config; /* the configuration; its own samples are not used */
+	struct kwhy_pair_config config; /* the configuration that is measured; config.samples is not used */
 	bool verifies;			/* request: compare the received bytes with the sent ones */
-	uint32_t most;	/* request: how many samples to take, at most KWHY_PAIR_BATCH_SAMPLES */
+	uint32_t most;	/* request: largest number of samples, at most KWHY_PAIR_BATCH_SAMPLES; slow transfers
+			   get fewer */
 	uint32_t count; /* result: samples taken, also after a failure */
 	bool verified;
 	struct kwhy_pair_sample samples[KWHY_PAIR_BATCH_SAMPLES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prepares a configuration before it is timed: checks which GPUs access which memory, makes buffers, and
- * overwrites the sinks.
+ * Prepares a configuration before it is timed: checks whether its GPUs can access the memory that its engine
+ * needs, makes buffers, and overwrites the buffers to which the transfer will write.
  */
 #include "bench/pairs/collectives.h"
 #include "bench/pairs/ranks.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * For two processes: checks that the engine supports ranks, and that the GPU which writes or reads can access
- * the other one's memory.
+ * For a configuration between two processes (ranks): checks that the engine supports ranks, and that the GPU
+ * which writes or reads can access the other one's memory.
  */
 static enum kwhy_status check_ranks(const struct kwhy_pair_work *work, struct kwhy_error *error)
 {
@@ -70,8 +70,8 @@ static enum kwhy_status check_engine(const struct kwhy_pair_work *work, struct k
 }
 
 /*
- * Gets the address of a buffer on GPU `i`. If this process drives that GPU, it makes the buffer first. 0: the
- * GPU belongs to another process whose memory cannot be accessed.
+ * Gets the address of the buffer `role` on GPU `i`. If this process drives that GPU, the buffer is made if it
+ * does not exist. *out is 0 if another process drives the GPU and its memory cannot be accessed.
  */
 static enum kwhy_status find_buffer(const struct kwhy_pair_work *work, uint32_t i, enum kwhy_bench_role role,
 	uint64_t *out, struct kwhy_error *error)
@@ -103,7 +103,10 @@ static enum kwhy_status find_ends(struct kwhy_pair_work *work, struct kwhy_error
 	return status ? status : find_buffer(work, config->target, KWHY_BENCH_SINK, &work->there.to, error);
 }
 
-/* Makes the buffers of the load here, because no memory may be allocated while a gate holds a stream. */
+/*
+ * Makes the buffers of the load (the other traffic during the transfer). It is done before the timing,
+ * because no memory may be allocated while a gate holds a stream.
+ */
 static enum kwhy_status find_load(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -153,7 +156,7 @@ bool kwhy_pair_goes_back(const struct kwhy_pair_work *work)
 		kwhy_pair_is_exchange(work->config->engine);
 }
 
-/* Overwrites those sinks (memory to which the transfer writes) that are on GPUs of this process. */
+/* Overwrites the buffers to which the transfer will write, where they are on GPUs of this process. */
 static enum kwhy_status spoil_ends(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	const struct kwhy_pair_config *config = work->config;
@@ -167,8 +170,8 @@ static enum kwhy_status spoil_ends(struct kwhy_pair_work *work, struct kwhy_erro
 }
 
 /*
- * Makes the host memory that the socket sends from and receives into. If `spoils`, overwrites the sink with
- * the complement of the first byte that it will receive.
+ * Makes the host buffers from which the socket sends and into which it receives. If `spoils`, fills the
+ * receiving buffer with the complement of the first byte that it will receive.
  */
 static enum kwhy_status begin_socket(const struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
 {

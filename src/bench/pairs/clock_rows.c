@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads and writes clocks.csv: a row for each GPU, with the drift of its clock and of its host's clock over
- * the run.
+ * Reads and writes clocks.csv, with a row for each GPU: the drift of the GPU's clock and, for a run with
+ * ranks, the rank's process and host and the offset and drift of the host's clock.
  */
 #include "base/csv_cell.h"
 #include "bench/pairs/store.h"
@@ -22,7 +22,7 @@ struct reader {
 	struct kwhy_pairs *pairs;
 };
 
-/* Writes a host's name without the characters that would end a CSV cell. */
+/* Writes a host's name with _ in place of commas and line ends, which would end a CSV cell. */
 static void add_host(struct kwhy_text *out, const char *host)
 {
 	for (; host && *host; host++)
@@ -55,7 +55,10 @@ static bool is_width(double value)
 	return isnan(value) || value >= 0;
 }
 
-/* Parses the cells about a rank. A row without a process number comes from a run in one process. */
+/*
+ * Parses the cells from the fourth on, which describe the rank that drives the GPU. They are not read if the
+ * fourth, the process number, is empty: the run had a single process.
+ */
 static bool parse_rank(struct reader *reader, uint32_t gpu)
 {
 	char *const *cells = reader->rows.cells;
