@@ -60,8 +60,7 @@ KERNEL void kwhy_transfer_pattern(u64 to, u64 bytes, u32 seed)
 
 /*
  * Compares memory at `at` with the pattern from byte `first` on, and adds the number of bytes that differ to
- * *wrong. Compares only the bytes of the pattern's pieces, which begin every `stride` bytes and have `piece`
- * bytes each.
+ * *wrong. Only pieces of this memory are compared: `piece` bytes at every multiple of `stride` from `at`.
  */
 KERNEL void kwhy_transfer_check(
 	u64 at, u64 bytes, u32 seed, u64 first, u64 stride, u64 piece, u64 wrong)

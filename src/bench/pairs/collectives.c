@@ -7,8 +7,8 @@
 enum { WORD = 4, PHASES = 2, PIECE_BYTES = 512 << 10, PIECES_MAX = 16 };
 
 /*
- * Argument of a collective on the host back end: the addresses of all GPUs' buffers and flags, and which
- * GPU's part to do.
+ * Argument of the kernel that runs a collective on the host back end: the addresses of the buffers and flags
+ * of all GPUs. `own` is the GPU for which the kernel runs.
  */
 struct together {
 	uint64_t sources[KWHY_PAIR_GPUS_MAX], sinks[KWHY_PAIR_GPUS_MAX], flags[KWHY_PAIR_GPUS_MAX];
@@ -41,8 +41,8 @@ uint64_t kwhy_pair_collective_result_bytes(enum kwhy_pair_engine engine, uint64_
 }
 
 /*
- * Offset of a result's byte in the pattern of the source from which it comes. The result is that of GPU
- * `own`, and `at` is the byte's offset in it.
+ * Offset in a source's pattern of the byte that GPU `own` receives at offset `at` of its result. part_bytes:
+ * size of the buffer divided by the number of GPUs.
  */
 static uint64_t offset_of(enum kwhy_pair_engine engine, uint64_t part_bytes, uint32_t own, uint64_t at)
 {
@@ -98,8 +98,8 @@ static uint64_t *flag_at(uint64_t flags, unsigned word)
 }
 
 /*
- * Reports that this GPU has reached a round, and waits until all other GPUs have reached it. false: a GPU did
- * not reach it within seconds.
+ * Reports in its flag that this GPU has reached a round, and waits until all other GPUs have reached it.
+ * false: a GPU did not reach it within seconds.
  */
 static bool meet(const struct together *all, uint64_t round)
 {
@@ -112,7 +112,10 @@ static bool meet(const struct together *all, uint64_t round)
 	return true;
 }
 
-/* Adds up the sources of all GPUs as 32-bit words: `bytes` bytes from offset `from` on. */
+/*
+ * Stores in `to` the sums, word by 32-bit word, of `bytes` bytes of all GPUs' sources, from the offset `from`
+ * in each.
+ */
 static void add_up(const struct together *all, void *to, uint64_t from, uint64_t bytes)
 {
 	uint32_t *sum = to;
@@ -126,7 +129,10 @@ static void add_up(const struct together *all, void *to, uint64_t from, uint64_t
 	}
 }
 
-/* The range of the result that GPU `k` sums in an all-reduce, as offset and size in bytes. */
+/*
+ * The part of the result that GPU `k` computes in an all-reduce, before the GPUs copy each other's parts: its
+ * offset and size in bytes.
+ */
 static void share_of(const struct together *all, uint32_t k, uint64_t *out_first, uint64_t *out_bytes)
 {
 	uint64_t words = all->bytes / WORD, first = words * k / all->count,
@@ -153,7 +159,9 @@ static void run_all_reduce(const struct together *all, uint64_t sink)
 }
 
 /*
- * Does one GPU's part of a collective: reads from the sources of all GPUs the bytes that it has to receive.
+ * Kernel of a collective on the host back end, for GPU all->own: waits until all GPUs have started the round,
+ * then copies or sums from the sources of all GPUs what this GPU has to receive. If a GPU is late by seconds,
+ * it ends without a result.
  */
 static void run_together(const struct kwhy_gpu_grid *grid, void **arguments)
 {
@@ -242,8 +250,8 @@ static enum kwhy_status begin_one(
 }
 
 /*
- * Checks that this rank can access the memory of all other ranks, from which the collectives of the host back
- * end read.
+ * For the host back end between ranks: checks that this rank can access the memory of all other ranks, from
+ * which its collectives read. KWHY_E_UNSUPPORTED: it cannot.
  */
 static enum kwhy_status check_reach(const struct kwhy_pair_testbed *testbed, struct kwhy_error *error)
 {

@@ -35,8 +35,8 @@ struct pass {
 };
 
 /*
- * Whether an engine keeps a link busy. Engines for small messages do not, because their GPUs mostly wait for
- * each other.
+ * Whether an engine is meant to keep a link busy. Puts, ping-pong, sockets and collectives are left out,
+ * since their GPUs mostly wait for each other or use several links.
  */
 static bool fills_a_link(enum kwhy_pair_engine engine)
 {
@@ -76,8 +76,9 @@ static bool is_known(const struct kwhy_pairs *pairs, const struct kwhy_pair_conf
 }
 
 /*
- * Whether the energy of a configuration's transfers is to be measured. Each engine is measured with one way
- * of timing only: by the host's clock for STAGED, back to back for all other engines.
+ * Whether the energy of a configuration's transfers is to be measured. Of the configurations that differ only
+ * in how transfers are timed, one is chosen: timed by the host's clock for STAGED, back to back for all other
+ * engines.
  */
 static bool is_metered(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
@@ -132,8 +133,9 @@ static enum kwhy_status wait_for(
 }
 
 /*
- * Repeats a transfer for `seconds` and adds the number of transfers to *out_count. Two groups of transfers
- * are queued at any time, so that the link never waits for the host.
+ * Repeats a transfer for `seconds` and adds the number of transfers to *out_count. Transfers are queued in
+ * groups of row_of(), and a group is waited for only when the next one is already queued, so that the link
+ * never waits for the host.
  */
 static enum kwhy_status repeat(
 	struct kwhy_pair_work *work, double seconds, uint64_t *out_count, struct kwhy_error *error)

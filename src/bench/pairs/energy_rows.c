@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and writes energies.csv: one row for each burst. */
+/*
+ * Reads and writes energies.csv: a row for each burst (one transfer, repeated for about a second), with
+ * joules per transfer.
+ */
 #include "base/csv_cell.h"
 #include "bench/pairs/store.h"
 #include "bench/rows.h"

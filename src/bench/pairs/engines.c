@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How each engine queues its transfers, and how the load from other transfers is queued. */
+/*
+ * Engines are the methods of a transfer between two GPUs: copies, kernels, NCCL and so on. This file queues
+ * their transfers, and the load: copies by other GPUs at the same time.
+ */
 #include "bench/pairs/collectives.h"
 #include "bench/pairs/ranks.h"
 
@@ -117,8 +120,8 @@ static enum kwhy_status issue_ping_pong(struct kwhy_pair_work *work, uint32_t co
 }
 
 /*
- * Launches the kernel of a put on GPU `own`. It sends the bytes at bytes->from in its memory to bytes->to on
- * GPU `other`.
+ * Launches the kernel of a put (a transfer by stores of a kernel) on GPU `own`. In each round it writes
+ * bytes->bytes bytes from bytes->from in its own memory to bytes->to in the memory of GPU `other`.
  */
 static enum kwhy_status launch_put(struct kwhy_pair_work *work, const struct kwhy_gpu_copy *bytes,
 	uint32_t own, uint32_t other, uint32_t rounds, struct kwhy_error *error)
@@ -221,7 +224,7 @@ static const struct engine engines[KWHY_PAIR_ENGINE_COUNT] = {
 	[KWHY_PAIR_NCCL] = {kwhy_pair_issue_nccl, ROWS | BIT(KWHY_PAIR_ISOLATED), 0},
 	[KWHY_PAIR_NCCL_EXCHANGE] = {kwhy_pair_issue_nccl, ROWS, 0},
 	[KWHY_PAIR_NCCL_FULL] = {kwhy_pair_issue_nccl, ROWS, 0},
-	/* A socket has no queue: its bytes are sent while they are timed. */
+	/* A socket has no issue function, since it has no queue: its bytes are sent while they are timed. */
 	[KWHY_PAIR_SOCKET] = {NULL, BIT(KWHY_PAIR_BACK_TO_BACK) | BIT(KWHY_PAIR_BY_HOST),
 		KWHY_PAIR_SOCKET_BYTES_MAX},
 	[KWHY_PAIR_ALL_REDUCE] = {kwhy_pair_collective_issue, ROWS, 0},
@@ -246,7 +249,10 @@ enum kwhy_status kwhy_pair_issue(struct kwhy_pair_work *work, uint32_t count, st
 	return engines[work->config->engine].issue(work, count, error);
 }
 
-/* Queues copies between two GPUs of another pair, on a stream that is not their first. */
+/*
+ * Queues copies of the load from `source` to `target`, two GPUs that need not be those of the timed transfer,
+ * on a stream of `source` other than its first.
+ */
 static enum kwhy_status issue_beside(struct kwhy_pair_work *work, uint32_t source, uint32_t target,
 	uint32_t count, struct kwhy_error *error)
 {
@@ -280,7 +286,7 @@ static enum kwhy_status issue_from_host(struct kwhy_pair_work *work, uint32_t co
 	return status;
 }
 
-/* The lowest GPU number, from `from` on, that is neither source nor target. */
+/* The lowest GPU number, not below `from`, of a GPU that takes no part in the timed transfer. */
 static uint32_t another(const struct kwhy_pair_work *work, uint32_t from)
 {
 	while (from == work->config->source || from == work->config->target)

@@ -6,19 +6,19 @@
 #include "bench/pairs/store.h"
 #include "bench/transfers/sensors.h"
 
-/* The gauges of all GPUs that are read while pairs are measured: temperature, power and clock rate. */
+/* The gauges (temperature, power and clock rate) of all GPUs, which are read while pairs are measured. */
 struct kwhy_pair_gauges {
-	/* the processes that read the gauges of their GPUs; NULL: this process reads all gauges */
+	/* the ranks, each of which reads the gauges of its own GPU; NULL: this process reads all gauges */
 	struct kwhy_pair_ranks *ranks;
 	uint32_t count; /* number of GPUs */
-	/* gauges of each GPU; sensors[0] owns the open sensors */
+	/* gauges of each GPU; sensors[0] owns what they share */
 	struct kwhy_bench_sensors sensors[KWHY_PAIR_GPUS_MAX];
 	int64_t due_ns; /* next time on CLOCK_MONOTONIC at which kwhy_pair_gauges_keep() reads the gauges */
 };
 
 /*
- * Opens the gauges of this process's GPUs. Do not call it between ranks: each rank opens those of its own
- * GPU.
+ * Opens the gauges of all GPUs in a run of one process. In a run with ranks it must not be called, because
+ * each rank opens those of its own GPU.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_gauges_open(
 	const struct kwhy_pair_testbed *testbed, struct kwhy_pair_gauges *gauges, struct kwhy_error *error);
@@ -35,7 +35,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_gauges_fold(const struct kwhy_pair_gaug
 KWHY_MUST_USE enum kwhy_status kwhy_pair_gauges_keep(struct kwhy_pair_gauges *gauges,
 	struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error);
 
-/* Gets the temperature of the coldest GPU, in degrees Celsius; NAN: no GPU reports its temperature. */
+/*
+ * Gets the last known temperature of the coldest GPU, in degrees Celsius; NAN: no GPU reports its
+ * temperature.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_gauges_coldest(
 	const struct kwhy_pair_gauges *gauges, double *out_c, struct kwhy_error *error);
 /*

@@ -12,7 +12,7 @@ enum { GPUS = KWHY_PAIR_GPUS_MAX };
 struct end {
 	kwhy_nvml_handle handle; /* handle of the GPU; NULL: NVML does not list this GPU */
 	unsigned links_most, links_up, to_switches, to_gpus[GPUS];
-	unsigned nvlink; /* generation of its NVLinks; 0: unknown */
+	unsigned nvlink; /* generation of the GPU's NVLinks, such as 4; 0: unknown */
 	/* rate of the slowest active NVLink; NAN: no link is active, or the rate is not reported */
 	double link_bytes_per_s;
 	unsigned pcie, lanes, lanes_most;
@@ -52,7 +52,7 @@ static unsigned nvlink_generation(unsigned version)
 	return version < sizeof(generations) / sizeof(generations[0]) ? generations[version] : 0;
 }
 
-/* Index in pairs->gpus of the GPU with this PCI address; gpu_count: it is not one of them. */
+/* Index in pairs->gpus of the GPU at a PCI address; pairs->gpu_count: none of them is there. */
 static uint32_t row_of(const struct kwhy_pairs *pairs, const struct kwhy_nvml_pci *pci)
 {
 	char address[KWHY_NVML_ADDRESS_BYTES];
@@ -122,7 +122,8 @@ static void read_links(const struct machine *machine, struct end *end)
 
 /*
  * Reads the highest generation of the GPU's PCIe link, and its present and highest width. The present
- * generation is not read, because an idle GPU lowers it; the width stays the same.
+ * generation is not read, because an idle GPU lowers it to save power; it does not lower the width. 0:
+ * unknown.
  */
 static void read_pcie(const struct machine *machine, struct end *end)
 {
@@ -153,8 +154,9 @@ static int ancestor_of(const struct machine *machine, uint32_t source, uint32_t 
 }
 
 /*
- * Finds the route between two GPUs. Without peer access, bytes go through the host, even if both GPUs have
- * NVLinks. If the other ends of active NVLinks are unknown, the route stays unknown.
+ * Finds the route by which `source` reaches the memory of `target`. Without peer access, bytes go through the
+ * host, even if both GPUs have NVLinks. If NVML does not say where active NVLinks lead, the route stays
+ * unknown.
  */
 static void find_route(const struct machine *machine, uint32_t source, uint32_t target)
 {

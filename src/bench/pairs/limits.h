@@ -12,8 +12,8 @@
 KWHY_MUST_USE enum kwhy_status kwhy_pair_limits_read(struct kwhy_pairs *pairs, struct kwhy_error *error);
 
 /*
- * Rate of `lanes` PCIe lanes in one direction, in bytes per second after line coding; NAN: the generation is
- * unknown.
+ * Rate of `lanes` PCIe lanes in one direction, in bytes per second, after line coding and before packet
+ * headers; NAN: the generation is unknown, or `lanes` is 0.
  */
 double kwhy_pcie_bytes_per_s(unsigned generation, unsigned lanes);
 

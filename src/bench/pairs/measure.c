@@ -13,8 +13,8 @@
 
 enum { PUT_WARM = 8, PUT_TIMED = 64, WARM_FEW = 1, TIMED_FEW = 4, LOAD_BEYOND = 8, NCCL_TIMED = 20 };
 /*
- * Transfers larger than this need only a few repetitions, because the time of start and end is negligible.
- * nvbandwidth's default size, 512 MiB, still gets all repetitions.
+ * Transfers above this size are repeated only TIMED_FEW times, because their start-up time is negligible. 512
+ * MiB, the default size of nvbandwidth, still gets all repetitions.
  */
 #define FEW_BYTES (UINT64_C(512) << 20)
 
@@ -31,8 +31,9 @@ static bool is_socket(const struct kwhy_pair_work *work)
 }
 
 /*
- * Fails if a kernel of the last puts stopped waiting because of its timeout. Its flags then no longer match
- * the number of rounds, so further puts are impossible.
+ * KWHY_E_UNSUPPORTED: in the last puts, the kernel of the source GPU stopped waiting for a flag because of
+ * its timeout. The flags then no longer match the number of rounds, so puts are marked as impossible
+ * (testbed->no_put).
  */
 static enum kwhy_status check_put(const struct kwhy_pair_work *work, struct kwhy_error *error)
 {
@@ -62,7 +63,10 @@ static enum kwhy_status check_late(const struct kwhy_pair_work *work, struct kwh
 	return work->config->engine == KWHY_PAIR_PUT ? check_put(work, error) : KWHY_OK;
 }
 
-/* Waits for a stream whose work involves another process, and checks regularly that the process is alive. */
+/*
+ * Waits until the first stream of a GPU of this process is empty; its work depends on other processes.
+ * KWHY_E_LOST: one of them has ended.
+ */
 static enum kwhy_status await_stream(const struct kwhy_pair_testbed *testbed,
 	const struct kwhy_bench_buffers *buffers, struct kwhy_error *error)
 {
@@ -115,8 +119,8 @@ enum kwhy_status kwhy_pair_drain(struct kwhy_pair_work *work, struct kwhy_error 
 }
 
 /*
- * Opens the gate on this rank's stream, unless `gated` is NULL, and the gates of the other ranks, all at
- * nearly the same time.
+ * Starts the queued transfers in all ranks at nearly the same time: opens the gate of `gated`, whose first
+ * stream it holds, and asks the other ranks to open theirs. `gated` NULL: this rank has no closed gate.
  */
 static enum kwhy_status let_go(
 	struct kwhy_pair_work *work, struct kwhy_bench_buffers *gated, struct kwhy_error *error)
@@ -135,8 +139,8 @@ static enum kwhy_status let_go(
 }
 
 /*
- * Runs one untimed transfer. All ranks queue their parts concurrently: NCCL may connect the ranks during the
- * first transfer, and for this each rank waits for the other ranks.
+ * Runs one untimed transfer. The other ranks queue their parts while this rank queues its own: in its first
+ * transfer NCCL may connect the ranks, which requires all of them at once.
  */
 static enum kwhy_status issue_first(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
@@ -170,10 +174,10 @@ enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_erro
 }
 
 /*
- * Whether the processes of both GPUs queue and time their parts of a transfer. A time from one GPU alone
- * would include the time that an event of the other GPU takes to arrive: 5 us to 10 us on an H200. A put
- * between ranks is timed on one GPU only, because the other GPU's part is a single kernel that also runs
- * the warm-up rounds.
+ * Whether a transfer is timed on every GPU that takes part in it, and the longest of these times counts. A
+ * time from one GPU alone would include the time that an event of the other GPU takes to arrive: 5 us to 10
+ * us on an H200. A put between ranks is timed on one GPU only, because the other GPU's part is a single
+ * kernel that also runs the warm-up rounds.
  */
 static bool is_of_all_ends(const struct kwhy_pair_work *work)
 {
@@ -182,7 +186,7 @@ static bool is_of_all_ends(const struct kwhy_pair_work *work)
 			!(work->testbed->ranks && work->config->engine == KWHY_PAIR_PUT));
 }
 
-/* Whether this process times the first stream of GPU `i`. */
+/* Whether this process records events on the first stream of GPU `i` before and after the timed transfers. */
 static bool tells_time(const struct kwhy_pair_work *work, uint32_t i)
 {
 	const struct kwhy_pair_testbed *testbed = work->testbed;
@@ -231,7 +235,10 @@ static enum kwhy_status elapsed(struct kwhy_pair_work *work, double *out_s, stru
 	double time_ns = 0, most_ns = 0;
 	enum kwhy_status status = KWHY_OK;
 
-	/* kwhy_pair_drain() also notices that the stream waits for a process that has ended */
+	/*
+	 * kwhy_pair_drain() fails if another process, for which the stream waits, has ended; waiting for the
+	 * event would never return.
+	 */
 	if (work->testbed->ranks && kwhy_pair_is_shared(work->config))
 		status = kwhy_pair_drain(work, error);
 	for (uint32_t i = 0; !status && i < work->testbed->count; i++)
@@ -271,8 +278,8 @@ static enum kwhy_status timed(
 }
 
 /*
- * Number of one-way transfers in a round: two if bytes go to the other GPU and back, as in a put or a
- * ping-pong.
+ * Number of transfers in one direction per repetition: 2 for a put and a ping-pong, which send the bytes
+ * there and back, otherwise 1.
  */
 static double ways(const struct kwhy_pair_work *work)
 {
@@ -280,8 +287,8 @@ static double ways(const struct kwhy_pair_work *work)
 }
 
 /*
- * Takes a sample as nccl-tests does: operations are queued one after another while earlier ones run, each at
- * another offset of the buffers.
+ * Takes a sample as nccl-tests does: transfers are queued while earlier ones already run, each at another
+ * offset of the buffers.
  */
 static enum kwhy_status sample_queued(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
@@ -350,8 +357,8 @@ static enum kwhy_status sample_host(struct kwhy_pair_work *work, double *out_s, 
 }
 
 /*
- * Takes a sample of a socket: the time of one transfer, from several transfers in a row or from round
- * trips.
+ * Takes a sample of a socket: the time of one transfer in one direction, computed from several transfers in a
+ * row (KWHY_PAIR_BACK_TO_BACK) or from round trips.
  */
 static enum kwhy_status sample_socket(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
@@ -392,9 +399,9 @@ enum kwhy_status kwhy_pair_sample(
 	if (!status)
 		status = kwhy_pair_ranks_drain(work, &others_s, error);
 	/*
-	 * The sample lasts until the last rank has done its part. Isolated transfers are an exception: the
-	 * other ranks' parts began before this rank's part, so the longest of the ranks' times would be too
-	 * long.
+	 * Of the ranks' times the longest counts, since a transfer ends when the last rank has done its part.
+	 * An isolated transfer is an exception: the other ranks' times begin before this rank has queued its
+	 * part, and would be too long.
 	 */
 	if (is_of_all_ends(work) && work->config->clock != KWHY_PAIR_ISOLATED)
 		out->seconds = fmax(out->seconds, others_s);
@@ -405,7 +412,7 @@ enum kwhy_status kwhy_pair_part_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error)
 {
 	work->part_count = count;
-	/* a single kernel runs all rounds, including warm-up rounds */
+	/* the kernel of a put runs the warm-up rounds, too, so they cannot be queued apart */
 	if (work->config->engine == KWHY_PAIR_PUT)
 		return timed(work, 0, warm + count, error);
 	return timed(work, warm, count, error);
@@ -475,7 +482,10 @@ enum kwhy_status kwhy_pair_part_verify(struct kwhy_pair_work *work, bool *out_sa
 	return status;
 }
 
-/* Verifies the received bytes on all GPUs. Bytes sent through a socket also came back to this rank. */
+/*
+ * Compares the received bytes on all GPUs that receive with those sent. Of a socket transfer, also compares
+ * the bytes that the target sent back to this rank.
+ */
 enum kwhy_status kwhy_pair_verify(struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error)
 {
 	bool same = true;

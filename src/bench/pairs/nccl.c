@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transfers by NCCL: send and receive between two GPUs, and collectives of all GPUs. One thread drives all
- * GPUs of this process.
+ * Transfers by NCCL: send and receive between two GPUs, and collectives of all GPUs. A process calls NCCL
+ * from one thread, for all of its GPUs.
  */
 #include "bench/pairs/collectives.h"
 #include "bench/pairs/ranks.h"
@@ -130,7 +130,7 @@ void kwhy_pair_nccl_stop(struct kwhy_pair_testbed *testbed)
 	testbed->nccl.library = NULL;
 }
 
-/* NCCL encodes 2.8.3 as 2803, and versions from 2.9 on as 20900 and so on. */
+/* Decodes ncclGetVersion(): 2803 is 2.8.3, and from version 2.9 on 20900 is 2.9.0. */
 void kwhy_pair_nccl_version(const struct kwhy_pair_testbed *testbed, char out[16])
 {
 	int version = 0;
@@ -150,8 +150,9 @@ static kwhy_nccl_stream stream_of(const struct kwhy_pair_testbed *testbed, uint3
 }
 
 /*
- * Offset in the buffers of transfer `i` of a series. It is 0, except with timing as in nccl-tests (QUEUED),
- * where successive transfers use successive ranges.
+ * Offset in bytes, in the source and sink buffers, of transfer `i` of a series: 0, except with the timing of
+ * nccl-tests (KWHY_PAIR_QUEUED), where successive transfers use successive ranges and begin again when the
+ * buffer ends.
  */
 static uint64_t shift_of(const struct kwhy_pair_work *work, uint32_t i)
 {
@@ -164,7 +165,7 @@ static uint64_t shift_of(const struct kwhy_pair_work *work, uint32_t i)
 
 /*
  * Queues a send at the source and the matching receive at the target, for those of the two GPUs that this
- * process drives. In a communicator of two GPUs, the one with the lower number is rank 0.
+ * process drives. In a communicator of two GPUs, the GPU with the lower number is NCCL's rank 0.
  */
 static enum kwhy_nccl_result one_way(struct kwhy_pair_work *work, uint32_t source, uint32_t target,
 	const struct kwhy_gpu_copy *bytes, uint64_t shift)
@@ -187,8 +188,8 @@ static enum kwhy_nccl_result one_way(struct kwhy_pair_work *work, uint32_t sourc
 }
 
 /*
- * Queues one send, or one in each direction, as an NCCL group. The group is ended even if a call in it
- * failed, so that NCCL stays usable.
+ * Queues one transfer to the target or, for an exchange, one in each direction, as an NCCL group. The group
+ * is ended even if a call in it failed, so that NCCL stays usable.
  */
 static enum kwhy_status send_once(struct kwhy_pair_work *work, uint64_t shift, struct kwhy_error *error)
 {

@@ -22,7 +22,10 @@ struct pass {
 	cpu_set_t before;
 };
 
-/* State of measuring one configuration: the CPUs of each placement, and the times measured with each. */
+/*
+ * State of the measurement of one configuration, by placement of the host thread: its CPUs, and the measured
+ * times of one transfer.
+ */
 struct pass_state {
 	cpu_set_t cpus[KWHY_PAIR_PIN_COUNT];
 	double seconds[KWHY_PAIR_PIN_COUNT][SAMPLES_MAX];
@@ -41,7 +44,11 @@ static bool is_known(const struct kwhy_pairs *pairs, const struct kwhy_pair_conf
 	return false;
 }
 
-/* Whether a configuration has samples and depends on where the host thread runs. */
+/*
+ * Whether a configuration is measured with each placement of the host thread: copies through the host, and
+ * copies by WRITE whose time includes the host; in one pair for each kind of link, if they have samples and
+ * are not in `pairs` yet.
+ */
 static bool is_wanted(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
 	bool by_host = config->engine == KWHY_PAIR_STAGED ||
@@ -53,7 +60,9 @@ static bool is_wanted(const struct kwhy_pairs *pairs, const struct kwhy_pair_con
 		!is_known(pairs, config);
 }
 
-/* Gets those CPUs of a NUMA node that this thread may use; false: there are no such CPUs. */
+/*
+ * Gets the CPUs of a NUMA node that were in this thread's affinity mask at the start; false: there are none.
+ */
 static bool cpus_of(const struct pass *pass, int node, cpu_set_t *out)
 {
 	for (uint32_t i = 0; i < pass->numa.count; i++)

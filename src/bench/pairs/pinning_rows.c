@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and writes pinning.csv: one row for each configuration and placement of the host thread. */
+/*
+ * Reads and writes pinning.csv: a row for each configuration, with the times for the three placements of the
+ * host thread.
+ */
 #include "base/csv_cell.h"
 #include "bench/pairs/store.h"
 #include "bench/rows.h"

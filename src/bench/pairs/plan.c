@@ -21,7 +21,10 @@
 
 enum { SIZES_MAX = 128, RANDOM_MAX = 64, CONFIGS_MAX = 1 << 20 };
 
-/* Sizes in bytes of the transfers that are measured under load. */
+/*
+ * Sizes in bytes of the transfers that are also measured under load, which is other transfers at the same
+ * time.
+ */
 static const uint64_t load_sizes[] = {1 << 16, 1 << 20, 1 << 24, 1 << 28};
 
 struct maker {
@@ -120,7 +123,10 @@ static bool is_possible(uint32_t gpus, enum kwhy_pair_load load)
 	}
 }
 
-/* Adds configurations under load from other transfers. Only copies by WRITE are measured under load. */
+/*
+ * Adds the configurations of a pair under each kind of load that the number of GPUs allows. Only copies
+ * queued on the source (WRITE) are measured under load.
+ */
 static void add_loads(struct maker *maker, uint32_t source, uint32_t target)
 {
 	for (int load = KWHY_PAIR_ALONE + 1; load < KWHY_PAIR_REFERENCE; load++)
@@ -138,8 +144,9 @@ static void add_loads(struct maker *maker, uint32_t source, uint32_t target)
 }
 
 /*
- * Size in bytes that the engine uses in place of sizes[i]. Collectives round it down to equal parts. 0: the
- * size is left out, for example because it equals the one before.
+ * Size in bytes that the engine uses in place of maker->sizes[i]. Collectives round it down to equal parts.
+ * 0: the size is left out, because it is too small for the engine or a collective rounds it to the size
+ * before it.
  */
 static uint64_t size_of(const struct maker *maker, enum kwhy_pair_engine engine, size_t i)
 {
@@ -147,7 +154,8 @@ static uint64_t size_of(const struct maker *maker, enum kwhy_pair_engine engine,
 	uint64_t bytes = maker->sizes[i];
 
 	if (engine == KWHY_PAIR_EXCHANGE && maker->request->ranks && bytes < EXCHANGE_MIN_BYTES)
-		return 0; /* the two sides start some microseconds apart, which is too much for small sizes */
+		return 0; /* two ranks start their copies some microseconds apart, which would distort times
+			     of small sizes */
 	if (!kwhy_pair_is_collective(engine))
 		return bytes;
 	bytes = kwhy_pair_collective_bytes(engine, bytes, gpus);
@@ -181,8 +189,8 @@ static bool is_nccl(enum kwhy_pair_engine engine)
 }
 
 /*
- * Whether an engine is measured when the user names no engines. Engines whose transfers only a single process
- * can queue are left out between processes.
+ * Whether an engine is measured for a pair if the user names no engines. With ranks, engines that need one
+ * process to queue the work of both GPUs are left out.
  */
 static bool is_usual(
 	const struct maker *maker, enum kwhy_pair_engine engine, uint32_t source, uint32_t target)
@@ -190,7 +198,8 @@ static bool is_usual(
 	bool is_direct = maker->pairs->is_direct[source][target];
 
 	if (engine == KWHY_PAIR_NCCL_FULL && maker->pairs->gpu_count == 2)
-		return false; /* with one pair, the communicator of all GPUs is that of the pair */
+		return false; /* of two GPUs, the communicator of all GPUs is the one that KWHY_PAIR_NCCL uses
+			       */
 	if (is_nccl(engine))
 		return maker->request->backend == KWHY_GPU_CUDA;
 	switch (engine) {

@@ -7,24 +7,29 @@
 
 struct kwhy_pair_ranks;
 
-/* Settings of a measurement of pairs. 0 and NULL stand for the defaults that the comments name. */
+/* Settings of a measurement of pairs. A member of 0 or NULL stands for the default that its comment names. */
 struct kwhy_pair_request {
 	enum kwhy_gpu_backend backend;
 	const char *const *devices; /* numbers or PCI addresses of the GPUs; NULL: all GPUs */
 	uint32_t device_count;
-	/* bits of enum kwhy_pair_engine; 0: those that suit the back end and the pair */
+	/* bits 1 << enum kwhy_pair_engine; 0: the engines that suit the back end and the pair of GPUs */
 	unsigned engines;
-	unsigned clocks;		  /* bits of enum kwhy_pair_clock; 0: all clocks of each engine */
+	unsigned clocks; /* bits 1 << enum kwhy_pair_clock; 0: all clocks that each engine supports */
 	uint64_t least_bytes, most_bytes; /* range of sizes; 0: from 1 B to 1 GiB (16 MiB on the host) */
 	uint32_t random_sizes;		  /* number of random sizes in addition to powers of two */
 	bool no_loads;			  /* do not measure pairs under load from other transfers */
 	uint64_t seed;
-	/* number of NCCL communicators, used one after another; only in one process; 0: one */
+	/*
+	 * how many NCCL communicators are made in the run, each replacing the one before, since times differ
+	 * between communicators; not with ranks; 0: one
+	 */
 	uint32_t communicators;
 	double time_s;	      /* duration of the pass that measures times, in seconds; 0: 120 s */
 	uint32_t most_rounds; /* rounds of the pass that measures times; 0: no limit */
 	double warm_s;	      /* seconds of copies that warm the GPUs beforehand; 0: no copies */
-	/* temperature in degrees Celsius; if a GPU is colder, copies warm all GPUs; 0: never */
+	/*
+	 * temperature in degrees Celsius; copies warm all GPUs whenever the coldest GPU is colder; 0: never
+	 */
 	double keep_warm_c;
 	bool energy;	 /* add a pass that measures energy */
 	double burst_s;	 /* duration of a burst in the pass that measures energy, in seconds; 0: 1 s */
@@ -32,13 +37,16 @@ struct kwhy_pair_request {
 	const char *sys; /* where sysfs is mounted; NULL: /sys */
 	struct kwhy_pair_ranks *ranks; /* processes that measure together; NULL: only this one */
 	uint32_t local_rank;	       /* number of this rank among the ranks on its host */
-	/* seconds for comparing the clocks of the ranks' hosts, at the start and again at the end */
+	/*
+	 * with ranks: seconds for which the clocks of their hosts are compared, at the start and again at the
+	 * end
+	 */
 	double clock_s;
 	const char *folder; /* where samples are written as they are taken; NULL: they are not kept */
 	bool resume;	    /* continue the measurement that is in the folder */
 	/*
-	 * Called before each configuration with its name and the share of the work done, from 0 to 1; NULL:
-	 * not called.
+	 * Called as the measurement goes on, with the name of the present part of the work and the share of
+	 * that part that is done, from 0 to 1; NULL: not called.
 	 */
 	void (*progress)(void *context, const char *what, double share);
 	void *context;

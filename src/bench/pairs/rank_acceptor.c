@@ -64,9 +64,9 @@ static bool is_hello(const struct kwhy_rank_hello *hello)
 }
 
 /*
- * Computes the proof of one side; `of` is the text that names this side (`connecting` or `accepting`
- * below). Without a secret a proof proves nothing; the kernel's socket table must then show that the other
- * end belongs to the same user.
+ * Computes the proof of one end of a connection: the HMAC, keyed with the secret, of `of` and both hello
+ * messages. `of` says which end: the text `connecting` or `accepting` (below). Without a secret a proof shows
+ * nothing; the kernel's socket table must then show that the other end belongs to the same user.
  */
 static void prove(const struct kwhy_rank_acceptor *acceptor, const char *of,
 	const struct kwhy_rank_hello *connects, const struct kwhy_rank_hello *accepts,
@@ -102,8 +102,8 @@ bool kwhy_rank_acceptor_handshake(
 }
 
 /*
- * Sends a few bytes without waiting: they fit because the send buffer of a new connection is empty. false:
- * they could not be sent, so the caller closes the connection.
+ * Sends a hello message or a proof without waiting; it fits, since the send buffer of a new connection is
+ * empty. false: it could not be sent, so the caller closes the connection.
  */
 static bool send_now(int socket, const void *bytes, size_t count)
 {
@@ -138,8 +138,9 @@ static bool answer_proof(struct kwhy_rank_acceptor *acceptor, struct kwhy_rank_a
 }
 
 /*
- * Reads bytes that have arrived on a connection. true: its other end has proved that it knows the secret. If
- * the proof is wrong, the connection is closed and its socket becomes -1.
+ * Reads bytes that have arrived on a connection, and answers a complete hello message or proof. true: the
+ * other end has proved that it knows the secret. If the message is invalid, the proof wrong, or the other end
+ * gone, the connection is closed and its socket becomes -1.
  */
 static bool hear(struct kwhy_rank_acceptor *acceptor, struct kwhy_rank_arrival *arrival)
 {
@@ -175,8 +176,8 @@ static void let_in(struct kwhy_rank_acceptor *acceptor)
 }
 
 /*
- * Closes connections whose deadline has passed. Returns the earliest deadline of the other connections, at
- * most `end_ns`.
+ * Closes connections whose handshake was not done by its deadline. Returns the earliest deadline of the other
+ * connections, at most `end_ns`.
  */
 static int64_t look_at_time(struct kwhy_rank_acceptor *acceptor, int64_t now_ns, int64_t end_ns)
 {
@@ -192,8 +193,8 @@ static int64_t look_at_time(struct kwhy_rank_acceptor *acceptor, int64_t now_ns,
 }
 
 /*
- * Reads from the connections that are readable. Returns the first whose other end has proved itself; NULL:
- * there is no such connection.
+ * Reads from those connections for which poll() reported data, until the other end of one has proved itself
+ * (hear()), and returns that one; NULL: none did.
  */
 static struct kwhy_rank_arrival *hear_all(
 	struct kwhy_rank_acceptor *acceptor, const struct pollfd waits[KWHY_RANK_ARRIVALS])

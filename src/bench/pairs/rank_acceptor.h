@@ -8,7 +8,7 @@
 /*
  * Handshake on a new connection: the connecting rank sends its hello message, then the listening rank sends
  * its own; then both send their proofs, in the same order. A proof is the HMAC-SHA-256, keyed with the
- * secret, of a text that names the side and of both hello messages. Only rank_link.c uses this.
+ * secret, of a text that says which end it is from, and of both hello messages. Only rank_link.c uses this.
  */
 
 /* An accepted connection whose other end has not yet proved that it knows the secret. */
@@ -21,7 +21,10 @@ struct kwhy_rank_arrival {
 	unsigned char proof[KWHY_SHA256_BYTES];
 };
 
-/* Number of connections in handshake at the same time. A further connection replaces the oldest. */
+/*
+ * Largest number of connections in handshake at the same time. A further connection replaces the one with the
+ * earliest deadline.
+ */
 enum { KWHY_RANK_ARRIVALS = 32 };
 
 struct kwhy_rank_acceptor {
@@ -42,12 +45,16 @@ void kwhy_rank_acceptor_init(
 void kwhy_rank_acceptor_done(struct kwhy_rank_acceptor *acceptor);
 
 /*
- * Waits for the next rank that proves itself, and returns its hello message and socket. Connections that
- * prove nothing within their time are closed. false: no rank proved itself by `end_ns`.
+ * Waits until a rank has connected and proved that it knows the secret, and returns its hello message and its
+ * socket, which the caller must close. Connections that have proved nothing within KWHY_RANK_HELLO_S are
+ * closed. false: none proved it by `end_ns`.
  */
 bool kwhy_rank_acceptor_accept(
 	struct kwhy_rank_acceptor *acceptor, int64_t end_ns, struct kwhy_rank_hello *out, int *out_socket);
-/* Does the handshake on a connection that this rank made. false: the other end did not prove itself. */
+/*
+ * Does the handshake on a connection that this rank made, and returns the other end's hello message. false:
+ * the other end did not prove within KWHY_RANK_HELLO_S that it knows the secret.
+ */
 bool kwhy_rank_acceptor_handshake(
 	struct kwhy_rank_acceptor *acceptor, int socket, struct kwhy_rank_hello *out);
 

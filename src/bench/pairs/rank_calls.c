@@ -78,8 +78,8 @@ static enum kwhy_status serve_one(struct kwhy_pair_calls *calls, uint32_t from,
 }
 
 /*
- * Whether the answer to a failed request is valid: its text fills the body and has no control characters that
- * a terminal would execute.
+ * Whether the answer to a failed request is valid: its status exists, and its body is one text that ends with
+ * a null byte and has no control characters but tab and newline.
  */
 static bool is_failure(const struct kwhy_pair_message *answer)
 {
@@ -111,7 +111,10 @@ static enum kwhy_status keep_answer(struct kwhy_pair_calls *calls, uint32_t from
 	return KWHY_OK;
 }
 
-/* Receives one message: serves it if it is a request, and keeps it if it is an answer. */
+/*
+ * Receives one message of rank `from`: serves it and sends the answer if it is a request, stores it in
+ * calls->answers if it is an answer.
+ */
 static enum kwhy_status take(struct kwhy_pair_calls *calls, uint32_t from, struct kwhy_error *error)
 {
 	struct kwhy_pair_message message;
@@ -126,7 +129,8 @@ static enum kwhy_status take(struct kwhy_pair_calls *calls, uint32_t from, struc
 
 /*
  * Receives the next message from any rank while the answer of rank `awaited` is pending. If rank 0 or
- * `awaited` has ended, that is an error. If another rank has ended, the next call to that rank reports it.
+ * `awaited` has ended, that is an error. If another rank has ended, that is no error here; the next call to
+ * that rank fails.
  */
 static enum kwhy_status take_next(
 	struct kwhy_pair_calls *calls, uint32_t awaited, int64_t wait_ns, struct kwhy_error *error)
@@ -134,7 +138,8 @@ static enum kwhy_status take_next(
 	enum kwhy_status status;
 	int next;
 
-	if (calls->link.sockets[awaited] < 0) /* the awaited rank ended while this rank waited for another */
+	if (calls->link.sockets[awaited] <
+		0) /* its end was noticed earlier, while this rank awaited another one */
 		return kwhy_rank_link_check(&calls->link, error);
 	next = kwhy_rank_link_await(&calls->link, wait_ns);
 	if (next < 0)
@@ -176,8 +181,7 @@ enum kwhy_status kwhy_pair_await(
 {
 	enum kwhy_status status = KWHY_OK;
 
-	if (!calls->is_requested[from]) /* sending the request failed, which was reported then, so no answer
-					   will come */
+	if (!calls->is_requested[from]) /* kwhy_rank_request() failed, so no answer will come */
 		return kwhy_fail(error, KWHY_E_LOST, "rank %u ended in the middle", from);
 	while (!status && !calls->has_answered[from])
 		status = take_next(calls, from, SILENCE_NS, error);

@@ -5,15 +5,16 @@
 #include "bench/pairs/rank_link.h"
 
 /*
- * Requests that ranks send to each other, and their answers. While a rank waits for an answer it serves the
- * requests of others, so that any rank may lead. A rank may have one pending request to each other rank.
+ * Requests that ranks send to each other, and their answers. While a rank waits for an answer, it serves the
+ * requests of other ranks, so that any rank may lead. To each other rank, a rank may have one request that is
+ * not answered yet.
  */
 enum { KWHY_PAIR_CALL_BYTES_MAX = 16 << 10 };
 
 struct kwhy_pair_message {
 	struct {
-		uint32_t
-			what; /* number of the request, defined by the callers; 0: the message is an answer */
+		uint32_t what; /* number of the request (enum in rank_messages.h); 0: the message is an answer
+				*/
 		uint32_t status;
 		uint64_t bytes;
 	} head;
@@ -23,10 +24,9 @@ struct kwhy_pair_message {
 struct kwhy_pair_calls {
 	struct kwhy_rank_link link;
 	/*
-	 * Checks a received message before it is used. If is_answer is false, it is request `what`,
-	 * otherwise the answer to that request. If the pointer is NULL, messages are not checked. If a
-	 * request is rejected, its sender gets the error. If an answer is rejected, the call fails with
-	 * KWHY_E_LOST.
+	 * Checks a received message before it is used. If is_answer is false, it is request `what`, otherwise
+	 * the answer to that request. NULL: messages are not checked. If a request is rejected, its sender
+	 * gets the error. If an answer is rejected, kwhy_pair_await() fails with KWHY_E_LOST.
 	 */
 	enum kwhy_status (*check)(void *context, uint32_t what, bool is_answer,
 		const struct kwhy_pair_message *message, struct kwhy_error *error);
@@ -37,9 +37,13 @@ struct kwhy_pair_calls {
 	enum kwhy_status (*serve)(void *context, uint32_t from, const struct kwhy_pair_message *requested,
 		struct kwhy_pair_message *answer, struct kwhy_error *error);
 	void *context;
-	/* by rank: its answer, if it came while the answer of another rank was awaited */
+	/*
+	 * answers[i]: answer of rank `i`, kept until kwhy_pair_await() is called for it; valid if
+	 * has_answered[i]
+	 */
 	struct kwhy_pair_message *answers;
-	uint32_t requested[KWHY_PAIR_GPUS_MAX]; /* by rank: id of the request that it has not answered yet */
+	uint32_t requested[KWHY_PAIR_GPUS_MAX]; /* requested[i]: number of the request that rank `i` has not
+						   answered yet; valid if is_requested[i] */
 	bool is_requested[KWHY_PAIR_GPUS_MAX], has_answered[KWHY_PAIR_GPUS_MAX];
 };
 
@@ -49,14 +53,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_calls_init(
 void kwhy_pair_calls_done(struct kwhy_pair_calls *calls);
 
 /*
- * Sends a request. kwhy_pair_await() must then be called exactly once for it, even if something else has
- * failed in between.
+ * Sends request `what` to rank `to`. kwhy_pair_await() must then be called exactly once for it, even if
+ * another call has failed in between.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_request(struct kwhy_pair_calls *calls, uint32_t to, uint32_t what,
 	const void *body, size_t bytes, struct kwhy_error *error);
 /*
- * Waits for the answer to the pending request and copies its body, which must have `bytes` bytes, to `out`.
- * KWHY_E_LOST: the rank ended before it answered.
+ * Waits for the answer to the request to rank `from` and copies its body to `out`. If the request failed
+ * there, returns its error. KWHY_E_LOST: the rank ended before it answered. KWHY_E_INPUT: the body does not
+ * have `bytes` bytes.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_await(
 	struct kwhy_pair_calls *calls, uint32_t from, void *out, size_t bytes, struct kwhy_error *error);

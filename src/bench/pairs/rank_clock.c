@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures the offsets of the clocks of the ranks' hosts from those of rank 0. Rank 0 asks each rank for
- * its clocks repeatedly and uses the answer with the shortest round trip. The rank read its clocks at some
- * time during that round trip. The middle of the round trip is the estimate of that time, so the error is
- * at most half the round trip, even if the network's two directions differ.
+ * Measures the offsets of the clocks of the ranks' hosts from those of rank 0's host. Rank 0 repeatedly asks
+ * each rank for the times of its clocks, and uses the answer with the shortest round trip. The rank read its
+ * clocks at an unknown moment in that round trip, for which the middle is taken. The error is at most half
+ * the round trip, even if the two directions of the network take unequal times.
  */
 #include "bench/pairs/rank_messages.h"
 

@@ -81,7 +81,10 @@ static enum kwhy_status keep(struct kwhy_rank_link *link, const struct kwhy_rank
 	return KWHY_OK;
 }
 
-/* Stores the address at which a rank listens, as seen from this rank. */
+/*
+ * Stores the address and port at which a rank listens. The address is the one from which it has connected to
+ * this rank; a loopback address is left out, since only ranks on this host could use it.
+ */
 static void note_place(struct kwhy_rank_address *out, const struct kwhy_rank_hello *hello, int socket_number)
 {
 	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
@@ -145,7 +148,7 @@ static enum kwhy_status take_others(struct kwhy_rank_link *link, struct kwhy_ran
 	return status;
 }
 
-/* Tries once to connect to a rank. Returns 0 or errno. */
+/* Tries once to connect to a rank. Returns 0 and the socket, or errno. */
 static int reach(const struct sockaddr_storage *address, int *out_socket)
 {
 	int reason, socket_number = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -165,8 +168,8 @@ static int reach(const struct sockaddr_storage *address, int *out_socket)
 }
 
 /*
- * Makes this rank listen, on the network interface through which it reaches rank 0. This is done before it
- * sends its first hello message, because that message contains the port.
+ * Makes this rank listen at the local address of its connection to rank 0. This is done before it sends its
+ * first hello message, because that message contains the port.
  */
 static enum kwhy_status open_acceptor(
 	struct kwhy_rank_acceptor *acceptor, int socket_number, int64_t end_ns, struct kwhy_error *error)
@@ -182,8 +185,8 @@ static enum kwhy_status open_acceptor(
 }
 
 /*
- * Connects to a rank. Retries until the other end listens and has proved that it is that rank, or until
- * end_ns.
+ * Connects to rank `rank`. Retries until an end that has proved that it knows the secret says that it is that
+ * rank. KWHY_E_IO: none did by end_ns.
  */
 static enum kwhy_status join_one(struct kwhy_rank_link *link, struct kwhy_rank_acceptor *acceptor,
 	const struct sockaddr_storage *address, uint32_t rank, int64_t end_ns, struct kwhy_error *error)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * seconds within which a message must have arrived; a rank whose message is incomplete by then counts as lost
+ * longest time in seconds for sending or receiving a whole message; a rank that takes longer counts as lost
  */
 enum { KWHY_RANK_SILENCE_S = 120 };
 enum { KWHY_RANK_SECRET_MIN = 16 }; /* minimum length of a secret in characters */
@@ -19,16 +19,15 @@ enum { KWHY_RANK_SECRET_MIN = 16 }; /* minimum length of a secret in characters 
  * TCP connections between processes that measure together, one for each pair of ranks. Rank 0 listens at an
  * address that all ranks know. The other ranks send rank 0 the addresses at which they listen, and rank 0
  * sends the list of these addresses to all. Before anything else is read from a connection, both its ends
- * prove that they know the secret (HMAC-SHA-256 over both hello messages, which contain random numbers). If
- * the other end fails to prove this, the connection is closed, and the run goes on without delay. Without a
- * secret, ranks connect only on the loopback interface and only to sockets of their own user. All later
- * messages are checked field by field (rank_wire.h), but they are neither encrypted nor signed: an attacker
- * who can change packets between the hosts can change messages. Only one thread of a process may use a
- * link.
+ * prove that they know the secret (HMAC-SHA-256 over both hello messages, which contain random numbers). A
+ * connection whose other end does not prove this is closed; meanwhile, others are accepted. Without a secret,
+ * ranks connect only on the loopback interface and only to sockets of their own user. All later messages are
+ * checked field by field (rank_wire.h), but they are neither encrypted nor signed: an attacker who can change
+ * packets between the hosts can change messages. Only one thread of a process may use a link.
  */
 struct kwhy_rank_link {
 	uint32_t rank, size;
-	/* sockets by rank; -1: the rank is this rank itself, or it has ended */
+	/* sockets[i]: connection to rank `i`; -1: `i` is this rank, or that rank has ended */
 	int sockets[KWHY_PAIR_GPUS_MAX];
 	char hosts[KWHY_PAIR_GPUS_MAX][64];
 	int64_t processes[KWHY_PAIR_GPUS_MAX];
@@ -42,7 +41,7 @@ struct kwhy_rank_link_request {
 	const char *secret;
 	/* for rank 0: a socket that listens already and that the link will close; -1: the link makes one */
 	int listener;
-	int64_t wait_ns; /* time in which all ranks must have connected */
+	int64_t wait_ns; /* longest time until all ranks have connected */
 };
 
 /*
@@ -53,7 +52,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_rank_link_listen_here(
 	int *out_socket, uint16_t *out_port, struct kwhy_error *error);
 
 /*
- * Connects all ranks. KWHY_E_USAGE: rank or size is out of range. KWHY_E_IO: some rank did not connect in
+ * Connects all ranks. KWHY_E_USAGE: rank or size is out of range, the address of rank 0 is unknown, the
+ * secret is missing or too short, or a rank has another number of ranks. KWHY_E_IO: a rank did not connect in
  * time.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_open(
@@ -70,16 +70,17 @@ KWHY_MUST_USE enum kwhy_status kwhy_rank_link_receive(
 	struct kwhy_rank_link *link, uint32_t from, void *bytes, size_t count, struct kwhy_error *error);
 
 /*
- * kwhy_rank_link_receive_by() receives a part of a message; all parts share the deadline that
- * kwhy_rank_link_end() returned before the first part was received.
+ * Receives a message in parts: kwhy_rank_link_end() returns the deadline of a message that begins now, and
+ * kwhy_rank_link_receive_by() receives one part and fails as kwhy_rank_link_receive() if the deadline
+ * `end_ns` passes.
  */
 int64_t kwhy_rank_link_end(void);
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_receive_by(struct kwhy_rank_link *link, uint32_t from,
 	void *bytes, size_t count, int64_t end_ns, struct kwhy_error *error);
 
 /*
- * Waits until any rank has sent something or has ended, and returns its number. -1: neither happened within
- * `wait_ns`. A negative `wait_ns` means no limit.
+ * Waits until a rank has sent something or has ended, and returns the lowest number of such a rank. -1:
+ * neither happened within `wait_ns`. A negative `wait_ns` means no limit.
  */
 int kwhy_rank_link_await(struct kwhy_rank_link *link, int64_t wait_ns);
 
@@ -90,7 +91,7 @@ int kwhy_rank_link_await(struct kwhy_rank_link *link, int64_t wait_ns);
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_drop(
 	struct kwhy_rank_link *link, uint32_t rank, bool silent, struct kwhy_error *error);
 
-/* Checks without waiting that no other rank has ended. KWHY_E_LOST: another rank has ended. */
+/* Checks without waiting that all other ranks are connected. KWHY_E_LOST: one has ended. */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_check(struct kwhy_rank_link *link, struct kwhy_error *error);
 
 #endif
