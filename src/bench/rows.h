@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 /*
- * Parses the samples that --save wrote: lines of "# key: value", then rows of CSV. Pure. Any error in the
- * file gives KWHY_E_INPUT with a message that names the file and the line.
+ * Parses a file of samples that `kwhy bench ... --save` wrote: lines of "# key: value", then rows of CSV.
+ * Pure. Any error in the file gives KWHY_E_INPUT with a message that names the file and the line.
  */
 enum {
-	KWHY_BENCH_CELLS_MAX = 24,   /* maximum number of cells in a line; further cells are ignored */
+	KWHY_BENCH_CELLS_MAX = 24,   /* maximum number of cells in a line; cells beyond it are ignored */
 	KWHY_BENCH_LINE_BYTES = 1024 /* maximum length of a line in bytes, its NUL included */
 };
 
@@ -27,7 +27,10 @@ struct kwhy_bench_rows {
 	size_t cell_count;
 };
 
-/* Calls `take` for each line, without its newline, until a call fails. `take` may modify the line. */
+/*
+ * Calls take() for each line, without its newline, until a call returns an error, which is returned. take()
+ * may modify the line. KWHY_E_INPUT: a line is too long.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_walk(struct kwhy_bench_rows *rows,
 	const struct kwhy_text *file, enum kwhy_status (*take)(void *context, char *line), void *context);
 
@@ -45,12 +48,12 @@ KWHY_MUST_USE static inline enum kwhy_status kwhy_bench_rows_wrong(
 		rows->path, rows->line, words);
 }
 
-/* Fails because the file has no lines. */
+/* Returns KWHY_E_INPUT with the message that the file is empty. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_empty(const struct kwhy_bench_rows *rows);
 
 /*
- * Parses a line "# key: value" if its key is one of `settings`. *place becomes a copy of the value; the value
- * "unknown" leaves it unchanged.
+ * Parses a line "# key: value" if its key is one of `settings`. *place of that setting becomes a copy of the
+ * value in the arena; the value "unknown" leaves it unchanged. A line with another key is no error.
  */
 struct kwhy_bench_setting {
 	const char *key; /* the line's beginning: "# key: " */

@@ -7,18 +7,24 @@
 #include "fit/median.h"
 #include "measure/device_energy.h"
 
-/* Measures one row of a benchmark: time, energy and utilisation of a workload. Only one thread may use it. */
+/*
+ * Measurement of one workload of a benchmark: time, energy and utilisation. Only one thread may use a series.
+ */
 
-/* Repeats one workload: first `repeat` times, then for as long as an energy window lasts. */
+/*
+ * A series of runs of one workload: first `repeat` runs and then, if `energy` is not NULL, as many runs as
+ * begin within window_s seconds, whose energy is measured (the energy window).
+ */
 struct kwhy_bench_series {
 	/* Runs the workload once and stores its duration in seconds. `number` counts the runs from 0. */
 	enum kwhy_status (*run)(void *context, size_t number, double *out_s, struct kwhy_error *error);
 	void *context;
 	uint32_t repeat;
-	size_t kept_most;		   /* number of runs that the median includes, counted from the
-					      first run */
-	struct kwhy_device_energy *energy; /* where the energy window is recorded; NULL: there is no window */
-	const char *window;		   /* name of the energy window */
+	size_t kept_most; /* number of runs, from the first, of which run_s is the median; memory is allocated
+			     for so many */
+	struct kwhy_device_energy
+		*energy;    /* meters that measure the energy window; NULL: there is no window */
+	const char *window; /* name of the energy window */
 	double window_s;
 	struct kwhy_busy_gauge *gauge; /* polled during the window; NULL: not polled */
 	/* Results. After a failure, they hold what was measured before it. */
@@ -43,16 +49,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_steps_sum_up(const double *steps_s, si
  */
 double kwhy_bench_busy_ratio(double busy_s, double usual_run_s);
 
-/* Text that says why the energy is unknown where nobody requested it. */
+/* Why the energy is unknown if the user did not request it; a constant text. */
 const char *kwhy_bench_energy_unrequested(enum kwhy_gpu_backend backend);
 
-/* Opens the meters and measures the idle level of the GPUs. End with kwhy_device_energy_close(). */
+/* Opens the meters of the GPUs and measures their idle power for 2 s. End with kwhy_device_energy_close(). */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_meters_open(struct kwhy_gpu *const *gpus, uint32_t gpu_count,
 	struct kwhy_device_energy **out, struct kwhy_error *error);
 
 /*
- * Reads the meters after all windows. If the GPUs' energy is unknown, *missing becomes the reason, in the
- * arena. `energy` may be NULL; then this function and the next do nothing.
+ * Reads the meters after all windows. If the GPUs' energy is unknown, *missing becomes the reason, allocated
+ * in the arena. `energy` NULL: this function and kwhy_bench_meters_of() do nothing.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_meters_read(struct kwhy_device_energy *energy,
 	struct kwhy_arena *arena, const char **missing, struct kwhy_error *error);
@@ -62,9 +68,9 @@ void kwhy_bench_meters_of(const struct kwhy_device_energy *energy, const char *w
 	struct kwhy_arena *arena, struct kwhy_window_joules *out);
 
 /*
- * Ends a benchmark early because the device was lost or because of an interrupt (stop.h). Complete rows are
- * kept; the last row, whose measurement is incomplete, is dropped. *ended becomes the message of `error`, in
- * the arena. KWHY_E_LOST: no row is left.
+ * Ends a benchmark early because the device was lost or because of an interrupt (stop.h). *row_count is
+ * decreased by one, which drops the last row, whose measurement is incomplete. *ended becomes the message of
+ * `error`, in the arena. KWHY_E_LOST: no row is left.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_end_early(
 	struct kwhy_arena *arena, size_t *row_count, const char **ended, const struct kwhy_error *error);

@@ -10,21 +10,25 @@
  */
 enum kwhy_rank_word {
 	KWHY_RANK_FACTS = 1, /* answer: struct kwhy_pair_rank_facts */
-	KWHY_RANK_LEARN,     /* body: facts of all ranks; answer: for each GPU, a bool that says whether this
-				rank's GPU can access that GPU's memory */
-	KWHY_RANK_BATCH,     /* body and answer: struct kwhy_rank_batch */
-	KWHY_RANK_NCCL,	     /* joins a communicator; body: struct kwhy_rank_nccl */
-	KWHY_RANK_BEGIN,     /* body: struct kwhy_rank_begin; answer: struct kwhy_rank_rounds */
-	KWHY_RANK_ISSUE,     /* body: struct kwhy_rank_issue */
-	KWHY_RANK_GO,	     /* opens the gates that hold back the queued copies of an exchange */
-	KWHY_RANK_DRAIN,     /* answer: double, the seconds of one transfer */
-	KWHY_RANK_VERIFY,    /* answer: uint32_t, 1 if the received bytes equal the sent ones */
-	KWHY_RANK_STREAM,    /* body: struct kwhy_rank_stream; after it come the bytes of the transfers */
-	KWHY_RANK_CLOCK,     /* answer: struct kwhy_rank_clock */
-	KWHY_RANK_SENSE,     /* body: struct kwhy_rank_sense; answer: the conditions of the body, updated */
-	KWHY_RANK_MARK,	     /* body: uint32_t, 0 at the start of the run and 1 at its end */
-	KWHY_RANK_DRIFT,     /* answer: struct kwhy_pair_drift */
-	KWHY_RANK_PART,	     /* ends communicators and closes shared memory */
+	KWHY_RANK_LEARN, /* body: facts of all ranks; answer: bool [KWHY_PAIR_GPUS_MAX], by GPU: whether the
+			    GPU of the answering rank can access its memory */
+	KWHY_RANK_BATCH, /* body and answer: struct kwhy_rank_batch */
+	KWHY_RANK_NCCL,	 /* the receiver joins an NCCL communicator; body: struct kwhy_rank_nccl; empty answer
+			  */
+	KWHY_RANK_BEGIN, /* body: struct kwhy_rank_begin; answer: struct kwhy_rank_rounds */
+	KWHY_RANK_ISSUE, /* body: struct kwhy_rank_issue */
+	KWHY_RANK_GO, /* the receiver opens the gate that holds its queued copies of an exchange; empty body
+			 and answer */
+	KWHY_RANK_DRAIN, /* waits until the queued transfers have run; answer: double, seconds of one transfer
+			  */
+	KWHY_RANK_VERIFY, /* answer: uint32_t, 1 if the received bytes equal the sent ones */
+	KWHY_RANK_STREAM, /* body: struct kwhy_rank_stream; after it come the bytes of the transfers */
+	KWHY_RANK_CLOCK,  /* answer: struct kwhy_rank_clock */
+	KWHY_RANK_SENSE,  /* body: struct kwhy_rank_sense; answer: struct kwhy_transfer_conditions, those of
+			     the body with the gauges' latest readings folded in */
+	KWHY_RANK_MARK, /* takes a mark (clocks.h); body: uint32_t, 0 at the start of the run, 1 at its end */
+	KWHY_RANK_DRIFT, /* answer: struct kwhy_pair_drift of the receiver's GPU between its two marks */
+	KWHY_RANK_PART,	 /* ends communicators and closes shared memory */
 	KWHY_RANK_STOP,
 	KWHY_RANK_REQUESTED_COUNT,
 	/* Messages that rank_link.c exchanges before any request. */
@@ -46,7 +50,7 @@ struct kwhy_rank_batch {
 
 struct kwhy_rank_nccl {
 	struct kwhy_nccl_id id;
-	uint32_t all; /* 1: a communicator of all ranks; 0: of the two ranks only */
+	uint32_t all; /* 1: communicator of all ranks; 0: of the requesting and the receiving rank */
 };
 struct kwhy_rank_begin {
 	struct kwhy_rank_key key;
@@ -57,8 +61,9 @@ struct kwhy_rank_issue {
 	uint64_t put_rounds, together_rounds;
 };
 /*
- * How many rounds of puts and of collectives a rank has done. Flags in memory hold the number of a round,
- * which must increase, so the leading rank continues from the highest number among the participating ranks.
+ * Numbers of rounds of puts and of collectives that a rank has done. By flags in memory, GPUs tell each other
+ * the number of the round that they have reached, which must increase, so the leading rank continues from the
+ * highest number among the participating ranks.
  */
 struct kwhy_rank_rounds {
 	uint64_t put, together;
@@ -76,7 +81,7 @@ struct kwhy_rank_sense {
 
 struct kwhy_rank_key kwhy_rank_key_of(const struct kwhy_pair_config *config);
 struct kwhy_pair_config kwhy_rank_config_of(const struct kwhy_rank_key *key);
-/* Convert a batch to a message for the leading rank, and back. */
+/* Convert a batch to the body of KWHY_RANK_BATCH, and back. */
 struct kwhy_rank_batch kwhy_rank_batch_of(const struct kwhy_pair_batch *batch);
 struct kwhy_pair_batch kwhy_rank_batch_back(const struct kwhy_rank_batch *batch);
 
@@ -87,11 +92,12 @@ enum kwhy_status kwhy_pair_rank_serve(void *context, uint32_t from, const struct
 	struct kwhy_pair_message *answer, struct kwhy_error *error);
 
 /*
- * Uses the facts of all ranks: checks them, opens the other GPUs' buffers, and finds out which of the GPUs
- * this rank's GPU can reach.
+ * Uses the facts of all ranks: checks them, opens the other GPUs' buffers, and sets is_direct[own][] of the
+ * testbed: which GPUs' memory this rank's GPU can access. KWHY_E_USAGE: a rank has other settings than rank
+ * 0. KWHY_E_UNSUPPORTED: two ranks have the same GPU.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_learn(struct kwhy_pair_ranks *ranks, struct kwhy_error *error);
-/* Ends NCCL's communicators and closes the memory of other ranks. */
+/* Waits for the work of this rank's GPU, ends the NCCL communicators and closes the memory of other ranks. */
 void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks);
 
 #endif

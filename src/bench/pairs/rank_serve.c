@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Serves the requests of other ranks in this rank. */
+/* Functions by which this rank serves requests of other ranks (rank_messages.h). */
 #include "bench/pairs/rank_wire.h"
 
 #include "base/clock.h"
@@ -32,7 +32,8 @@ static enum kwhy_status serve_learn(const struct request *request, struct kwhy_e
 	enum kwhy_status status = kwhy_pair_body(
 		request->requested, ranks->facts, ranks->calls.link.size * sizeof(ranks->facts[0]), error);
 
-	ranks->facts[testbed->own] = own; /* a rank keeps its own facts, whatever rank 0 sent */
+	ranks->facts[testbed->own] =
+		own; /* restores this rank's facts, which were overwritten by what rank 0 sent */
 	if (!status)
 		status = kwhy_pair_ranks_learn(ranks, error);
 	ranks->has_learned = !status;
@@ -47,7 +48,10 @@ static enum kwhy_status refuse(const struct request *request, const char *what, 
 		what);
 }
 
-/* Whether a configuration's ends are valid, `leader` leads it, and this rank takes part in it. */
+/*
+ * Whether a configuration that another rank sent is valid here: `leader` leads it, and this rank takes part
+ * in it; of a collective, its size can be divided into equal parts.
+ */
 static bool is_ours(
 	const struct kwhy_pair_ranks *ranks, const struct kwhy_pair_config *config, uint32_t leader)
 {
@@ -159,7 +163,10 @@ static enum kwhy_status serve_verify(const struct request *request, struct kwhy_
 	return status;
 }
 
-/* Receives each transfer's bytes into the sink and, if the request says so, sends them back. */
+/*
+ * Receives the bytes of each transfer of a KWHY_RANK_STREAM into socket_sink and, if the request says so,
+ * sends them back.
+ */
 static enum kwhy_status serve_stream(const struct request *request, struct kwhy_error *error)
 {
 	struct kwhy_pair_ranks *ranks = request->ranks;
@@ -258,13 +265,13 @@ enum kwhy_status kwhy_pair_rank_check(void *context, uint32_t what, bool is_answ
 		(enum kwhy_rank_word)what, is_answer, message->body, message->head.bytes, &limits, error);
 }
 
-/* The stage from which on a request is allowed. */
+/* The stages of a run at which a request is allowed; BEGUN: KWHY_RANK_BEGIN has come. */
 enum stage {
 	ALWAYS,
 	ONCE,	/* only while the facts of all ranks are not known yet */
 	KNOWN,	/* once the facts of all ranks are known */
-	BEGUN,	/* once the requesting rank has begun a configuration */
-	SHARED, /* as BEGUN, and all participating ranks do a part of each transfer */
+	BEGUN,	/* while a configuration is begun that the requesting rank leads */
+	SHARED, /* as BEGUN, and each participating rank does a part of a transfer (kwhy_pair_is_shared()) */
 	SOCKETS /* as BEGUN, and the engine is the socket */
 };
 

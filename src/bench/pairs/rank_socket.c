@@ -16,7 +16,10 @@
 #include <unistd.h>
 
 enum { RETRY_NS = 20000000 };
-/* Times in seconds of TCP keep-alive probes, which detect within a minute that a host has died. */
+/*
+ * TCP keep-alive: seconds without data before the first probe, seconds between probes, and their number. They
+ * detect after a minute that the other host has died.
+ */
 enum { PROBE_AFTER_S = 30, PROBE_EVERY_S = 10, PROBES = 3 };
 
 void kwhy_rank_socket_silence(int socket, int seconds)
@@ -62,7 +65,7 @@ bool kwhy_rank_socket_send(int socket, const void *bytes, size_t count, int64_t 
 
 /*
  * Receives exactly `count` bytes. With MSG_WAITALL, recv() returns fewer bytes only after the socket's
- * timeout or a signal, so the deadline is checked only then.
+ * timeout, a signal or the end of the connection, so `end_ns` is checked only then.
  */
 bool kwhy_rank_socket_receive(int socket, void *bytes, size_t count, int64_t end_ns)
 {
@@ -172,8 +175,8 @@ enum kwhy_status kwhy_rank_link_listen_here(int *out_socket, uint16_t *out_port,
 
 /*
  * Whether a socket is connected to itself. This happens if nobody listens yet on a port that the kernel also
- * uses for outgoing connections. Such a socket is set to close without delay (SO_LINGER), so that rank 0 can
- * use the port.
+ * uses for outgoing connections. If so, the socket is set to close without delay (SO_LINGER), so that rank 0
+ * can listen on the port, and errno becomes ECONNREFUSED.
  */
 bool kwhy_rank_socket_is_to_itself(int socket_number)
 {
@@ -212,8 +215,8 @@ static bool is_served(const struct sockaddr_storage *address)
 
 /*
  * Listens on the address `at` only. Fails immediately if another program listens on the port, as PyTorch's
- * store may. If no program listens, but a connection uses the port or used it recently, retries until end_ns;
- * the other ranks wait that long.
+ * store may. If the port is in use only by a connection, or was until recently, retries until end_ns, until
+ * which the other ranks wait, too.
  */
 enum kwhy_status kwhy_rank_socket_listen(const struct sockaddr_storage *at, uint16_t port, int64_t end_ns,
 	int *out, uint32_t *out_port, struct kwhy_error *error)
@@ -249,8 +252,9 @@ static void write_end(const struct sockaddr_storage *address, char out[48])
 enum { LOCAL = 1, REMOTE = 2, STATE = 3, USER = 7, COLUMNS };
 
 /*
- * Whether a line of /proc/net/tcp or tcp6 is an established connection whose local end is `theirs` and
- * whose remote end is `ours`. *out_user receives the user that owns it.
+ * Whether a line of /proc/net/tcp or tcp6 is the other end's entry for an established connection between
+ * `ours`, this process's end, and `theirs`: local end `theirs`, remote end `ours`. *out_user receives the
+ * user id that owns the socket.
  */
 static bool is_line_of(char *line, const char *theirs, const char *ours, unsigned long *out_user)
 {

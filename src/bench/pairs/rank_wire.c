@@ -15,15 +15,15 @@ enum kind {
 	TEXT  /* ends with NUL within its size; has no control characters but tabs and line ends */
 };
 
-/* Kinds of upper limits of a field. */
+/* What the upper limit of a field is. */
 enum bound {
-	/* `most` of the field's row */
+	/* the field's member `most` */
 	CONSTANT,
 	/* number of ranks minus 1 */
 	BELOW_RANKS,
 	/* size of the buffers in bytes */
 	CAPACITY,
-	/* value of another field of the message, at offset `most` and of the same kind */
+	/* value of the field of the same kind at offset `most` of the message */
 	ANOTHER_FIELD,
 };
 
@@ -42,8 +42,8 @@ struct message {
 };
 
 /*
- * Upper limit of clocks, counters, process numbers and sizes: 2^53, up to which a double holds every integer
- * exactly.
+ * Upper limit of memory sizes, round numbers and numbers of readings: 2^53, up to which a double holds every
+ * integer exactly.
  */
 #define LARGE 9007199254740992.0
 #define NUMBER_32 4294967295.0
@@ -86,7 +86,10 @@ enum { ROW_MAX = 1024, NUMA_MAX = 65535 };
 		AT(type, member throttle_bits, UNSIGNED_32, CONSTANT, 0, NUMBER_32)
 
 static const struct field hello_fields[] = {
-	/* rank_link.c checks these two fields itself, because it can give clearer messages. */
+	/*
+	 * Here, `rank` and `size` are checked only against the limits of every run; rank_link.c compares them
+	 * with those of this run, because it can give clearer messages.
+	 */
 	AT(struct kwhy_rank_hello, rank, UNSIGNED_32, CONSTANT, 0, KWHY_PAIR_GPUS_MAX - 1),
 	AT(struct kwhy_rank_hello, size, UNSIGNED_32, CONSTANT, 2, KWHY_PAIR_GPUS_MAX),
 	AT(struct kwhy_rank_hello, port, UNSIGNED_32, CONSTANT, 0, UINT16_MAX),
@@ -181,8 +184,8 @@ static const struct message messages[][2] = {
 	}
 
 /*
- * Value of the field at address `at`. A long double holds 64-bit integers exactly on x86; elsewhere it may
- * round them.
+ * Value of the field at address `at`. On x86 a long double holds 64-bit integers exactly; on other machines
+ * it may round them, so that limits near 2^63 are checked less exactly.
  */
 static long double value_of(enum kind kind, const unsigned char *at)
 {

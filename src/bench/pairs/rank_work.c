@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that the leading rank sends to the other participating ranks, and rank 0 to all. */
+/* Requests about one configuration, which the rank that leads it sends to the other ranks that take part. */
 #include "bench/pairs/rank_messages.h"
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@ uint32_t kwhy_pair_ranks_leader(const struct kwhy_pair_config *config)
 	return config->engine == KWHY_PAIR_READ ? config->target : config->source;
 }
 
-/* Copies only those fields that identify a configuration, not its samples. */
+/* Copies the members that identify a configuration: all but its samples and results. */
 struct kwhy_rank_key kwhy_rank_key_of(const struct kwhy_pair_config *config)
 {
 	return (struct kwhy_rank_key){.engine = config->engine,
@@ -85,7 +85,10 @@ static bool takes_part(const struct kwhy_pair_work *work, uint32_t rank)
 		(rank == config->source || rank == config->target || kwhy_pair_is_collective(config->engine));
 }
 
-/* Sends the same request to all ranks that take part; does not wait for their answers. */
+/*
+ * Sends the same request to all other ranks that take part in the transfer, without waiting for their
+ * answers. Stops at the first error.
+ */
 static enum kwhy_status request_all(struct kwhy_pair_work *work, enum kwhy_rank_word word, const void *body,
 	size_t bytes, struct kwhy_error *error)
 {
@@ -98,7 +101,10 @@ static enum kwhy_status request_all(struct kwhy_pair_work *work, enum kwhy_rank_
 	return status;
 }
 
-/* Waits for the answers of all ranks that were asked, even if one of them fails. */
+/*
+ * Waits for the answers of all ranks that were asked, even after an error, and returns the first error. The
+ * answer of rank `i`, of `bytes` bytes, is copied to out[i]; `out` NULL: the answers are empty.
+ */
 static enum kwhy_status await_all(
 	struct kwhy_pair_work *work, void *out, size_t bytes, struct kwhy_error *error)
 {
@@ -151,7 +157,10 @@ enum kwhy_status kwhy_pair_ranks_begin(struct kwhy_pair_work *work, bool spoils,
 	return status;
 }
 
-/* Whether the copies of both GPUs must begin at the same time. Gates then hold them back. */
+/*
+ * Whether a gate holds the copies of each of the two GPUs until both have queued them, so that they begin at
+ * the same time.
+ */
 static bool is_held(const struct kwhy_pair_work *work)
 {
 	return work->config->engine == KWHY_PAIR_EXCHANGE;
@@ -236,7 +245,7 @@ enum kwhy_status kwhy_pair_ranks_buffers(
 	if (!ranks->socket_sink)
 		return kwhy_fail_memory(error, "what is sent by sockets");
 	kwhy_bench_pattern_write(ranks->socket_source, most, buffers->seed, 0);
-	memset(ranks->socket_sink, 0, most); /* writes to all pages once, before anything is timed */
+	memset(ranks->socket_sink, 0, most); /* touches all pages, so that no page fault is timed */
 	return KWHY_OK;
 }
 
@@ -267,7 +276,8 @@ enum kwhy_status kwhy_pair_ranks_stream(
 	start_ns = kwhy_clock_mono_ns();
 	if (!status)
 		status = send_rounds(work, count, returns, error);
-	if (!status && !returns) /* the answer is sent after the receiver has received the last byte */
+	if (!status && !returns) /* one-way: the time ends with the receiver's answer, which it sends after
+				    the last byte has come */
 		status = await_all(work, NULL, 0, error);
 	*out_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9 / count / (returns ? 2 : 1);
 	return status || !returns ? status : await_all(work, NULL, 0, error);

@@ -36,8 +36,8 @@ enum kwhy_status kwhy_pair_ranks_open(
 }
 
 /*
- * Waits for running work before the memory that it uses is closed. Such work may itself wait for a rank that
- * has ended.
+ * Waits until the work of this rank's GPU has ended, before memory that it uses is closed. On the host back
+ * end the work may wait for the flag of a rank that has ended; the late flags end such a wait.
  */
 static void end_work(const struct kwhy_pair_testbed *testbed)
 {
@@ -85,7 +85,10 @@ void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks)
 	}
 }
 
-/* Ending an NCCL communicator needs all its ranks, so all ranks are asked before any answer is awaited. */
+/*
+ * An NCCL communicator can only be ended by all its ranks at once, so rank 0 first sends the request to all
+ * ranks, then ends its own communicators, and only then awaits the answers.
+ */
 void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks)
 {
 	struct kwhy_pair_calls *calls = &ranks->calls;
@@ -101,7 +104,7 @@ void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks)
 			ranks->is_lost |= kwhy_pair_await(calls, i, NULL, 0, &error) != KWHY_OK;
 }
 
-/* Asks the other ranks to end. A rank that owes an answer is left out. */
+/* Asks the other ranks to end. Left out are ranks that have not answered an earlier request. */
 static void let_go(struct kwhy_pair_ranks *ranks)
 {
 	struct kwhy_error error;
@@ -146,7 +149,7 @@ static enum kwhy_status share_memory(struct kwhy_pair_ranks *ranks, struct kwhy_
 		status = kwhy_bench_device(buffers, KWHY_BENCH_SINK, &sink, error);
 	if (status)
 		return status;
-	/* If a device's memory cannot be shared, NCCL and sockets can still transfer to and from it. */
+	/* Failure is no error: NCCL and sockets can transfer between ranks whose memory is not shared. */
 	facts->shares = ops->memory_share && !ops->memory_share(buffers->gpu, source, &facts->source, &why) &&
 		!ops->memory_share(buffers->gpu, sink, &facts->sink, &why) &&
 		!ops->memory_share(buffers->gpu, testbed->flags[testbed->own], &facts->flags, &why);
@@ -180,8 +183,8 @@ static void tell(struct kwhy_pair_ranks *ranks, const char *settings)
 }
 
 /*
- * Chooses this rank's GPU: the GPU that --device names for the rank, or else the GPU whose number is the
- * rank's number on its host.
+ * Chooses this rank's GPU: of the list in --device the entry at the rank's number, or without a list the GPU
+ * whose number is local_rank, the rank's number on its host. If there is one GPU, it is that.
  */
 static enum kwhy_status choose(const struct kwhy_pair_ranks *ranks, const struct kwhy_pair_request *request,
 	char out[CHOICE_BYTES], struct kwhy_error *error)
@@ -199,7 +202,8 @@ static enum kwhy_status choose(const struct kwhy_pair_ranks *ranks, const struct
 	if (request->devices)
 		snprintf(out, CHOICE_BYTES, "%s", request->devices[rank]);
 	else if (request->backend == KWHY_GPU_HOST ||
-		count == 1) /* launchers may make only one GPU visible to each rank */
+		count == 1) /* with one GPU, local_rank is no GPU number: the launcher may have hidden the
+			       others from this process */
 		snprintf(out, CHOICE_BYTES, "%u", count ? local % count : 0);
 	else if (local >= count)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
@@ -233,8 +237,8 @@ enum kwhy_status kwhy_pair_ranks_testbed(struct kwhy_pair_ranks *ranks,
 }
 
 /*
- * Sets up the entry of another rank's GPU: a copy of this GPU's entry, with the addresses of the other GPU's
- * buffers if they can be accessed.
+ * Sets up the testbed's entry for the GPU of rank `i`: a copy of the entry of this rank's GPU, but with the
+ * seed and, if this process can open them, the addresses of the other GPU's buffers and flags.
  */
 static void reserve(struct kwhy_pair_ranks *ranks, uint32_t i)
 {
@@ -264,7 +268,10 @@ static void reserve(struct kwhy_pair_ranks *ranks, uint32_t i)
 	testbed->is_direct[testbed->own][i] = reaches;
 }
 
-/* Checks that a rank has the same settings as rank 0, and a GPU that no lower rank has. */
+/*
+ * Checks that a rank has the same settings as rank 0, (KWHY_E_USAGE) and a GPU that no lower rank has
+ * (KWHY_E_UNSUPPORTED).
+ */
 static enum kwhy_status check_facts(
 	const struct kwhy_pair_ranks *ranks, uint32_t rank, struct kwhy_error *error)
 {

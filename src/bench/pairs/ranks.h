@@ -10,13 +10,13 @@
 
 /*
  * Measures pairs of GPUs that belong to different processes (ranks), one GPU each. Rank 0 decides what is
- * measured next and keeps the results. For each configuration one rank leads. It queues the work and takes
- * the samples, and it asks the other participating ranks to overwrite sinks, to receive, and to check the
- * received bytes. GPUs of one host reach each other's memory by shared handles (gpu.h). NCCL and sockets work
- * between all GPUs.
+ * measured next and keeps the results. Each configuration is led by one of its ranks, which queues the work
+ * and takes the samples. It asks the other ranks that take part to overwrite their receive buffers, to queue
+ * their parts, and to check the received bytes. GPUs of one host access each other's memory through handles
+ * that their processes exchange (struct kwhy_gpu_shared). NCCL and sockets work between all GPUs.
  */
 
-/* What a rank reports about itself and its GPU once, at the start. */
+/* What a rank reports about itself and its GPU, once, before the first measurement. Texts: "" if unknown. */
 struct kwhy_pair_rank_facts {
 	char name[96], pci_address[16], driver_api[16], driver[32], nccl[16];
 	char host[64], settings[200], no_nccl[200];
@@ -24,14 +24,14 @@ struct kwhy_pair_rank_facts {
 	uint64_t memory_bytes;
 	int32_t numa_node, architecture;
 	uint32_t sm_count, seed;
-	uint32_t shares; /* 1: the memory is shared and the handles below are valid; 0: the memory cannot be
-			    shared */
+	uint32_t shares; /* 1: source, sink and flags are valid handles of this GPU's memory; 0: its memory
+			    cannot be shared */
 	struct kwhy_gpu_shared source, sink, flags;
 };
 
 /*
- * Offset of the clocks of a rank's host from those of rank 0: the difference in nanoseconds for each of two
- * clocks, and half of the width of the error interval.
+ * Offsets in nanoseconds of the clocks of a rank's host from those of rank 0's host: of the Unix clock
+ * (unix_ns) and of CLOCK_MONOTONIC (mono_ns), each accurate to +- half_width_ns.
  */
 struct kwhy_pair_offset {
 	int64_t at_mono_ns; /* when it was measured, on rank 0's CLOCK_MONOTONIC */
@@ -43,21 +43,21 @@ struct kwhy_pair_ranks {
 	struct kwhy_pair_testbed *testbed;
 	struct kwhy_bench_sensors sensors; /* gauges and meters of this rank's GPU */
 	struct kwhy_pair_rank_facts facts[KWHY_PAIR_GPUS_MAX];
-	/* by rank: buffers of the GPUs of other ranks */
+	/* [rank]: entry of the testbed for the GPU of another rank */
 	struct kwhy_bench_buffers gpu_buffers[KWHY_PAIR_GPUS_MAX];
 	/*
-	 * requested: the configuration of the current request; another rank leads it. part: the work of
-	 * this rank for that configuration.
+	 * requested: the configuration in which this rank last took part under another rank's lead. part: the
+	 * work of this rank for it; part.config NULL: none is begun.
 	 */
 	struct kwhy_pair_config requested;
 	struct kwhy_pair_work part;
 	struct kwhy_pair_marks begin, end;
 	/* memory that sockets send from and receive into; NULL: not made yet */
 	unsigned char *socket_source, *socket_sink;
-	/* by rank: the clocks' offsets at the start and at the end; only in rank 0 */
+	/* in rank 0, [rank]: offsets of the clocks at the start and at the end of the run */
 	struct kwhy_pair_offset first[KWHY_PAIR_GPUS_MAX], last[KWHY_PAIR_GPUS_MAX];
 	double clock_s;
-	/* has_marked: whether the clocks were read at the start, and at the end */
+	/* has_marked: whether marks of the clocks were taken at the start [0] and at the end [1] */
 	bool done, is_lost, has_learned, has_marked[2];
 };
 
@@ -110,8 +110,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_drifts(
 /* Copies what the ranks reported about themselves to `out`. */
 void kwhy_pair_ranks_describe(const struct kwhy_pair_ranks *ranks, struct kwhy_pairs *out);
 /*
- * Nanoseconds to subtract from a rank's Unix time to get rank 0's Unix time; 0: the rank is on rank 0's host,
- * which has only one clock.
+ * Nanoseconds to subtract from a rank's Unix time to get rank 0's Unix time; 0: the rank is on rank 0's host
+ * and so has the same clock.
  */
 int64_t kwhy_pair_ranks_unix_offset(const struct kwhy_pair_ranks *ranks, uint32_t rank);
 /*
@@ -120,23 +120,23 @@ int64_t kwhy_pair_ranks_unix_offset(const struct kwhy_pair_ranks *ranks, uint32_
  */
 bool kwhy_pair_leads(const struct kwhy_pair_work *work);
 /*
- * Whether all GPUs' processes do a part of each transfer, as in a collective. false: the leading rank queues
- * transfers alone.
+ * Whether each process of a configuration queues a part of every transfer, as for NCCL. false: the leading
+ * rank queues all of it.
  */
 bool kwhy_pair_is_shared(const struct kwhy_pair_config *config);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_begin(
 	struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error);
 /*
- * Asks the other ranks to queue `warm` transfers and then `count` timed ones. If `waits`, the function
- * returns only after they have queued these transfers; otherwise kwhy_pair_ranks_issued() waits for that
- * later.
+ * Asks the other ranks that take part to queue their parts of `warm` untimed transfers and then of `count`
+ * timed ones. If `waits`, the function returns only after they have queued these transfers; otherwise
+ * kwhy_pair_ranks_issued() waits for that later.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, bool waits, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_issued(struct kwhy_pair_work *work, struct kwhy_error *error);
 /*
- * For an exchange: asks the other ranks to open their gates, which they do when the message arrives.
- * kwhy_pair_ranks_gone() waits until the gates are open.
+ * For an exchange: kwhy_pair_ranks_go() asks the other rank to open the gate that holds its copies, without
+ * waiting for it. kwhy_pair_ranks_gone() waits until the gates are open.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_go(struct kwhy_pair_work *work, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_gone(struct kwhy_pair_work *work, struct kwhy_error *error);
@@ -146,8 +146,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_drain(
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);
 /*
- * Makes host memory of this rank for sockets: `bytes` to send from, which hold the pattern, and `bytes` to
- * receive into.
+ * Makes, if they do not exist, socket_source with this rank's pattern and socket_sink, of the largest size
+ * that sockets are measured with. KWHY_E_UNSUPPORTED: `bytes` is above that size.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_buffers(
 	struct kwhy_pair_ranks *ranks, uint64_t bytes, struct kwhy_error *error);
@@ -157,7 +157,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_buffers(
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_stream(
 	struct kwhy_pair_work *work, uint32_t count, bool returns, double *out_s, struct kwhy_error *error);
-/* These functions do this rank's part of a transfer, in the leading rank and in the other ranks. */
+/*
+ * kwhy_pair_part_*() do this rank's part of a configuration: queue its transfers, get the seconds of one of
+ * them, and compare the bytes that it received. They are called in the leading rank and, on its request, in
+ * the others.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_part_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_part_elapsed(

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and writes temperatures.csv: readings of the gauges, one row per second for each GPU. */
+/*
+ * Reads and writes temperatures.csv: temperature, power and clock rate of the GPUs, read at most once per
+ * second, with a row for each GPU.
+ */
 #include "bench/pairs/store.h"
 #include "bench/rows.h"
 

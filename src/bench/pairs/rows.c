@@ -19,7 +19,7 @@ struct reader {
 	struct kwhy_bench_rows rows;
 	bool add;
 	struct kwhy_pairs *pairs;
-	size_t space; /* number of configurations that there is memory for */
+	size_t space; /* number of elements that pairs->configs has memory for */
 };
 
 void kwhy_pair_row_write(const struct kwhy_pairs *pairs, size_t id, size_t sample, struct kwhy_text *out)
@@ -61,8 +61,9 @@ void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *
 }
 
 /*
- * Writes routes as lines "# route: " followed by the words SRC DST WAY LANES LANES_MAX GENERATION LIMIT
- * ANCESTOR. LIMIT is in bytes per second; 0: unknown.
+ * Writes the routes between pairs of GPUs (the link, and its highest rate) as lines "# route: SRC DST WAY
+ * LANES LANES_MAX GENERATION LIMIT ANCESTOR" (struct kwhy_pair_route). LIMIT is in bytes per second; 0:
+ * unknown. Routes of which nothing is known are left out.
  */
 void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
@@ -149,7 +150,10 @@ static bool is_same(const struct kwhy_pair_config *a, const struct kwhy_pair_con
 		a->source == b->source && a->target == b->target && a->bytes == b->bytes;
 }
 
-/* Makes all configurations up to number `id`. A configuration that no row has described yet has size 0. */
+/*
+ * Makes pairs->configs reach up to configuration `id`. Configurations of which no row has been read yet have
+ * `bytes` 0.
+ */
 static enum kwhy_status grow(struct reader *reader, size_t id)
 {
 	struct kwhy_pairs *pairs = reader->pairs;
@@ -205,7 +209,10 @@ static enum kwhy_status take_sample(struct reader *reader)
 	return KWHY_OK;
 }
 
-/* Parses a GPU: "NODE ADDRESS PEERS NAME". */
+/*
+ * Parses the rest of a line "# gpu: NODE ADDRESS PEERS NAME": NUMA node, PCI address, and for each GPU 1 if
+ * this one can access its memory, otherwise 0.
+ */
 static enum kwhy_status take_gpu(struct reader *reader, char *text)
 {
 	struct kwhy_pairs *pairs = reader->pairs;
@@ -256,7 +263,10 @@ static bool parse_route(char *const words[8], struct kwhy_pair_route *out)
 	return true;
 }
 
-/* Takes over a route between two GPUs that earlier lines have described. */
+/*
+ * Parses the rest of a line "# route: " (kwhy_pair_routes_write()) and stores it in pairs->routes. Both GPUs
+ * must have had their "# gpu: " lines before.
+ */
 static enum kwhy_status take_route(struct reader *reader, char *text)
 {
 	struct kwhy_pairs *pairs = reader->pairs;
@@ -314,7 +324,10 @@ static enum kwhy_status take_line(void *context, char *line)
 	return take_sample(reader);
 }
 
-/* Configurations without rows keep their numbers, since rows refer to configurations by number. */
+/*
+ * A configuration without rows keeps its place in pairs->configs, because the rows give the index of their
+ * configuration.
+ */
 enum kwhy_status kwhy_pair_rows_read(const char *path, const struct kwhy_text *file, bool add,
 	struct kwhy_pairs *pairs, struct kwhy_error *error)
 {

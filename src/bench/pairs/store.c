@@ -46,7 +46,9 @@ static enum kwhy_status check_settings(const char *path, const struct kwhy_text 
 typedef enum kwhy_status rows_reader(
 	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
 
-/* Reads a file if it exists. If `mends`, an incomplete last line, as after a crash, is cut off. */
+/*
+ * Reads a file if it exists. If `mends`, an incomplete last line, as after a crash, is removed from the file.
+ */
 static enum kwhy_status read_part(
 	const char *path, rows_reader *read, bool mends, struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
@@ -64,7 +66,7 @@ static enum kwhy_status read_part(
 	return status;
 }
 
-/* Reads the folder's files other than the samples. */
+/* Reads temperatures.csv, energies.csv and pinning.csv of the folder, those that exist. */
 static enum kwhy_status read_parts(
 	const char *folder, bool mends, struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
@@ -84,7 +86,10 @@ static enum kwhy_status read_parts(
 	return status;
 }
 
-/* Reads the samples in the file and cuts off an incomplete last line, so that rows can be appended. */
+/*
+ * Reads samples.csv and removes an incomplete last line from it, so that rows can be appended. KWHY_E_USAGE:
+ * it does not exist, or its samples were taken with other settings.
+ */
 static enum kwhy_status resume(
 	struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
 {
@@ -117,7 +122,10 @@ static void add_log_row(const struct kwhy_pairs *pairs, size_t id, size_t sample
 		row->seconds * 1e9);
 }
 
-/* Writes the log again from the samples, so that both agree even after a crash. */
+/*
+ * Writes execution_log.csv anew from the samples in `pairs`, so that it has the same rows as samples.csv even
+ * after a crash.
+ */
 static enum kwhy_status begin_log(
 	const struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
 {
@@ -233,8 +241,8 @@ enum kwhy_status kwhy_pair_store_add_reading(
 }
 
 /*
- * Opens a file that is made only when its first row is written, and writes the header line if the file is
- * new.
+ * Opens the file of a part that is made only when its first row is written, unless it is open. If the file is
+ * empty, adds the header line to *out, which the caller then writes.
  */
 static enum kwhy_status begin_row(struct kwhy_pair_store *store, enum part part, const char *row_names,
 	struct kwhy_text *out, struct kwhy_error *error)

@@ -26,12 +26,14 @@ enum { REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
 
 #define WIDTH_RATIO 0.02
 /*
- * A configuration that has its minimum of samples is finished when it has used this share of the total time.
+ * A configuration that has its minimum of samples is finished, even with a wide interval, when it has taken
+ * more than this share of the time for the pass (request->time_s).
  */
 #define CONFIG_SHARE (1.0 / 400)
 /*
- * When GPUs have cooled, copies warm them to REWARM_C degrees above the requested temperature. The copies run
- * for REWARM_STEP_S seconds at a time, and for at most REWARM_MAX_NS in total.
+ * When a GPU has become colder than requested (keep_warm_c), copies warm all GPUs until the coldest is
+ * REWARM_C degrees above that temperature. The copies run for REWARM_STEP_S seconds at a time, and for at
+ * most REWARM_MAX_NS in total.
  */
 #define REWARM_C 3
 #define REWARM_STEP_S 0.5
@@ -52,7 +54,10 @@ struct sweep {
 	char folder[FOLDER_BYTES];
 };
 
-/* Number of NCCL communicators with which a configuration is measured; each round uses one of them. */
+/*
+ * Number of NCCL communicators with which a configuration is measured, one after another; each round of the
+ * sweep makes a new one.
+ */
 static uint32_t communicators_of(const struct sweep *sweep, const struct kwhy_pair_config *config)
 {
 	uint32_t count = sweep->request->communicators;
@@ -67,7 +72,8 @@ static bool is_done(struct sweep *sweep, size_t id)
 
 	config->capped = false;
 	if (config->load == KWHY_PAIR_REFERENCE)
-		return true; /* the reference is measured between other configurations, not in the rounds */
+		return true; /* the reference configuration is not measured in the rounds; step() measures it
+				after every REFERENCE_EVERY batches */
 	if (config->sample_count < KWHY_PAIR_SAMPLES_MIN || config->sample_count < communicators)
 		return false;
 	if (kwhy_pair_width(config) <= WIDTH_RATIO)
@@ -85,8 +91,8 @@ static void close_config(struct sweep *sweep, size_t id)
 }
 
 /*
- * Adds a batch's samples to the configuration. Their times are on the clock of the leading rank's host and
- * are converted to the clock of rank 0's host.
+ * Adds a batch's samples to the configuration. Their start and end are Unix times of the leading rank's host,
+ * and are converted to Unix times of rank 0's host.
  */
 static void keep_samples(
 	struct sweep *sweep, struct kwhy_pair_config *config, const struct kwhy_pair_batch *batch)
@@ -125,7 +131,10 @@ static enum kwhy_status measure(struct sweep *sweep, size_t id, struct kwhy_erro
 	return status;
 }
 
-/* Leaves out an engine for two GPUs between which it does not work. Each reason is reported only once. */
+/*
+ * Finishes all configurations of an engine from `source` to `target`, because it does not work there. `error`
+ * says why, and is added to the absences in `pairs` unless the same text is there.
+ */
 static enum kwhy_status leave_out(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
 	struct kwhy_pairs *pairs = sweep->pairs;
@@ -158,8 +167,8 @@ static enum kwhy_status batch(struct sweep *sweep, size_t id, struct kwhy_error 
 	}
 	taken = config->sample_count - before;
 	/*
-	 * `before / taken` is the number of earlier visits, on the assumption that each of them took as many
-	 * samples as this one.
+	 * conditions is a mean over batches. Its weight, the number of earlier batches, is estimated: each is
+	 * assumed to have had as many samples as this one.
 	 */
 	if (!status)
 		status = kwhy_pair_gauges_fold(&sweep->gauges, config->source,
@@ -173,7 +182,10 @@ static enum kwhy_status batch(struct sweep *sweep, size_t id, struct kwhy_error 
 	return status ? status : kept;
 }
 
-/* Warms the GPUs by copies between measurements. */
+/*
+ * Copies between the GPUs for `seconds` to warm them. KWHY_E_UNSUPPORTED is no error: warming is then given
+ * up.
+ */
 static enum kwhy_status warm_devices(struct sweep *sweep, double seconds, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns(), taken_ns;
@@ -181,14 +193,17 @@ static enum kwhy_status warm_devices(struct sweep *sweep, double seconds, struct
 
 	taken_ns = kwhy_clock_mono_ns() - start_ns;
 	sweep->pairs->warm_s += (double)taken_ns * 1e-9;
-	sweep->end_ns += taken_ns; /* the time spent on warming is not part of the time budget */
+	sweep->end_ns += taken_ns; /* warming does not count in request->time_s */
 	if (status != KWHY_E_UNSUPPORTED)
 		return status;
 	sweep->keeps_warm = false;
 	return kwhy_pairs_add_absence(sweep->pairs, "warm", error->text, error);
 }
 
-/* Warms all GPUs if one of them is colder than requested. */
+/*
+ * Warms all GPUs by copies if the coldest is colder than request->keep_warm_c. Gives up for the rest of the
+ * sweep if they do not get warmer.
+ */
 static enum kwhy_status keep_warm(struct sweep *sweep, struct kwhy_error *error)
 {
 	int64_t end_ns = kwhy_clock_mono_ns() + REWARM_MAX_NS;
@@ -243,7 +258,10 @@ static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kw
 		if (round == sweep->request->most_rounds && round > 0)
 			break;
 		kwhy_bench_shuffle(order, count, &random);
-		/* new communicators have other internal buffers, on which times depend */
+		/*
+		 * Times depend on the internal buffers of an NCCL communicator, so each round uses new
+		 * communicators.
+		 */
 		if (sweep->request->communicators > 1)
 			kwhy_pair_nccl_drop(&sweep->testbed);
 		for (size_t i = 0; !status && !late && i < count; i++) {
@@ -261,7 +279,10 @@ static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kw
 	return status;
 }
 
-/* Reads all clocks at the start (at_end false) or at the end of the run, for their drift. */
+/*
+ * Takes marks of all clocks at the start of the pass (at_end false) or at its end; the drifts are computed
+ * from both.
+ */
 static enum kwhy_status mark(struct sweep *sweep, bool at_end, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
@@ -301,7 +322,7 @@ static enum kwhy_status measure_pinning(struct sweep *sweep, struct kwhy_error *
 	return KWHY_OK;
 }
 
-/* Runs the passes that follow the one that measures times. */
+/* Runs the passes for NUMA nodes and energy, if they are requested, after the pass that measures times. */
 static enum kwhy_status run_further(struct sweep *sweep, struct kwhy_error *error)
 {
 	enum kwhy_status status = sweep->request->pinning ? measure_pinning(sweep, error) : KWHY_OK;
@@ -374,7 +395,10 @@ static void describe(struct sweep *sweep)
 	memcpy(pairs->is_direct, sweep->testbed.is_direct, sizeof(pairs->is_direct));
 }
 
-/* Appends a name to a path, with every character that is no letter, digit, - or . replaced by _. */
+/*
+ * Appends a name to a path, with every character that is no letter, digit, - or . replaced by _, and
+ * truncates the result to the `buffers` bytes of `out`.
+ */
 static void add_plain(char *out, size_t buffers, const char *text)
 {
 	size_t length = strlen(out);
@@ -385,8 +409,8 @@ static void add_plain(char *out, size_t buffers, const char *text)
 }
 
 /*
- * Builds the folder's name: FOLDER/<gpu>-<driver>-<cuda>. If a measurement is continued, the name is that
- * of the folder with its samples instead.
+ * Opens the folder of the results: FOLDER/<gpu>-<driver>-<cuda> or, if a measurement is continued, FOLDER or
+ * the folder in it that has its samples.
  */
 static enum kwhy_status name_folder(struct sweep *sweep, struct kwhy_error *error)
 {
@@ -411,7 +435,10 @@ static enum kwhy_status name_folder(struct sweep *sweep, struct kwhy_error *erro
 		sweep->folder, sweep->request->resume, sweep->pairs, &sweep->store, error);
 }
 
-/* Notes other processes that use these GPUs, since they affect the results. */
+/*
+ * Adds a note for each GPU that more than one process uses, since that affects the results. With ranks
+ * nothing is checked.
+ */
 static enum kwhy_status note_others(struct sweep *sweep, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -433,7 +460,7 @@ static enum kwhy_status note_others(struct sweep *sweep, struct kwhy_error *erro
 	return status;
 }
 
-/* Notes the environment variables of NCCL. Between ranks they are those of rank 0. */
+/* Adds the environment variables NCCL_* of this process to `pairs`; with ranks, this is rank 0. */
 static enum kwhy_status note_nccl_settings(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -545,7 +572,8 @@ enum kwhy_status kwhy_pairs_measure(
 	status = sweep.pairs ? set_up(&sweep, error) : kwhy_fail_memory(error, "measured pairs");
 	if (!status) {
 		status = run(&sweep, error);
-		if (status == KWHY_E_LOST) { /* the sweep ends and its results are kept */
+		if (status == KWHY_E_LOST) { /* a device or rank was lost, or the user interrupted: what was
+						measured is returned */
 			sweep.pairs->ended_early = kwhy_arena_copy(&sweep.pairs->arena, error->text);
 			sweep.pairs->is_lost = true;
 			status = KWHY_OK;

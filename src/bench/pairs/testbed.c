@@ -9,7 +9,8 @@
 #include <string.h>
 
 /*
- * The flags are an allocation of their own, since only whole allocations can be shared with other processes.
+ * FLAG_BYTES: size of a GPU's flags in bytes. Their allocation has FLAG_SPACE_BYTES and holds nothing else,
+ * since only whole allocations can be shared with other processes.
  */
 enum { SEED_STEP = 7919, FLAG_BYTES = 256, FLAG_SPACE_BYTES = 2 << 20 };
 

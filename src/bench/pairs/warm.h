@@ -6,8 +6,8 @@
 #include "bench/pairs/testbed.h"
 
 /*
- * Warms all GPUs by copies of the largest size between them for `seconds`. KWHY_E_UNSUPPORTED: the ranks do
- * not access each other's memory.
+ * Warms all GPUs for at least `seconds` by copies of request->most_bytes from each GPU to the next.
+ * KWHY_E_UNSUPPORTED: a GPU cannot access the memory of the next.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_warm(const struct kwhy_pair_request *request,
 	struct kwhy_pair_testbed *testbed, double seconds, struct kwhy_error *error);

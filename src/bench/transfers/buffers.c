@@ -109,7 +109,7 @@ static void drop_host(struct kwhy_bench_buffers *buffers, int memory, int role)
 	buffers->host[memory][role] = (struct kwhy_gpu_host){0};
 }
 
-/* Frees the buffers that the current work does not use. */
+/* Frees the buffers that have not been used since the last kwhy_bench_buffers_begin(). */
 static void drop_others(struct kwhy_bench_buffers *buffers)
 {
 	for (int role = 0; role < KWHY_BENCH_ROLE_COUNT; role++) {
@@ -140,13 +140,17 @@ void kwhy_bench_buffers_free(struct kwhy_bench_buffers *buffers)
 	free(buffers);
 }
 
-/* A function that tries to make a buffer of a given size on the device or on the host. */
+/*
+ * A function that makes the buffer of `role` with `bytes` bytes, on the device, or on the host in memory of
+ * the kind `memory`. KWHY_E_MEMORY: memory is short.
+ */
 typedef enum kwhy_status try_buffer(
 	struct kwhy_bench_buffers *buffers, int memory, int role, size_t bytes, struct kwhy_error *error);
 
 /*
- * Makes a buffer of the full capacity. If memory is short, frees unused buffers, and then makes the buffer
- * only as large as the current work needs.
+ * Makes a buffer of the full capacity with try(). If that returns KWHY_E_MEMORY, frees unused buffers and
+ * tries again, and then tries with only the size that the current work needs. *out_bytes receives the usable
+ * size, without the slack.
  */
 static enum kwhy_status make_buffer(struct kwhy_bench_buffers *buffers, try_buffer *try, int memory, int role,
 	size_t *out_bytes, struct kwhy_error *error)
@@ -184,9 +188,9 @@ static enum kwhy_status fill_device(struct kwhy_bench_buffers *buffers, int role
 
 /*
  * Offset of the work's bytes in a buffer: a pseudo-random page, because the speed of a small copy differs by
- * up to 15 % between pages. The page is in the first half of the buffer, because some methods use more bytes
- * of the buffer than the work states as its need. 0: the work needs more than a quarter of the buffer, or
- * `places` is 0.
+ * up to 15 % between pages. The page is in the first half of the buffer, because some strategies use more
+ * bytes of the buffer than kwhy_bench_buffers_begin() was told. 0: the work needs more than a quarter of the
+ * buffer, or `places` is 0.
  */
 static uint64_t place_in(const struct kwhy_bench_buffers *buffers, const struct kwhy_bench_buffer *buffer)
 {
@@ -256,8 +260,8 @@ static enum kwhy_status try_host(
 }
 
 /*
- * Fills a source in host memory by a copy from the device, because bytes written by the CPU would partly be
- * in its cache.
+ * Fills a source buffer in host memory with the pattern by a copy from the device's source buffer. If the CPU
+ * wrote it, parts would be in its caches.
  */
 static enum kwhy_status fill_host(
 	struct kwhy_bench_buffers *buffers, enum kwhy_bench_memory memory, struct kwhy_error *error)

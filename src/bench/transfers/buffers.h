@@ -11,10 +11,10 @@
 
 /*
  * Buffers on the host and the device between which transfers are measured. They are made once and shared by
- * all strategies, because making a buffer takes longer than most transfers. Sources hold the pattern of the
- * seed. If memory is short, buffers that the current work does not use are freed, and then a buffer is made
- * only as large as the work needs. Thus a size that does not fit fails with KWHY_E_MEMORY while smaller
- * ones are still measured. Only one thread may use them.
+ * all strategies, because making a buffer takes longer than most transfers. Source buffers hold the
+ * pseudo-random pattern of `seed`. If memory is short, buffers that the current work does not use are freed;
+ * if that is not enough, the new buffer is made only as large as the work needs. Only a size for which that
+ * fails, too, fails with KWHY_E_MEMORY. Only one thread may use them.
  */
 enum kwhy_bench_memory {
 	KWHY_BENCH_PAGEABLE,
@@ -38,20 +38,23 @@ enum { KWHY_BENCH_STREAMS = 4 };
 
 struct kwhy_bench_buffers {
 	struct kwhy_gpu *gpu;
-	/* size of a buffer in bytes where memory is not short; a megabyte of slack is added to it */
+	/* usable size of a buffer in bytes if memory is not short; 1 MiB more is allocated */
 	size_t capacity;
 	size_t need;  /* bytes that the current work needs of each buffer; 0: the capacity */
-	uint32_t use; /* sequence number of the current measurement */
+	uint32_t use; /* number of calls of kwhy_bench_buffers_begin() so far */
 	uint32_t seed;
-	/* seed of the random offsets at which bytes lie in larger buffers; 0: bytes lie at the start */
+	/*
+	 * seed of the pseudo-random offsets in the buffers at which the transferred bytes begin (small
+	 * transfers only); 0: at the start of the buffers
+	 */
 	uint64_t places;
 	/* file with the data for compressed transfers; NULL: they send the pattern */
 	const char *data_path;
 	uint64_t device[KWHY_BENCH_ROLE_COUNT]; /* device addresses; 0: not made yet */
 	struct kwhy_gpu_host host[KWHY_BENCH_MEMORY_COUNT][KWHY_BENCH_ROLE_COUNT];
 	struct kwhy_bench_buffer {
-		size_t bytes; /* bytes that can be used */
-		uint32_t use; /* sequence number of the last measurement that used the buffer */
+		size_t bytes; /* usable size in bytes */
+		uint32_t use; /* value of `use` above when the buffer was last used */
 	} device_buffers[KWHY_BENCH_ROLE_COUNT], host_buffers[KWHY_BENCH_MEMORY_COUNT][KWHY_BENCH_ROLE_COUNT];
 	uint64_t counter; /* device address of a 64-bit counter that kernels add to */
 	struct kwhy_gpu_module *module;
@@ -62,8 +65,12 @@ struct kwhy_bench_buffers {
 	struct kwhy_bench_packet *packet; /* data of compressed transfers; NULL: not made yet */
 	float *numbers; /* floats that conversions start from, in pageable memory; NULL: not made yet */
 	FILE *file;	/* file that loaders read; NULL: not written yet */
-	double copy_s_per_byte; /* seconds per byte of a copy; measured together with `rounds` */
-	/* number of rounds for which the work kernel takes as long as a copy of the same bytes; 0: unknown */
+	double copy_s_per_byte; /* time of a large copy divided by its bytes; measured together with `rounds`
+				 */
+	/*
+	 * argument `rounds` with which kwhy_transfer_work() takes as long as a copy of the same number of
+	 * bytes; 0: not measured yet
+	 */
 	uint32_t rounds;
 };
 
@@ -71,12 +78,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_buffers_new(struct kwhy_gpu *gpu, size
 	struct kwhy_bench_buffers **out, struct kwhy_error *error);
 void kwhy_bench_buffers_free(struct kwhy_bench_buffers *buffers);
 
-/* Begins work that needs `need` bytes of each buffer. From now on, buffers of earlier work may be freed. */
+/*
+ * Begins work that needs `need` bytes of each buffer that it uses. From now on, buffers that only earlier
+ * work used may be freed when memory is short.
+ */
 void kwhy_bench_buffers_begin(struct kwhy_bench_buffers *buffers, size_t need);
 
 /*
- * kwhy_bench_device() and kwhy_bench_host() get a buffer. It is made when it is first used, and made again if
- * it is too small for the current work.
+ * kwhy_bench_device() and kwhy_bench_host() get the buffer of `role`: the address at which the work's bytes
+ * begin. The buffer is made when it is first used, and made again if it is too small for the current work.
+ * KWHY_E_MEMORY: memory is short. KWHY_E_UNSUPPORTED: this machine has no such memory.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_device(struct kwhy_bench_buffers *buffers,
 	enum kwhy_bench_role role, uint64_t *out_address, struct kwhy_error *error);
@@ -92,8 +103,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_mapped(struct kwhy_bench_buffers *buff
 	struct kwhy_error *error);
 
 /*
- * Launches a kernel on `stream` with one thread for each of `items`, but at most as many threads as fill the
- * device.
+ * Launches a kernel on `stream` with about one thread for each of `items`, but with at most 8 blocks of 256
+ * threads for each multiprocessor.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_launch(struct kwhy_bench_buffers *buffers,
 	enum kwhy_bench_kernel kernel, uint64_t items, void **arguments, struct kwhy_gpu_stream *stream,
@@ -101,7 +112,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_launch(struct kwhy_bench_buffers *buff
 
 KWHY_MUST_USE enum kwhy_status kwhy_bench_counter_clear(
 	struct kwhy_bench_buffers *buffers, struct kwhy_error *error);
-/* Waits for the first stream and reads the device's counter. */
+/* Waits until the first stream is empty and reads the device's counter (`counter`). */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_counter_read(
 	struct kwhy_bench_buffers *buffers, uint64_t *out, struct kwhy_error *error);
 

@@ -33,7 +33,10 @@ const char *kwhy_bench_compat_title(enum kwhy_bench_compat which)
 	return tests[which].title;
 }
 
-/* Copies of one test: the counted one, and one in the opposite direction. */
+/*
+ * The copies of one test: those whose rate is measured (counted) and, in bidirectional tests, those in the
+ * opposite direction (against).
+ */
 struct paired_run {
 	struct kwhy_bench_buffers *buffers;
 	struct kwhy_gpu_copy counted, against;

@@ -7,9 +7,10 @@
 /*
  * Rates as nvbandwidth 0.8 prints them, measured by its method. A rate is the median of three samples. For a
  * sample, 4 warm-up copies and 16 counted copies of the same buffers are queued before the first copy begins.
- * The rate is the bytes of the 16 copies divided by the time between the device's events, rounded down to
- * whole microseconds. Rates are in GB/s (10^9 bytes per second). In bidirectional tests the opposite
- * direction copies twice the bytes and is not counted. Copies by kernels ("sm") use a kernel of kwhy.
+ * The rate is the number of bytes of the 16 copies, divided by the time between device events before and
+ * after them, which is rounded down to whole microseconds. Rates are in GB/s (10^9 bytes per second). In
+ * bidirectional tests (BOTH), copies of twice as many bytes run in the opposite direction at the same time;
+ * they are not counted. Copies by kernels ("sm") use a kernel of kwhy.
  */
 enum kwhy_bench_compat {
 	KWHY_BENCH_COMPAT_H2D_CE,
@@ -21,7 +22,10 @@ enum kwhy_bench_compat {
 	KWHY_BENCH_COMPAT_COUNT
 };
 
-/* nvbandwidth's name of the test, such as "host_to_device_memcpy_ce", and the title of its table. */
+/*
+ * kwhy_bench_compat_name(): nvbandwidth's name of the test, such as "host_to_device_memcpy_ce".
+ * kwhy_bench_compat_title(): the title that nvbandwidth prints above the rate.
+ */
 const char *kwhy_bench_compat_name(enum kwhy_bench_compat which);
 const char *kwhy_bench_compat_title(enum kwhy_bench_compat which);
 

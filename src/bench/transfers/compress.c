@@ -10,18 +10,19 @@
 #include <string.h>
 
 /*
- * Compressed transfers. The data was compressed beforehand in chunks, each an LZ4 block. It is copied to
- * the device, where a kernel expands it, with a block of threads for each chunk. Either everything is
- * expanded after the copy, or one group of chunks is expanded while the next is copied. The data is a file
- * that the user names, repeated to the size of the transfer. Without a file the data is the pattern, which
- * cannot be compressed.
+ * Compressed transfers. The data was compressed beforehand in chunks, each an LZ4 block. It is copied to the
+ * device, where a kernel expands it, with a block of threads for each chunk. Either everything is expanded
+ * after the copy, or one group of chunks is expanded while the next is copied. The data is a file that the
+ * user names, repeated to the size of the transfer. Without a file the data is the pattern, which cannot be
+ * compressed.
  *
- * The number of groups is chosen for the shortest time. A transfer takes T seconds on the link, and each of
- * n groups costs o seconds more. After the copy only the last group remains to be expanded. The extra time
- * n o + T / n is least at n = sqrt(T / o); the code assumes o = 10 us and a link of 50 GB/s. A chunk is
- * expanded by few threads and takes long, so groups are expanded concurrently on several streams. When
- * transfers run back to back, the next one overwrites bytes that are still being read. It writes equal
- * bytes, so results are right, but a thread sanitizer reports it.
+ * The number n of groups is chosen for the shortest time. The copy of all groups takes T seconds on the link,
+ * each group costs o seconds more, and after the copy the last group remains to be expanded, which takes
+ * about T / n. The extra time n o + T / n is least at n = sqrt(T / o); the code assumes o = 10 us and a link
+ * of 50 GB/s. A chunk is expanded by few threads and takes long, so groups are expanded concurrently on
+ * several streams. When transfers run back to back, the copy of the next one overwrites compressed bytes on
+ * the device that the expansion of the one before still reads. It writes equal bytes, so results are right,
+ * but a thread sanitizer reports it.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -29,8 +30,8 @@
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 
 enum { CHUNK_BYTES = 1 << 16, THREADS = 32, DATA_MAX_BYTES = 1 << 30 };
-#define STRETCH_BYTES 500e3 /* bytes that a link of 50 GB/s moves in 10 us */
-/* limit of the size, because a CPU compresses only about a gigabyte per second */
+#define STRETCH_BYTES 500e3 /* bytes that a link of 50 GB/s moves in 10 us (o above) */
+/* largest size for which compression alone is measured, since a CPU thread compresses only about 1 GB/s */
 #define COMPRESS_MAX_BYTES (UINT64_C(16) << 20)
 
 struct kwhy_bench_packet {
@@ -148,8 +149,8 @@ static enum kwhy_status try_packet(
 }
 
 /*
- * Makes the packet if there is none of sufficient size. Its size is the full capacity or, if memory is short,
- * what the current work needs.
+ * Makes buffers->packet (the compressed data) if there is none or it is too small. It holds data of the full
+ * capacity or, if memory is short, of the size of the current transfer.
  */
 static enum kwhy_status need_packet(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
@@ -183,7 +184,7 @@ static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error 
 	return status;
 }
 
-/* Copies the table of chunks, which every expansion reads, to the device. */
+/* Queues the copy of the table of chunks, which the expanding kernel reads, to the device. */
 static enum kwhy_status send_table(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	const struct kwhy_bench_packet *packet = work->buffers->packet;
@@ -194,7 +195,7 @@ static enum kwhy_status send_table(struct kwhy_bench_work *work, struct kwhy_err
 	return gpu->ops->copy(gpu, work->buffers->streams[0], &table, error);
 }
 
-/* Copies the compressed chunks with numbers from `first` to `end` - 1. */
+/* Queues the copy of the compressed chunks `first` to end - 1 to the device, on the first stream. */
 static enum kwhy_status send_chunks(
 	struct kwhy_bench_work *work, uint32_t first, uint32_t end, struct kwhy_error *error)
 {
@@ -248,7 +249,10 @@ static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwh
 	return prepare(work, error);
 }
 
-/* Queues one group of chunks: its copy on the first stream, and its expansion on another. */
+/*
+ * Queues group number `which`, the chunks `first` to end - 1: its copy on the first stream and, when that has
+ * ended, its expansion on one of the others.
+ */
 static enum kwhy_status issue_stretch(
 	struct kwhy_bench_work *work, uint32_t which, uint32_t first, uint32_t end, struct kwhy_error *error)
 {
@@ -279,7 +283,7 @@ static enum kwhy_status issue_overlap(struct kwhy_bench_work *work, struct kwhy_
 	return status;
 }
 
-/* Prepares expansion without a transfer: the compressed data is copied to the device now. */
+/* Prepares the measurement of expansion alone: the compressed data is copied to the device now, untimed. */
 static enum kwhy_status prepare_expand(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = prepare(work, error);
@@ -307,7 +311,7 @@ static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, str
 	return status;
 }
 
-/* Prepares compression alone, which one CPU thread does. */
+/* Prepares the measurement of compression alone, by one CPU thread. */
 static enum kwhy_status prepare_compress(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = need_packet(work, error);

@@ -18,7 +18,10 @@
 
 enum { SHIFT_FROM_BYTES = 1, SHIFT_TO_BYTES = 3, CHUNK_MIN_BYTES = 1024, PAGE_BYTES = 4096 };
 
-/* Prepares a copy; the strategy's `variant` is the kind of host memory. */
+/*
+ * Prepares the copies of a transfer: one for each of its directions, with host memory of the kind
+ * work->strategy->variant.
+ */
 static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_bench_memory memory = (enum kwhy_bench_memory)work->strategy->variant;
@@ -48,15 +51,18 @@ static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *e
 }
 
 /*
- * Copies with the driver's synchronous call, which programs without streams use. For a copy to the device,
- * this call may return as soon as the source may be overwritten.
+ * Copies with the driver's synchronous call, such as cuMemcpyHtoD(), which programs without streams use. A
+ * copy to the device from pageable memory may still be running when the call returns.
  */
 static enum kwhy_status issue_now(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	return work->buffers->gpu->ops->copy_host_now(work->buffers->gpu, only_copy(work), error);
 }
 
-/* Prepares a copy with two odd addresses of different alignment, so that no vector access suits both. */
+/*
+ * Prepares a copy whose source address is odd by 1 byte and whose sink address by 3, so that aligned vector
+ * accesses can be used for at most one of them.
+ */
 static enum kwhy_status prepare_unaligned(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = prepare(work, error);
@@ -100,8 +106,9 @@ static enum kwhy_status prepare_graph(struct kwhy_bench_work *work, struct kwhy_
 }
 
 /*
- * Prepares a transfer of managed memory. No copy is made: an access migrates the pages. To the device, a
- * kernel reads what the host wrote. To the host, the host reads one word of each page that a kernel wrote.
+ * Prepares a transfer of managed memory: no copy is made, but accesses migrate its pages. To the device: the
+ * host has touched all pages, and a kernel reads all bytes. To the host: a kernel has read all bytes, and the
+ * host touches (reads and writes) one word of each page.
  */
 static enum kwhy_status prepare_managed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
@@ -152,7 +159,7 @@ static enum kwhy_status issue_managed(struct kwhy_bench_work *work, struct kwhy_
 	return KWHY_OK;
 }
 
-/* Verifies that the device read the pattern. */
+/* Reads the managed memory by a kernel and verifies that it holds the pattern, by its sum. */
 static enum kwhy_status verify_managed(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_bench_counter_clear(work->buffers, error);
@@ -163,8 +170,8 @@ static enum kwhy_status verify_managed(struct kwhy_bench_work *work, bool *out_s
 }
 
 /*
- * Waits for the last copy before verifying, because the stream on which verification runs does not wait for
- * that copy.
+ * Waits for the last copy, which ran on the default stream, because verification runs on a stream that does
+ * not wait for it.
  */
 static enum kwhy_status verify_now(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {

@@ -17,7 +17,8 @@ void kwhy_bench_cpus_find(struct kwhy_bench_cpus *cpus, const cpu_set_t *near, u
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &usable))
 			cpus->cpus[cpus->count++] = cpu;
-	if (cpus->count < 2) /* with a single CPU there is no other to move to */
+	if (cpus->count < 2) /* with a single CPU the thread cannot be moved: kwhy_bench_cpus_next() then does
+				nothing */
 		cpus->count = 0;
 	else
 		cpus->at = (uint32_t)(seed % cpus->count);
@@ -32,7 +33,10 @@ void kwhy_bench_cpus_next(struct kwhy_bench_cpus *cpus)
 	cpus->at = (cpus->at + 1) % cpus->count;
 	CPU_ZERO(&one);
 	CPU_SET(cpus->cpus[cpus->at], &one);
-	/* This fails if the CPU is offline. */
+	/*
+	 * moves the thread to the CPU at once, then allows all CPUs again; fails without harm if the CPU is
+	 * offline
+	 */
 	(void)sched_setaffinity(0, sizeof(one), &one);
 	(void)sched_setaffinity(0, sizeof(cpus->all), &cpus->all);
 }
