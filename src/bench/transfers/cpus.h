@@ -6,15 +6,17 @@
 #include <stdint.h>
 
 /*
- * The CPUs that the calling thread may use; if some of them are near the device, only these. CPUs differ in
- * speed, above all on shared or virtual machines, so results from a single CPU would depend on that CPU.
- * Therefore the benchmark moves its thread to the next CPU each time it measures a transfer again. Only one
- * thread may use it.
+ * The CPUs between which the benchmark moves its thread: those in the thread's affinity mask that are near
+ * the device or, if there are none or that is unknown, all in the mask. CPUs differ in speed, above all on
+ * shared or virtual machines, so results from a single CPU would depend on that CPU. Therefore
+ * kwhy_bench_cpus_next() moves the calling thread to the next CPU before a transfer is measured again. Only
+ * one thread may use it.
  */
 struct kwhy_bench_cpus {
 	cpu_set_t all; /* CPU affinity that the thread had before */
 	int cpus[CPU_SETSIZE];
-	uint32_t count, at; /* number of CPUs (0: the thread is not moved), and index of the current one */
+	uint32_t count, at; /* count: number of elements of cpus[]; 0: the thread is not moved. at: index of
+			       the CPU to which it was moved last */
 };
 
 /*

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Times of two methods for one size. The transfer engine uses the first method below its limit and the second
- * one from the limit on.
+ * Median times of two methods for the size `bytes`. The transfer engine uses the one whose time is below_s
+ * for sizes below a limit, and the one whose time is above_s from the limit on.
  */
 struct comparison {
 	uint64_t bytes;
@@ -24,8 +24,8 @@ static double time_at(
 }
 
 /*
- * Lists comparisons for transfers of pieces, by their total bytes: the strategy packed-mapped is used below
- * the limit, the strategy packed above it.
+ * Lists comparisons for transfers of pieces, by their total bytes: the strategy packed-mapped below the
+ * limit, the strategy packed from it on. Returns their number.
  */
 static size_t list_packed(const struct kwhy_transfers *transfers, enum kwhy_transfer_direction direction,
 	struct comparison *out)
@@ -45,9 +45,10 @@ static size_t list_packed(const struct kwhy_transfers *transfers, enum kwhy_tran
 }
 
 /*
- * Lists comparisons for transfers of pieces, by the bytes of one piece, in both directions. Below the
- * limit, a kernel accesses each piece in place; above it, a batch of copies moves them. Packing is not
- * compared, because the engine makes this choice only for data that is already in page-locked memory.
+ * Lists comparisons for transfers of pieces, by the bytes of one piece, for all directions together: below
+ * the limit a kernel accesses each piece in host memory (piece-kernel), from it on one call copies all pieces
+ * (batch). Packing is not compared, because the engine makes this choice only for data that is already in
+ * page-locked memory.
  */
 static size_t list_batch(const struct kwhy_transfers *transfers, struct comparison *out)
 {
@@ -66,8 +67,8 @@ static size_t list_batch(const struct kwhy_transfers *transfers, struct comparis
 }
 
 /*
- * Loss of a limit: the sum over all sizes of log(t / best). t is the time of the method that the limit
- * chooses; `best` is the shorter of the two methods' times.
+ * Loss of a limit, which best_limit() minimises: the sum over all comparisons of log(t / best). t is the time
+ * of the method that is used with this limit, `best` the shorter of the two times.
  */
 static double loss_at(const struct comparison *comparisons, size_t count, uint64_t limit)
 {

@@ -5,8 +5,8 @@
 #include "model/transfers.h"
 
 /*
- * Computes the limits of the transfer engine from the measured points: the sizes from which the engine should
- * use another method. Pure.
+ * Computes transfers->crossover from the measured points: the sizes from which the transfer engine
+ * (kwhy/transfer.h) should use another method. Pure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_find_crossovers(
 	struct kwhy_transfers *transfers, struct kwhy_error *error);

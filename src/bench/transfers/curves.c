@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLOOR_RATIO 0.005 /* a further knot must reduce the fit's relative error by more than this */
+#define FLOOR_RATIO \
+	0.005 /* the fit gets a further knot only if that reduces its relative error by more than this */
 
 enum { CURVE_POINTS_MIN = 4, ENERGY_POINTS_MIN = 3 };
 
@@ -80,7 +81,10 @@ static int by_x(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Fits the energy of one method as a function of the size of a single transfer. */
+/*
+ * Fits the gross energy of one transfer by a strategy as a function of its size, if it was measured at
+ * ENERGY_POINTS_MIN sizes or more.
+ */
 static enum kwhy_status fit_energy(struct kwhy_transfers *transfers, const char *strategy,
 	enum kwhy_transfer_direction direction, struct kwhy_error *error)
 {

@@ -4,7 +4,11 @@
 
 #include "model/transfers.h"
 
-/* Fits time and energy as functions of the size, for each method that was measured at enough sizes. Pure. */
+/*
+ * Fits time (at four sizes or more) and gross energy (at three or more) of one transfer as functions of its
+ * size, for each strategy and direction, and time also for each clock; stores them in transfers->curves.
+ * Transfers of pieces are left out. Pure.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_fit_curves(
 	struct kwhy_transfers *transfers, struct kwhy_error *error);
 

@@ -23,7 +23,7 @@ static const uint64_t sizes[] = {4096, 65536, 1 << 20, 16 << 20, 256 << 20};
 
 struct burst {
 	const struct kwhy_bench_strategy *strategy;
-	struct kwhy_transfer_point point; /* direction, size and number of pieces of the transfer */
+	struct kwhy_transfer_point point; /* only strategy, direction, size and number of pieces are set */
 	uint64_t transfers;
 	char name[NAME_BYTES];
 };
@@ -33,7 +33,7 @@ struct pass {
 	struct kwhy_bench_buffers *buffers;
 	struct kwhy_transfers *transfers;
 	struct kwhy_device_energy *energy;
-	struct burst *bursts; /* space for BURSTS_MAX */
+	struct burst *bursts; /* `count` bursts; memory for BURSTS_MAX */
 	size_t count;
 };
 
@@ -96,8 +96,9 @@ static void list_bursts(struct pass *pass)
 }
 
 /*
- * Repeats a transfer for `seconds` and adds the number of transfers to *out_count. If transfers may be
- * queued, several are queued together, and the host does its part of all of them afterwards.
+ * Repeats a transfer for `seconds` and adds the number of transfers to *out_count. If the strategy can be
+ * timed back to back, IN_A_ROW transfers are queued before the host waits for them; otherwise it waits after
+ * each. finish(), the host's part of a transfer, is called once after each wait.
  */
 static enum kwhy_status repeat(
 	struct kwhy_bench_work *work, double seconds, uint64_t *out_count, struct kwhy_error *error)
@@ -126,7 +127,8 @@ static enum kwhy_status run_burst(struct pass *pass, struct burst *burst, struct
 		pass->buffers, burst->strategy, &burst->point, &work, error);
 
 	if (status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY)
-		return KWHY_OK; /* the pass that measures times reports this, too */
+		return KWHY_OK; /* no error here: the pass that measures times has reported that the strategy
+				   cannot run */
 	if (status)
 		return status;
 	status = kwhy_bench_warm_up(&work, error);

@@ -13,7 +13,9 @@
 /* State of evaluating the measurements. */
 struct study {
 	struct kwhy_transfers *transfers;
-	/* memory for all points of the two methods that are compared */
+	/*
+	 * buffers with one element for each point: the points of the two strategies that are being compared
+	 */
 	struct kwhy_transfer_row_point *better, *than;
 	struct kwhy_error *error;
 };
@@ -24,8 +26,8 @@ static bool surely_beats(const struct kwhy_transfer_point *better, const struct 
 }
 
 /*
- * Whether a point is a candidate for the fastest method: its method only moves bytes unchanged, and it was
- * timed by the host's clock.
+ * Whether a point can be the fastest for its size: it has samples, was timed by the host's clock, and its
+ * strategy only moves bytes unchanged (is_plain).
  */
 static bool competes(const struct kwhy_transfer_point *point)
 {
@@ -46,7 +48,10 @@ static struct kwhy_transfer_choice *find_choice(
 	return NULL;
 }
 
-/* Updates the fastest and the second fastest method with a point. `is_sure` is set later, by choose(). */
+/*
+ * Takes a point into account for its direction, size and number of pieces: updates the strategies with the
+ * shortest and the second shortest median time. choose() sets is_sure afterwards.
+ */
 static void offer(struct kwhy_transfer_choice *choice, const struct kwhy_transfer_point *point)
 {
 	double time_s = point->summary.median_s;
@@ -114,8 +119,10 @@ static enum kwhy_status choose(struct study *study)
 }
 
 /*
- * Compares two methods at one size; returns whether `better` is surely faster there. `open`: `better` was
- * surely faster at the previous size, too, so this size extends the range to which the previous size belongs.
+ * Compares two strategies at one size, updates `baseline`, and returns whether `better` is surely faster (the
+ * 95 % intervals do not overlap). If so, the size is added to the last range of sizes in baseline->stretches
+ * if `open`, that is if `better` was surely faster at the previous size, too; otherwise it begins a new
+ * range.
  */
 static bool compare_at(struct kwhy_transfer_baseline *baseline, const struct kwhy_transfer_point *better,
 	const struct kwhy_transfer_point *than, bool open)
@@ -176,7 +183,10 @@ static enum kwhy_status compare(struct study *study, const struct kwhy_bench_bas
 	return KWHY_OK;
 }
 
-/* Compares two methods for each number of pieces that was measured, in ascending order. */
+/*
+ * Compares the two strategies of `baselines` in one direction, separately for each number of pieces at which
+ * `better` was measured, in ascending order.
+ */
 static enum kwhy_status compare_pieces(struct study *study, const struct kwhy_bench_baselines *baselines,
 	enum kwhy_transfer_direction direction)
 {
@@ -212,8 +222,9 @@ static enum kwhy_status compare_all(struct study *study)
 }
 
 /*
- * Computes the number of transfers after which page-locking the memory saves time. This is done for each
- * size at which the cost of page-locking was measured and the transfers from both kinds of memory were.
+ * Computes after how many transfers page-locking the memory has saved as much time as it cost: cost / (time
+ * from pageable - time from pinned memory); NAN: pinned is not faster. This is done for each size at which
+ * all three were measured.
  */
 static enum kwhy_status weigh_pinning(struct study *study, enum kwhy_transfer_direction direction)
 {
@@ -259,8 +270,8 @@ static double rate_of(const struct kwhy_transfers *transfers, uint64_t bytes, co
 }
 
 /*
- * Evaluates compressed transfers. Compression alone is measured at small sizes only; the rate at the largest
- * of these sizes is used.
+ * Computes transfers->compression: rates and compression ratio at the largest size of compressed transfers.
+ * The rate of compression alone, which is measured at small sizes only, is that at its own largest size.
  */
 static void weigh_compression(struct study *study)
 {
@@ -297,7 +308,10 @@ static size_t place_of(const char *strategy)
 	return i;
 }
 
-/* Orders points by strategy as in the tables, then by direction, clock, number of pieces and size. */
+/*
+ * Orders points by strategy, in the order of kwhy_bench_strategy_at(), then by direction, clock, number of
+ * pieces and size.
+ */
 static int by_table(const void *left, const void *right)
 {
 	const struct kwhy_transfer_point *a = left, *b = right;

@@ -27,8 +27,8 @@ static enum kwhy_status prepare_to_device(struct kwhy_bench_work *work, struct k
 }
 
 /*
- * Prepares a transfer to the host. to_host.to remains the host's address, which verification needs; kernels
- * use mapped_sink.
+ * Prepares a transfer to the host. The sink has two addresses: to_host.to for the host, which verifies it,
+ * and mapped_sink for kernels.
  */
 static enum kwhy_status prepare_to_host(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
@@ -91,8 +91,8 @@ static enum kwhy_status launch_read(struct kwhy_bench_work *work, uint64_t from,
 }
 
 /*
- * Launches a kernel that reads each byte once: over the link, or in device memory, with or without a copy
- * before it.
+ * Launches a kernel that reads each byte once: from host memory over the link (USE_MAPPED), from the sink on
+ * the device after a copy to it (USE_COPIED), or from data that is already on the device (USE_KEPT).
  */
 static enum kwhy_status issue_use(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
@@ -114,7 +114,10 @@ static enum kwhy_status verify_use(struct kwhy_bench_work *work, bool *out_same,
 	return status ? status : kwhy_bench_verify_sum(work, out_same, error);
 }
 
-/* Launches the copy kernel from device memory directly to host memory. */
+/*
+ * To the device: as issue_use(). To the host: launches a kernel that writes the pattern directly to host
+ * memory, without reading device memory.
+ */
 static enum kwhy_status issue_mapped(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	void *arguments[] = {&work->mapped_sink, &work->bytes, &work->buffers->seed};
@@ -139,7 +142,10 @@ static enum kwhy_status prepare_kept(struct kwhy_bench_work *work, struct kwhy_e
 	return kwhy_bench_device(work->buffers, KWHY_BENCH_SOURCE, &work->to_device.from, error);
 }
 
-/* Prepares a kernel that reads host memory; it has no destination on the device. */
+/*
+ * Prepares a kernel that accesses host memory directly. In a transfer to the device it reads the bytes and
+ * writes them nowhere, so there is no sink on the device.
+ */
 static enum kwhy_status prepare_mapped(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = prepare(work, error);

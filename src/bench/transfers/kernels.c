@@ -35,7 +35,7 @@ void kwhy_bench_pattern_write(void *to, size_t bytes, uint32_t seed, uint64_t fi
 		out[i] = pattern_byte(seed, first + i);
 }
 
-/* Gets a kernel's argument by its index. */
+/* Value of a kernel's argument number `place`, from 0, which is a 64-bit integer. */
 static uint64_t long_at(void **arguments, size_t place)
 {
 	return *(const uint64_t *)arguments[place];
@@ -143,7 +143,10 @@ static uint32_t length_of(uint32_t nibble, const uint8_t **in, const uint8_t *en
 	return length;
 }
 
-/* Expands an LZ4 block and returns the number of bytes written. */
+/*
+ * Expands an LZ4 block into at most `bytes` bytes and returns the number of bytes written. If the block is
+ * invalid, stops there; the caller notices by the number.
+ */
 static uint32_t expand(const uint8_t *in, const uint8_t *end, uint8_t *out, uint32_t bytes)
 {
 	uint32_t place = 0;

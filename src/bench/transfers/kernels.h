@@ -23,7 +23,10 @@ enum kwhy_bench_kernel {
 
 const char *kwhy_bench_kernel_name(enum kwhy_bench_kernel kernel);
 
-/* Descriptors that the kernels read, of pieces and of compressed chunks. Offsets and sizes are in bytes. */
+/*
+ * Descriptors that the kernels for pieces and for compressed chunks read: where each is in the source (from)
+ * and in the sink (to). Offsets and sizes are in bytes.
+ */
 struct kwhy_bench_piece {
 	uint32_t from, to, bytes;
 };
@@ -31,11 +34,14 @@ struct kwhy_bench_chunk {
 	uint32_t from, compressed_bytes, to, bytes;
 };
 
-/* Writes `bytes` bytes of the pattern, from its byte `first` on. */
+/*
+ * Writes `bytes` bytes of the pseudo-random pattern of `seed` to `to`, beginning with byte `first` of the
+ * pattern.
+ */
 void kwhy_bench_pattern_write(void *to, size_t bytes, uint32_t seed, uint64_t first);
 /*
- * The result that the reading kernel should give: the sum of all 32-bit words and of the up to three
- * remaining bytes.
+ * The sum that kwhy_transfer_read() should compute: of all 32-bit words and of the up to three remaining
+ * bytes.
  */
 uint64_t kwhy_bench_sum(const void *from, uint64_t bytes);
 

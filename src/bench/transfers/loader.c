@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 /*
- * Transfers from a file to the device. In one method each chunk is read and then copied. In the other a
- * thread reads ahead into page-locked slots, which are copied concurrently. The file has just been written,
- * so it is read from the page cache. Page-locking memory is measured here, too, so that its cost can be
- * compared with what it saves.
+ * Loaders: transfers from a file to the device, in chunks. In one, a chunk is read and then copied, one after
+ * another. In the other (loader-ahead), a thread reads ahead into page-locked slots while the main thread
+ * copies filled ones. The file has just been written, so it is read from the page cache. The time to
+ * page-lock memory is measured here, too, for comparison with the time that page-locked memory saves.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -38,7 +38,10 @@ static uint64_t chunk_at(const struct kwhy_bench_work *work, uint64_t done)
 	return work->bytes - done < CHUNK_BYTES ? work->bytes - done : CHUNK_BYTES;
 }
 
-/* Reads exactly `bytes` bytes from offset `place` of the file. Returns 0 or errno. */
+/*
+ * Reads exactly `bytes` bytes from offset `place` of the file. Returns 0 or an errno; EIO: the file ends
+ * before.
+ */
 static int read_chunk(int file, void *to, uint64_t bytes, uint64_t place)
 {
 	while (bytes > 0) {
@@ -59,7 +62,9 @@ static enum kwhy_status cannot_read(int why, struct kwhy_error *error)
 		"the file for the loaders cannot be read: %s; free space in TMPDIR", strerror(why));
 }
 
-/* Writes the pattern to the file in small pieces, because no buffer is as large as the file. */
+/*
+ * Writes `bytes` bytes of the pattern to the file, in pieces of 4 KiB to save memory. false: errno says why.
+ */
 static bool write_pattern(FILE *file, uint64_t bytes, uint32_t seed)
 {
 	uint8_t piece[4096];
@@ -86,7 +91,7 @@ static enum kwhy_status write_file(struct kwhy_bench_buffers *buffers, struct kw
 	return KWHY_OK;
 }
 
-/* Prepares a loader; the strategy's `variant` is the kind of memory to read into. */
+/* Prepares a loader; work->strategy->variant is the kind of host memory into which it reads. */
 static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu_host staging;
@@ -136,8 +141,8 @@ static void *read_ahead(void *context)
 }
 
 /*
- * Queues the copy of each slot when it is filled. A slot returns to the reading thread when its copy has
- * ended.
+ * Copies the slots that the reading thread fills, in order. After the copy of a slot is queued, waits for the
+ * copy of the slot before and gives that one back to the reading thread.
  */
 static enum kwhy_status send_slots(
 	struct kwhy_bench_work *work, struct ahead *ahead, struct kwhy_error *error)
@@ -180,7 +185,8 @@ static enum kwhy_status issue_ahead(struct kwhy_bench_work *work, struct kwhy_er
 	} else {
 		status = send_slots(work, &ahead, error);
 		for (uint64_t done = 0; status && done < work->bytes; done += CHUNK_BYTES)
-			sem_post(&ahead.empty); /* wakes the reading thread, which may wait for a slot */
+			sem_post(&ahead.empty); /* after a failure, lets the reading thread, which may wait
+						   for an empty slot, run to its end */
 		pthread_join(thread, NULL);
 	}
 	sem_destroy(&ahead.filled);

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /*
- * Transfers of 32-bit floats that one CPU thread first converts to a shorter format. Sizes are those before
- * the conversion.
+ * Transfers of 32-bit floats that one CPU thread first converts to a shorter format. The size of a transfer
+ * is that of the floats before conversion.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 #define MAX_BYTES (UINT64_C(256) << 20)
-#define INT8_SCALE (1 / 127.0f) /* scale: values are divided by it before rounding */
+#define INT8_SCALE (1 / 127.0f) /* scale of the 8-bit integers: floats are divided by it and rounded */
 
 enum { MIN_BYTES = 64, STEP_BYTES = 4 };
 
@@ -81,7 +81,7 @@ static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *e
 	return status ? status : gpu->ops->copy(gpu, work->buffers->streams[0], &work->to_device, error);
 }
 
-/* Converts the same floats again and compares them with the sink on the device. */
+/* Converts the same floats again on the CPU and compares the result with the bytes in the device's sink. */
 static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	struct kwhy_gpu_copy back = {.from = work->to_device.to, .bytes = work->to_device.bytes};

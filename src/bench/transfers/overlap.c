@@ -8,24 +8,26 @@
 
 /*
  * Transfers to the device followed by a kernel that works on the data and takes about as long as the copy.
- * Either the copy and the kernel run in sequence, or the data is moved in chunks with two or three buffers
- * on the device, so that a chunk is copied while a kernel works on the one before it. Each of n chunks
- * costs o seconds more. The total time is least at n = sqrt(min(copy, work) / o), where `copy` is the time
- * of the whole copy and `work` that of the whole kernel.
+ * Either the copy and the kernel run in sequence, or the data is moved in chunks with two or three buffers on
+ * the device, so that a chunk is copied while a kernel works on the one before it. The number n of chunks:
+ * each costs o = CHUNK_COST_S more. If all copies take as long as all kernels, T seconds, the total time is T
+ * + T / n + n o, which is least at n = sqrt(T / o).
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 #define MIN_BYTES (UINT64_C(1) << 20)
 #define TRIAL_BYTES (UINT64_C(16) << 20)
-/* cost of a chunk, in seconds: some driver calls for a copy, a launch and events */
+/*
+ * assumed cost of a further chunk in seconds: the driver calls for a copy, a launch, two events and two waits
+ */
 #define CHUNK_COST_S 10e-6
 
 enum { SLOTS_MAX = 3, TRIAL_ROUNDS = 64, TRIALS = 3, CHUNK_STEP_BYTES = 65536 };
 
 /*
- * State for one size: the chunks, and for each slot the events that mark when it was filled and when it was
- * used.
+ * State of an overlapped transfer of one size: the chunk size, and for each slot (a buffer for one chunk on
+ * the device) the events after the copy into it and after the kernel that works on it.
  */
 struct overlap {
 	uint64_t chunk_bytes;
@@ -41,7 +43,10 @@ static enum kwhy_status launch_work(struct kwhy_bench_work *work, uint64_t from,
 	return kwhy_bench_launch(work->buffers, KWHY_BENCH_KERNEL_WORK, bytes / 4, arguments, stream, error);
 }
 
-/* Number of bytes that trial runs copy to find `rounds`; they fit into the buffers that prepare() made. */
+/*
+ * Number of bytes that the trials of find_rounds() copy and work on: 16 MiB, or the size of the smaller of
+ * the two buffers of prepare().
+ */
 static uint64_t trial_bytes(const struct kwhy_bench_buffers *buffers)
 {
 	uint64_t device = buffers->device_buffers[KWHY_BENCH_STAGING].bytes,
@@ -51,7 +56,10 @@ static uint64_t trial_bytes(const struct kwhy_bench_buffers *buffers)
 	return both < TRIAL_BYTES ? both : TRIAL_BYTES;
 }
 
-/* Seconds that a copy takes (rounds 0), or a kernel with that many rounds; the shortest of three trials. */
+/*
+ * Seconds that a copy (rounds 0) or a kernel with that many rounds takes for trial_bytes(), measured on the
+ * host: the shortest of three trials.
+ */
 static enum kwhy_status time_trial(
 	struct kwhy_bench_work *work, uint32_t rounds, double *out_s, struct kwhy_error *error)
 {
@@ -74,7 +82,10 @@ static enum kwhy_status time_trial(
 	return status;
 }
 
-/* Finds how many rounds make the kernel take as long as the copy. */
+/*
+ * Sets buffers->rounds so that the work kernel takes as long as a copy of the same bytes, and
+ * buffers->copy_s_per_byte. The time of the kernel is taken to be linear in the rounds.
+ */
 static enum kwhy_status find_rounds(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_bench_buffers *buffers = work->buffers;
@@ -132,7 +143,7 @@ static void release(struct kwhy_bench_work *work)
 	work->own = NULL;
 }
 
-/* Prepares an overlapped transfer; the strategy's `variant` is the number of buffers. */
+/* Prepares an overlapped transfer; work->strategy->variant is the number of slots on the device. */
 static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = work->buffers->gpu;
@@ -157,8 +168,8 @@ static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwh
 }
 
 /*
- * Queues the copy of a chunk into its slot, after the kernel that used the slot before, and then the kernel
- * that works on the chunk.
+ * Queues chunk number `which`, whose bytes begin at offset `done`: its copy into its slot, after the kernel
+ * that used the slot last, and the kernel that works on it.
  */
 static enum kwhy_status issue_chunk(
 	struct kwhy_bench_work *work, uint32_t which, uint64_t done, struct kwhy_error *error)
@@ -197,8 +208,8 @@ static enum kwhy_status issue_overlap(struct kwhy_bench_work *work, struct kwhy_
 }
 
 /*
- * Runs the transfer again and compares the kernel's sum with the sum over the same pattern in the device's
- * source.
+ * Runs the transfer again and compares the sum that its kernels compute with the sum of one kernel over the
+ * same pattern in the device's source buffer.
  */
 static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {

@@ -5,8 +5,9 @@
 
 /*
  * Transfers of many separate pieces: one copy for each piece; a batch of copies in one call; a graph of
- * copies; or one copy of packed pieces, which a kernel on the device unpacks or packs. Other kernels access
- * host memory directly. In transfers to the host, the host unpacks the pieces.
+ * copies; or packed pieces. For those, the host packs the pieces into one packet and a kernel unpacks it or,
+ * in a transfer to the host, a kernel packs and the host unpacks; the packet is copied, or the kernel
+ * accesses it in host memory. One strategy has a kernel that accesses each piece in host memory.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -33,7 +34,10 @@ static bool to_host(const struct kwhy_bench_work *work)
 	return work->direction == KWHY_TRANSFER_D2H;
 }
 
-/* Prepares the copy of the first piece; the other pieces have fixed offsets from it. */
+/*
+ * Prepares work->to_device or work->to_host as the copy of the first piece; piece i is i * stride bytes
+ * further in source and sink.
+ */
 static enum kwhy_status prepare_ends(
 	struct kwhy_bench_work *work, enum kwhy_bench_memory memory, struct kwhy_error *error)
 {
@@ -101,13 +105,16 @@ static enum kwhy_status prepare_graph(struct kwhy_bench_work *work, struct kwhy_
 	return status ? status : kwhy_bench_capture(work, issue_copies, error);
 }
 
-/* A packet: descriptors of the pieces, then their data, each piece at a multiple of 16 bytes. */
+/*
+ * A packet in page-locked memory: descriptors of the pieces, then their data, each piece at a multiple of 16
+ * bytes.
+ */
 struct packet {
 	struct kwhy_bench_piece *pieces;
 	uint8_t *data;
 	uint64_t head_bytes, bytes; /* head_bytes: size of the descriptors; bytes: size of the whole packet */
 	uint64_t mapped;	    /* address by which kernels access the packet */
-	uint64_t device;	    /* address of the packet's copy on the device */
+	uint64_t device;	    /* address of a buffer on the device to which the packet is copied */
 };
 
 static struct packet packet_of(const struct kwhy_bench_work *work)
@@ -148,7 +155,10 @@ static enum kwhy_status prepare_packed(struct kwhy_bench_work *work, struct kwhy
 	return KWHY_OK;
 }
 
-/* Writes the descriptors. Piece i is at i * stride in its buffer and at i * packed in the packet. */
+/*
+ * Writes the descriptors: piece i is at i * stride in its source or sink, and at i * packed in the packet's
+ * data or, if pieces are accessed in place, at i * stride in host memory.
+ */
 static void describe(const struct kwhy_bench_work *work, const struct packet *packet)
 {
 	uint64_t packed = work->strategy->variant == REACH_EACH_PIECE ? work->stride
@@ -231,7 +241,10 @@ static enum kwhy_status issue_packed(struct kwhy_bench_work *work, struct kwhy_e
 				       packet.mapped + packet.head_bytes, error);
 }
 
-/* Ends a transfer to the host: copies each piece from the packet to its destination. */
+/*
+ * Does the host's part of a packed transfer to the host: copies each piece from the packet to its place in
+ * the sink.
+ */
 static enum kwhy_status finish_packed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct packet packet = packet_of(work);

@@ -19,7 +19,10 @@
 
 enum { SIZES_MAX = 128, RANDOM_SIZES_MAX = 64, QUICK_STEP = 4 };
 
-/* Sizes of a piece in bytes, and numbers of pieces. */
+/*
+ * Transfers of pieces are measured with each of these sizes of a piece, in bytes, and each of these numbers
+ * of pieces.
+ */
 static const uint32_t piece_sizes[] = {16, 64, 256, 1024, 4096, 16384, 65536};
 static const uint32_t piece_counts[] = {16, 64, 256, 1024, 4096};
 
@@ -28,11 +31,11 @@ struct sizes {
 	size_t count;
 };
 
-/* State of a pass over all points, which either counts them or makes them. */
+/* State of add_all(), which runs twice: first it counts the points to measure, then it makes them. */
 struct maker {
 	const struct kwhy_bench_request *request;
 	struct kwhy_transfers *transfers;
-	struct kwhy_bench_plan *plan; /* NULL: the points are only counted */
+	struct kwhy_bench_plan *plan; /* plan to fill; NULL: the points are only counted */
 	size_t count;
 	bool failed;
 };
@@ -117,8 +120,8 @@ static void add_size(struct sizes *sizes, uint64_t bytes)
 }
 
 /*
- * Lists the sizes in bytes: powers of two, both ends of the range, and random sizes whose logarithms are
- * uniform.
+ * Lists the sizes in bytes, ascending: powers of two in the range (if request->quick every fourth), both ends
+ * of the range, and random sizes with uniformly distributed logarithms.
  */
 static void list_sizes(const struct kwhy_bench_request *request, struct sizes *out)
 {

@@ -6,13 +6,16 @@
 #include "gpu/gpu.h"
 #include "model/transfers.h"
 
-/* Settings of a measurement of transfers. 0 and NULL stand for the defaults that the comments name. */
+/*
+ * Settings of a measurement of transfers. A member of 0 or NULL stands for the default that its comment
+ * names.
+ */
 struct kwhy_bench_request {
 	enum kwhy_gpu_backend backend;
 	const char *device;	       /* number or PCI address of the GPU; NULL: the first GPU */
 	const char *const *strategies; /* ids of strategies; NULL: all except those with only_if_asked */
 	size_t strategy_count;
-	unsigned directions;		  /* bits of enum kwhy_transfer_direction; 0: all directions */
+	unsigned directions;		  /* bits 1 << enum kwhy_transfer_direction; 0: all directions */
 	uint64_t least_bytes, most_bytes; /* range of sizes; 0: from 1 B to 1 GiB (16 MiB on the host) */
 	uint32_t random_sizes;		  /* number of random sizes in addition to powers of two */
 	bool quick; /* measure only every fourth power of two, and fewer numbers and sizes of pieces */
@@ -26,14 +29,17 @@ struct kwhy_bench_request {
 	const char *folder; /* where samples are written as they are taken; NULL: they are not kept */
 	bool resume;	    /* continue the measurement that is in the folder */
 	/*
-	 * Called before each point with its name and the share of the work done, from 0 to 1; NULL: not
-	 * called.
+	 * Called as the measurement goes on, with the id of the strategy that is measured next and the share
+	 * of the present pass that is done, from 0 to 1; NULL: not called.
 	 */
 	void (*progress)(void *context, const char *what, double share);
 	void *context;
 };
 
-/* A point and how far its measurement has come. */
+/*
+ * A point (strategy, direction, clock and size) and how far its measurement has come. A visit of a point
+ * takes one batch of its samples.
+ */
 struct kwhy_bench_task {
 	const struct kwhy_bench_strategy *strategy;
 	struct kwhy_transfer_point *point;
@@ -46,10 +52,10 @@ struct kwhy_bench_task {
 	/* seconds of its last visit in this run, including warm-up; 0: not visited yet */
 	double last_s;
 	uint32_t batches;
-	uint32_t rests; /* number of rounds in which the point will be skipped, because its last visit took
-			   long */
+	uint32_t rests; /* number of coming rounds that leave the point out, because its last visit took long
+			 */
 	bool closed;
-	/* message of a visit that failed for lack of memory; NULL: there was none */
+	/* why its last visit failed for lack of memory; NULL: no visit has */
 	const char *shortage;
 };
 
@@ -57,7 +63,7 @@ struct kwhy_bench_plan {
 	/* one for each point of `transfers`, in the same order */
 	struct kwhy_bench_task *tasks;
 	size_t count;
-	uint64_t capacity; /* bytes that each buffer must have */
+	uint64_t capacity; /* size in bytes of the buffers, enough for every point */
 };
 
 /*
@@ -78,13 +84,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_plan_make(const struct kwhy_bench_requ
 double kwhy_bench_task_foreseen_s(const struct kwhy_bench_plan *plan, const struct kwhy_bench_task *task);
 
 /*
- * Initialises a point without samples, with space for them from the arena. Its strings are borrowed. NULL:
- * out of memory.
+ * Allocates memory for KWHY_TRANSFER_SAMPLES_MAX samples of a point in the arena and sets its results to
+ * unknown. Returns the point. NULL: out of memory.
  */
 struct kwhy_transfer_point *kwhy_bench_point_init(
 	struct kwhy_arena *arena, struct kwhy_transfer_point *point);
 
-/* Computes the summary of a point's samples. */
+/* Computes point->summary from the point's samples. */
 void kwhy_bench_point_sum_up(struct kwhy_transfer_point *point);
 
 /*
@@ -99,7 +105,10 @@ const char *kwhy_bench_known(struct kwhy_arena *arena, const char *text);
 /* Gets the current UTC time as a text such as "2026-11-21T20:15:00Z"; NULL: out of memory. */
 const char *kwhy_bench_now_text(struct kwhy_arena *arena);
 
-/* Fills `order` with a random permutation of the numbers 0 to count - 1. */
+/*
+ * Fills order[count] with a pseudo-random permutation of the numbers 0 to count - 1, and advances *state, the
+ * state of the random numbers.
+ */
 void kwhy_bench_shuffle(size_t *order, size_t count, uint64_t *state);
 
 #endif
