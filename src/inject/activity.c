@@ -22,8 +22,9 @@ static const struct {
 };
 
 /*
- * CUPTI calls this for the time, at the start and the end of each CUDA call and on the thread that makes the
- * call. The thread's stack can therefore be taken here.
+ * Returns the time in nanoseconds on CLOCK_MONOTONIC. CUPTI calls it instead of its own clock, at the start
+ * and the end of each recorded CUDA call, on the thread that makes the call; so it also takes the stack of
+ * that thread.
  */
 static uint64_t clock_of_records(void)
 {
@@ -34,9 +35,9 @@ static uint64_t clock_of_records(void)
 }
 
 /*
- * Offset that converts CUPTI's time to CLOCK_MONOTONIC, for a CUPTI that cannot use our clock. CUPTI's clock
- * is read several times, each time between two readings of CLOCK_MONOTONIC. The reading whose two neighbours
- * are closest together decides.
+ * Nanoseconds to add to CUPTI's time to get CLOCK_MONOTONIC, for a CUPTI that cannot call clock_of_records().
+ * CUPTI's clock is read several times, each time between two readings of CLOCK_MONOTONIC; the reading with
+ * the closest two decides.
  */
 static int64_t offset_of(const struct kwhy_cupti *cupti)
 {
@@ -58,7 +59,10 @@ static int64_t offset_of(const struct kwhy_cupti *cupti)
 	return offset_ns;
 }
 
-/* Returns 1 if CUPTI uses our clock, 0 if it uses another one, -1 if it does not report its clock. */
+/*
+ * Returns 1 if CUPTI's present time is CLOCK_MONOTONIC, as clock_of_records() returns it, 0 if it is another
+ * clock, -1 if CUPTI does not report its time.
+ */
 static int shows_own_clock(const struct kwhy_cupti *cupti)
 {
 	const int64_t before_ns = kwhy_clock_mono_ns();
@@ -97,10 +101,11 @@ static void switch_calls(struct kwhy_inject_activity *activity, bool is_on)
 }
 
 /*
- * Switches all kinds of records on or off. Returns an error if that fails for kernels; for other kinds a
- * failure is ignored. Kernels come first, because the other kinds are useless without them. Records of
- * whole graphs are never switched off: if a graph is instantiated while they are off and launched while
- * they are on, CUPTI 13.0 crashes the program (bench/h200/programs/graph_switch.cu).
+ * Switches the kinds of records in activity->kinds, other than calls, on or off. Returns an error if that
+ * fails for kernels; for other kinds a failure is ignored. Kernels come first, because the other kinds are
+ * useless without them. Records of whole graphs are never switched off: if a graph is instantiated while they
+ * are off and launched while they are on, CUPTI 13.0 crashes the program
+ * (bench/h200/programs/graph_switch.cu).
  */
 static enum kwhy_cupti_result switch_kinds(const struct kwhy_inject_activity *activity, bool is_on)
 {
@@ -138,7 +143,8 @@ static enum kwhy_cupti_result begin(
 }
 
 /*
- * Enables the recording of calls. It runs while the driver initialises, when the process has no context yet.
+ * Enables the recording of CUDA calls. It must run while the driver initialises, when the process has no
+ * context yet (inject/call_switch.h).
  */
 static void begin_calls(struct kwhy_inject_activity *activity)
 {
@@ -192,8 +198,8 @@ enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_activity *activit
 }
 
 /*
- * Calls are recorded only while kernels are recorded, so that each recorded call that launches is followed by
- * its kernel.
+ * Calls are switched on after kernels, and off before them: a recorded call that launches a kernel is thus
+ * always followed by a record of the kernel.
  */
 void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_on)
 {

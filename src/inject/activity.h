@@ -9,7 +9,7 @@
 
 /*
  * The collection of CUPTI's activity records in this process, and the pool of buffers that they are written
- * to. Only one thread at a time may start, switch or stop it.
+ * to. Only one thread at a time may start it or switch it.
  */
 struct kwhy_inject_activity {
 	struct kwhy_cupti cupti;
@@ -17,11 +17,11 @@ struct kwhy_inject_activity {
 	const struct kwhy_inject_options *options;
 	int64_t offset_ns; /* added to CUPTI's times to get CLOCK_MONOTONIC; 0: CUPTI uses CLOCK_MONOTONIC
 			      itself */
-	bool clock_tells;  /* whether CUPTI reported at the start that it uses kwhy's clock; if it reports
-			      another clock later, another client has registered one */
+	bool clock_tells;  /* whether CUPTI showed at the start that it uses kwhy's clock. If it shows another
+			      clock later, another CUPTI client has registered one and so taken CUPTI over */
 	bool runs;
-	unsigned kinds; /* the kinds that the options name and those that were added after the start, as bits
-			   of enum kwhy_inject_kind */
+	unsigned kinds; /* kinds of records to collect, as bits of enum kwhy_inject_kind: options->kinds and
+			   those that the session adds after the start */
 	struct kwhy_inject_call_switch calls;
 };
 
@@ -41,14 +41,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_act
 void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_on);
 
 /*
- * Changes to the second way of selecting calls (inject/call_switch.h), for a CUPTI that recorded no call
- * although single calls were enabled. Call it while collection is off.
+ * Makes CUPTI select calls by whole domains from now on (inject/call_switch.h). Needed for a CUPTI that
+ * recorded no call although single calls were enabled. Call it while collection is off.
  */
 void kwhy_inject_activity_give_up_single_calls(struct kwhy_inject_activity *activity);
 
 /*
- * Makes CUPTI return the buffers that are full; with `forced`, also those that are partly filled. The caller
- * holds no lock.
+ * Makes CUPTI return the buffers that are full; with `forced`, also those that are partly filled. CUPTI then
+ * calls `done`, so the caller must hold no lock that `done` takes.
  */
 void kwhy_inject_activity_flush(struct kwhy_inject_activity *activity, bool forced);
 

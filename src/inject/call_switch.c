@@ -16,8 +16,9 @@ static const struct {
 enum { DOMAINS = sizeof(domains) / sizeof(domains[0]) };
 
 /*
- * Reads the names of a domain's calls. CUPTI numbers calls without gaps, so the first unknown number follows
- * the last call.
+ * Reads the names of a domain's calls into calls->domains; `stays` is the name of the call that stays
+ * enabled. CUPTI numbers the calls of a domain without gaps, so the first number without a name follows the
+ * last call.
  */
 static void read_names(struct kwhy_inject_call_switch *calls, int domain, const char *stays)
 {
@@ -54,8 +55,8 @@ static __typeof__(cuptiActivityEnableRuntimeApi) *setter_of(
 }
 
 /*
- * Enables or disables single calls of a domain: the calls that matter or, with `matter` false, the other
- * calls.
+ * Enables or disables, one by one, those calls of a domain for which kwhy_inject_call_matters() equals
+ * `matter`.
  */
 static void switch_each(const struct kwhy_inject_call_switch *calls, int domain, bool matter, bool is_on)
 {

@@ -14,7 +14,7 @@ enum { KWHY_INJECT_CALL_NUMBERS = 2048 };
 
 /*
  * Selects which calls CUPTI records: those for which kwhy_inject_call_matters() is true. CUPTI 13.0 offers
- * two ways to select single calls.
+ * two ways to do that.
  *
  * The first way enables each call alone. It must begin before the process has a context, and at least one
  * call of each domain must be enabled when the context is made. From then on each call may be disabled and
@@ -30,7 +30,7 @@ struct kwhy_inject_call_switch {
 	const struct kwhy_cupti *cupti;
 	bool can_choose, is_alone;
 	struct {
-		uint32_t count; /* CUPTI's numbers of calls are 1 to count - 1 */
+		uint32_t count; /* the domain's calls have the numbers 1 to count - 1 */
 		uint32_t stays; /* number of a rarely used call that need not be recorded but is always
 				   enabled, so that at least one call of the domain is enabled at any time;
 				   0: there is no such call */
@@ -52,8 +52,8 @@ void kwhy_inject_call_switch_begin(struct kwhy_inject_call_switch *calls);
 void kwhy_inject_call_switch_set(struct kwhy_inject_call_switch *calls, bool is_on);
 
 /*
- * Changes from the first way to the second way, for a CUPTI that records none of the calls that were enabled
- * alone. Call it while no call is enabled.
+ * From now on, whole domains are switched (the second way above). Needed for a CUPTI that records none of the
+ * calls that were enabled one by one. Call it after kwhy_inject_call_switch_set(calls, false).
  */
 void kwhy_inject_call_switch_give_up_alone(struct kwhy_inject_call_switch *calls);
 

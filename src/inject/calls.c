@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Patterns of the calls that are recorded. The first matching pattern decides; a minus before a pattern
- * excludes the call.
+ * Patterns (fnmatch(3)) of plain names of the CUDA calls that are recorded. The first matching pattern
+ * decides; a minus before a pattern excludes the call. A call without a match is not recorded.
  */
 static const char *const patterns[] = {
 	"-*LaunchHostFunc",

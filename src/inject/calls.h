@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * Calls of the CUDA runtime and driver are identified by name, because CUPTI renumbers them in every
- * version. Only calls that start work, wait, or allocate or free memory are recorded: a PyTorch program
- * makes hundreds of thousands of other calls per second.
+ * Calls of the CUDA runtime and driver are identified by name, because CUPTI's numbers for them differ
+ * between its versions. Only calls that start work, wait, or allocate or free memory are recorded: a PyTorch
+ * program makes hundreds of thousands of other calls per second.
  */
 enum { KWHY_INJECT_CALL_NAME_BYTES = 96 };
 

@@ -6,17 +6,20 @@
 
 #include <fnmatch.h>
 
-/* If the gap before the next window is shorter than this, collection stays on during the gap. */
+/*
+ * If the next window starts within this time, collection that is on stays on until then; switching it off and
+ * on again would save too little.
+ */
 #define NOT_WORTH_NS (KWHY_INJECT_COLLECTION_LEAD_NS + 1000000)
 /*
- * Time after collection is switched off in which the records of the last launches arrive, unless their work
- * runs for longer.
+ * Time after collection is switched off in which records of work that was launched before still arrive. Work
+ * that runs for longer is not waited for.
  */
 #define RESTS_NS INT64_C(300000000)
 
 /*
- * True while this thread switches collection. The libraries that it calls may open and close ranges, and
- * those must not switch collection again.
+ * True while this thread is inside switch_to(). The libraries that it calls may open and close ranges, which
+ * must not switch collection again.
  */
 static _Thread_local bool is_switching;
 
@@ -76,7 +79,10 @@ static void claim(struct kwhy_inject_collection *collection, int64_t at_mono_ns)
 	collection->is_claimed = true;
 }
 
-/* Starts or ends a window if the plan or the ranges require that at `at_mono_ns`. */
+/*
+ * Starts a window at `at_mono_ns` if the plan and the ranges want activity to be collected and no window is
+ * open; ends the open window there if they no longer want it.
+ */
 static void settle(struct kwhy_inject_collection *collection, int64_t at_mono_ns)
 {
 	if (is_wanted(collection) && !collection->is_claimed) {
@@ -102,7 +108,7 @@ void kwhy_inject_collection_begin(struct kwhy_inject_collection *collection, int
 	pthread_mutex_unlock(&collection->lock);
 }
 
-/* Applies all starts and ends of the plan's windows up to `now_mono_ns`, in order of time. */
+/* Opens and closes windows for all starts and ends in the plan up to `now_mono_ns`, in order of time. */
 static void pass_edges(struct kwhy_inject_collection *collection, int64_t now_mono_ns)
 {
 	struct kwhy_inject_windows *windows = &collection->windows;
@@ -122,7 +128,10 @@ static void pass_edges(struct kwhy_inject_collection *collection, int64_t now_mo
 	}
 }
 
-/* Switches collection on a little before a window, and keeps it on if the next window follows closely. */
+/*
+ * Switches collection on KWHY_INJECT_COLLECTION_LEAD_NS before a window of the plan starts, or keeps it on if
+ * the window starts within NOT_WORTH_NS. Does nothing if collection depends on ranges.
+ */
 static void lead(struct kwhy_inject_collection *collection, int64_t now_mono_ns)
 {
 	const int64_t start_ns = collection->windows.start_mono_ns;
@@ -188,8 +197,8 @@ void kwhy_inject_collection_leave(struct kwhy_inject_collection *collection, int
 	if (is_switching)
 		return;
 	pthread_mutex_lock(&collection->lock);
-	if (collection->open_ranges) /* 0 if the range was opened before a fork, in the parent of this process
-				      */
+	if (collection->open_ranges) /* 0 if the range was opened in the parent process, before the fork that
+					made this process */
 		collection->open_ranges--;
 	settle(collection, now_mono_ns);
 	pthread_mutex_unlock(&collection->lock);

@@ -15,28 +15,31 @@ enum { KWHY_INJECT_COLLECTION_ENDED = 1 << 12 };
  */
 #define KWHY_INJECT_COLLECTION_LEAD_NS INT64_C(5000000)
 /*
- * Time for which collection goes on after the last open range has ended, so that a loop that opens the range
- * again does not switch collection in each iteration.
+ * If collection depends on ranges: time for which CUPTI keeps collecting after the last open range has ended,
+ * although the window has ended. A loop that opens the range again thus does not switch CUPTI in each
+ * iteration.
  */
 #define KWHY_INJECT_COLLECTION_LINGER_NS INT64_C(200000000)
 
 /*
- * An interval in which collection was on. Everything that was launched at `since_mono_ns` or later and ran in
- * the interval has been collected. If since_mono_ns is 0, everything that ran in the interval has been
- * collected.
+ * A window: an interval of the program's run whose activity is collected. Complete is what was launched at
+ * `since_mono_ns`, when CUPTI was switched on, or later and ran in the window. If since_mono_ns is 0, CUPTI
+ * was on from the first launch, and all that ran in the window has been collected.
  */
 struct kwhy_inject_window {
 	int64_t start_mono_ns, end_mono_ns, since_mono_ns;
 };
 
 /*
- * Switches the collection of activity on and off. Collection is on inside the windows of a plan and, where a
- * pattern is given, only while some thread has an open range whose name matches it. Any thread may call the
- * functions below. They wait for a thread that is switching; those called at the program's end wait at most
- * two seconds (inject/timed_lock.h). The struct's memory is zeroed before kwhy_inject_collection_init().
+ * Switches the collection of activity on and off. Activity is collected inside the windows of a plan of times
+ * and, if a pattern is given, only while also some thread has an open range whose name matches it. Any thread
+ * may call the functions below. They wait for a thread that is switching; those called at the program's end
+ * wait at most two seconds (inject/timed_lock.h). The struct's memory is zeroed before
+ * kwhy_inject_collection_init().
  */
 struct kwhy_inject_collection {
-	pthread_mutex_t lock; /* protects the fields that change; also held while collection is switched */
+	pthread_mutex_t lock; /* protects all members that change after kwhy_inject_collection_init(); also
+				 held while switch_to() runs */
 	struct kwhy_inject_windows windows;
 	const char *
 		pattern; /* pattern of range names for fnmatch(3); "": collection does not depend on ranges */
@@ -62,20 +65,21 @@ void kwhy_inject_collection_init(struct kwhy_inject_collection *collection,
 	int64_t (*switch_to)(void *context, bool is_on), void *context);
 
 /*
- * Call it when CUPTI collects and the program has launched nothing yet. From then on the plan and the ranges
- * decide whether collection is on.
+ * Call it once, when CUPTI is on and before the program launches anything. Until then no window is opened;
+ * from then on the plan and the ranges decide.
  */
 void kwhy_inject_collection_begin(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 
 /*
- * Switches collection on or off as the plan requires at `now_mono_ns`. Returns the time of the next call that
- * is needed; INT64_MAX: no further call is needed.
+ * Opens and closes windows and switches CUPTI as the plan and the ranges require at `now_mono_ns`. Returns
+ * the time on CLOCK_MONOTONIC at which it must be called again; INT64_MAX: it need not be.
  */
 int64_t kwhy_inject_collection_advance(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 
 /*
- * Whether collection depends on ranges of this name. If it does, their starts are passed to enter() and their
- * ends to leave().
+ * Whether collection depends on ranges of this name. If so, the caller must call
+ * kwhy_inject_collection_enter() at the start of each such range and kwhy_inject_collection_leave() at its
+ * end.
  */
 bool kwhy_inject_collection_wants(const struct kwhy_inject_collection *collection, const char *name);
 void kwhy_inject_collection_enter(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
@@ -88,16 +92,19 @@ void kwhy_inject_collection_leave(struct kwhy_inject_collection *collection, int
 bool kwhy_inject_collection_end(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 
 /*
- * Writes the oldest ended window that was not taken yet, if it ended at `ended_by_mono_ns` or earlier. False:
- * there is no such window, or the lock was not free in time.
+ * Takes the oldest ended window out of the ring and writes it to *out, if it ended at `ended_by_mono_ns` or
+ * earlier. False: there is no such window, or the lock was not free in time.
  */
 bool kwhy_inject_collection_take(
 	struct kwhy_inject_collection *collection, int64_t ended_by_mono_ns, struct kwhy_inject_window *out);
 
-/* Whether collection has been off for so long that no more records are expected. */
+/* Whether CUPTI has been off for 0.3 s, so that few or no more records are expected. */
 bool kwhy_inject_collection_is_idle(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 
-/* Writes the time spent in switching and the number of switches. False: the lock was not free in time. */
+/*
+ * Writes the total time spent in switch_to(), in ns, and the number of its calls so far. False: the lock was
+ * not free in time.
+ */
 bool kwhy_inject_collection_cost(
 	struct kwhy_inject_collection *collection, int64_t *out_spent_ns, uint64_t *out_switches);
 

@@ -16,8 +16,9 @@
 #define STACK_BYTES ((size_t)256 << 10)
 #define STACK_MAX_BYTES ((size_t)1 << 30)
 /*
- * If this many launches but no call were recorded, CUPTI is assumed not to record calls. Fewer launches
- * without a call are normal, because kernels are switched on first and off last.
+ * If this many records of launches came without one record of a call since the last switch, CUPTI is assumed
+ * not to record calls. Fewer are normal, because the recording of kernels is switched on before that of calls
+ * and off after it.
  */
 enum { LAUNCHES_WITHOUT_CALL = 16 };
 
@@ -25,7 +26,10 @@ static struct kwhy_inject_state *const session = &kwhy_inject_state;
 
 _Thread_local bool kwhy_inject_is_own_thread;
 
-/* Whether CUPTI still records for kwhy; once false, it stays false. */
+/*
+ * Whether CUPTI still records for kwhy. Once another client has taken it over, that is stored in the session
+ * and the result stays false.
+ */
 static bool see_whether_ours(void)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
@@ -59,8 +63,8 @@ static bool are_calls_missing(void)
 }
 
 /*
- * Does not switch if another client has taken CUPTI over. Nor does it switch at the program's end: switching
- * takes long, and libraries that CUPTI needs may be unloaded during it.
+ * Leaves CUPTI as it is if another client has taken it over, and at the program's end: switching takes long,
+ * and libraries that CUPTI needs may be unloaded during it.
  */
 int64_t kwhy_inject_collector_switch(void *context, bool is_on)
 {
@@ -75,8 +79,8 @@ int64_t kwhy_inject_collector_switch(void *context, bool is_on)
 
 /*
  * Only one thread at a time flushes: at the end of the program, records that another thread is still
- * receiving would be lost. A thread that had to wait for the last flush does not call CUPTI any more, because
- * the libraries that CUPTI needs are being unloaded.
+ * receiving would be lost. A thread that waited for the flush at the end of the program then calls CUPTI no
+ * more, because the libraries that CUPTI needs are being unloaded.
  */
 uint64_t kwhy_inject_collector_flush(bool forced)
 {
@@ -96,7 +100,10 @@ uint64_t kwhy_inject_collector_flush(bool forced)
 	return dropped;
 }
 
-/* Writes the records of a flush. Returns whether collection must end because the file is full. */
+/*
+ * Writes what has been gathered since the last flush: ranges, stacks, losses (`dropped` by CUPTI), costs and
+ * clocks. Returns true if the file is full, so that collection must end.
+ */
 static bool write_flush(int64_t now_mono_ns, uint64_t dropped)
 {
 	int64_t switch_ns;
@@ -164,9 +171,9 @@ static void *run(void *unused)
 }
 
 /*
- * Starts the session's thread. A thread's stack also holds the program's thread-local data. If these do not
- * fit in STACK_BYTES, the thread gets the default stack size of the program's threads, doubled until the data
- * fit.
+ * Starts the session's thread. A thread's stack also holds the thread-local data of the program and its
+ * libraries. If they do not fit into STACK_BYTES, the default stack size is tried, and then doubled until
+ * they fit or STACK_MAX_BYTES is passed.
  */
 static bool start_thread(pthread_attr_t *attributes)
 {
@@ -186,7 +193,7 @@ static bool start_thread(pthread_attr_t *attributes)
 
 /*
  * Starts the thread with all signals blocked, because signals belong to the program. If the thread cannot
- * start, more records are lost, but not the whole recording.
+ * start, buffers are written only when CUPTI returns full ones and at the end, so more records may be lost.
  */
 void kwhy_inject_collector_start(void)
 {
@@ -205,7 +212,10 @@ void kwhy_inject_collector_start(void)
 	pthread_attr_destroy(&attributes);
 }
 
-/* Waits with a timeout, because the thread may be inside the driver, which is about to be unloaded. */
+/*
+ * Waits at most two seconds, because the thread may be inside the driver, which is about to be unloaded, and
+ * then never ends.
+ */
 void kwhy_inject_collector_stop(void)
 {
 	const struct timespec latest = kwhy_inject_lock_deadline();

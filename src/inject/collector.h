@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Starts the session's thread, which opens and closes windows and calls kwhy_inject_session_flush(). */
+/*
+ * Starts the session's thread, which opens and closes windows (inject/collection.h) when they are due and
+ * calls kwhy_inject_session_flush() every options.period_ms.
+ */
 void kwhy_inject_collector_start(void);
 
 /* Waits at most two seconds until the thread has ended. Called after the end of the session. */
@@ -19,7 +22,7 @@ int64_t kwhy_inject_collector_switch(void *context, bool is_on);
 
 /*
  * Makes CUPTI return its buffers, with `forced` also those that are partly filled. Returns the number of
- * records that CUPTI dropped.
+ * records that CUPTI has dropped since the last flush.
  */
 uint64_t kwhy_inject_collector_flush(bool forced);
 

@@ -36,7 +36,10 @@ void kwhy_inject_host(char *out, size_t space)
 	out[space - 1] = '\0';
 }
 
-/* Writes the words of the process's command to `out`, separated by spaces; "": unknown. */
+/*
+ * Writes the process's command line to `out`, with spaces between its words, truncated to COMMAND_BYTES - 1
+ * bytes; "": unknown.
+ */
 static void read_command(char out[COMMAND_BYTES])
 {
 	const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -204,7 +207,10 @@ static bool read_device(const struct kwhy_cuda *cuda, int index, struct kwhy_inj
 			cuda, KWHY_CUDA_ATTRIBUTE_REGISTERS_PER_MULTIPROCESSOR, device),
 		.shared_bytes_per_sm = attribute_of(
 			cuda, KWHY_CUDA_ATTRIBUTE_SHARED_BYTES_PER_MULTIPROCESSOR, device),
-		/* Factor 2: double data rate, two transfers per clock cycle. */
+		/*
+		 * kHz times bits: 1e3 is from kHz to Hz; factor 2, since the memory transfers data twice per
+		 * clock cycle (DDR).
+		 */
 		.memory_rate_bytes_per_s = 2e3 *
 			attribute_of(cuda, KWHY_CUDA_ATTRIBUTE_MEMORY_CLOCK_KHZ, device) *
 			attribute_of(cuda, KWHY_CUDA_ATTRIBUTE_MEMORY_BUS_BITS, device) / 8};
@@ -228,7 +234,7 @@ int kwhy_inject_devices_read(struct kwhy_inject_device out[KWHY_INJECT_DEVICES_M
 		count = 0;
 	for (int i = 0; i < count && known < KWHY_INJECT_DEVICES_MAX; i++)
 		known += read_device(&cuda, i, &out[known]);
-	return known; /* the driver's library stays loaded, because the process uses it anyway */
+	return known; /* cuda is not closed: the process uses the driver's library anyway */
 }
 
 bool kwhy_inject_has_context(void)

@@ -8,8 +8,8 @@
 #include "inject/options.h"
 
 /*
- * Writes records that describe the process, its devices and clocks, and the recording itself; other files
- * write the activity. Only one thread at a time may call these functions.
+ * Functions that write records about the process, its devices and clocks, and the recording itself, but not
+ * those of activity. Only one thread at a time may call these functions.
  */
 
 /*
@@ -19,13 +19,19 @@
 void kwhy_inject_fact_process(
 	struct kwhy_inject_labels *labels, char *(*get)(const char *name), int64_t now_mono_ns);
 
-/* Ranks and world size from these environment variables; KWHY_WIRE_UNKNOWN_U32: not set. */
+/*
+ * Rank, number of ranks and rank on the host, from the environment variables of OpenMPI, PMI, SLURM or
+ * torchrun, which get() reads; KWHY_WIRE_UNKNOWN_U32: not set.
+ */
 struct kwhy_inject_ranks {
 	uint32_t rank, world_size, local_rank;
 };
 struct kwhy_inject_ranks kwhy_inject_ranks(char *(*get)(const char *name));
 
-/* Writes the host's name in the form that all processes of kwhy on one machine use. */
+/*
+ * Writes the host's name to out[space], truncated; "host" if the system does not tell it. All processes of
+ * kwhy on a machine thus use the same name.
+ */
 void kwhy_inject_host(char *out, size_t space);
 
 /* Writes the current offset between Unix time and CLOCK_MONOTONIC. */
@@ -35,20 +41,21 @@ void kwhy_inject_fact_clock(struct kwhy_block_writer *writer);
 void kwhy_inject_fact_note(struct kwhy_inject_labels *labels, const char *id, const char *text);
 
 /*
- * The means by which the options restrict the collected activity. If the options restrict it in several ways,
- * the result is the first of these: random windows, a pattern of ranges, bounds of time.
+ * By what the options restrict the collected activity. If by several means, the result is the first of these:
+ * random windows, a pattern of range names, an earliest or latest time.
  */
 enum kwhy_wire_choice kwhy_inject_choice(const struct kwhy_inject_options *options);
 
 /*
- * The plan of windows that the options give. `relation` converts its times from Unix time to CLOCK_MONOTONIC.
+ * The plan of the windows in which activity is collected, from the options. `relation` converts their Unix
+ * times to CLOCK_MONOTONIC.
  */
 struct kwhy_inject_plan kwhy_inject_plan_of(
 	const struct kwhy_inject_options *options, const struct kwhy_clock_relation *relation);
 
 /*
- * Writes a record that states which activity between start_mono_ns and end_mono_ns the options exclude.
- * Writes nothing if they exclude none.
+ * Writes a record which says that from start_mono_ns to end_mono_ns only part of the activity was collected,
+ * and by what the options select it. Writes nothing if they select all.
  */
 void kwhy_inject_fact_selection(struct kwhy_inject_labels *labels, const struct kwhy_inject_options *options,
 	int64_t start_mono_ns, int64_t end_mono_ns);
@@ -71,8 +78,8 @@ struct kwhy_inject_device {
 enum { KWHY_INJECT_DEVICES_MAX = 64 };
 
 /*
- * Whether the process has a primary context, which the CUDA runtime always uses; false also where the driver
- * does not report it.
+ * Whether the process has a primary context on any device; the CUDA runtime always uses such contexts. False
+ * also if the driver does not report it.
  */
 bool kwhy_inject_has_context(void);
 

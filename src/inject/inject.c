@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entry points that the CUDA driver, NVTX and libkwhy call in the library that CUDA_INJECTION64_PATH and
- * NVTX_INJECTION64_PATH name.
+ * The functions that the CUDA driver, NVTX and libkwhy call in this library, whose path is in
+ * CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH.
  */
 #include "base/c_locale.h"
 #include "inject/nvtx.h"

@@ -16,7 +16,7 @@ void kwhy_inject_labels_init(struct kwhy_inject_labels *labels, struct kwhy_bloc
 	labels->round = 1;
 }
 
-/* Hash of a text, never 0. Writes the text's length to *out_length. */
+/* Hash of a text; never 0, which marks a free entry. Writes the text's length in bytes to *out_length. */
 static uint64_t hash_of(const char *text, size_t *out_length)
 {
 	uint64_t hash;
@@ -33,7 +33,7 @@ uint64_t kwhy_inject_label_hash(const char *text)
 	return hash_of(text, &length);
 }
 
-/* Forgets all names. Later names get new ids, which continue the sequence. */
+/* Empties both tables. Names get new ids from then on, which continue the sequence of ids. */
 static void forget(struct kwhy_inject_labels *labels)
 {
 	memset(labels->by_content, 0, sizeof(labels->by_content));
@@ -66,8 +66,9 @@ uint32_t kwhy_inject_label(struct kwhy_inject_labels *labels, const char *text)
 }
 
 /*
- * Copies a text by a system call, which fails where memory is not mapped. Each piece that is copied lies
- * within one page, because the page after the text's last one may not be mapped.
+ * Copies a text by a system call, which fails where memory is not mapped. The pieces are copied page by page,
+ * because the page after the text's last one may not be mapped; the kernel then copies only the pieces before
+ * it.
  */
 static const char *read_text(struct kwhy_inject_labels *labels, const char *text)
 {
@@ -82,7 +83,7 @@ static const char *read_text(struct kwhy_inject_labels *labels, const char *text
 		pieces[i] = (struct iovec){(void *)(uintptr_t)at, bytes};
 	got = process_vm_readv(getpid(), &space, 1, pieces, PIECES, 0);
 	if (got < 0 && errno != EFAULT)
-		got = -2; /* the system does not permit that call, so the memory is read directly */
+		got = -2; /* process_vm_readv() is not permitted here, so the text is read directly */
 	errno = errno_before;
 	labels->text[got > 0 ? got : 0] = '\0';
 	return got == -2 ? text : labels->text;

@@ -12,7 +12,10 @@
 
 static _Thread_local struct kwhy_inject_range_stack stack;
 
-/* Converts as many wide characters to UTF-8 as fit in `out`; invalid ones become question marks. */
+/*
+ * Converts wide characters to UTF-8, as many as fit in `out`, and returns `out`. Invalid characters become
+ * question marks; NULL becomes "".
+ */
 static const char *narrow(const wchar_t *wide, char out[KWHY_INJECT_RANGE_NAME_BYTES])
 {
 	size_t at = 0;
@@ -42,7 +45,10 @@ static const char *narrow(const wchar_t *wide, char out[KWHY_INJECT_RANGE_NAME_B
 	return out;
 }
 
-/* The name of an NVTX event. A registered name is the pointer that we returned at its registration. */
+/*
+ * The name of an NVTX event, possibly in `space`; "": it has none. The handle of a registered name is a
+ * pointer to its copy, which on_register_ascii() or on_register_wide() returned.
+ */
 static const char *name_of(const struct kwhy_nvtx_event *event, char space[KWHY_INJECT_RANGE_NAME_BYTES])
 {
 	const char *name = NULL;
@@ -57,8 +63,8 @@ static const char *name_of(const struct kwhy_nvtx_event *event, char space[KWHY_
 }
 
 /*
- * Reports a range's start to the collection if collection depends on it. Called before the range's start time
- * is taken, so that the range does not include the time of switching.
+ * If collection depends on ranges of this name, reports to it that one starts, and returns true. Called
+ * before the range's start time is taken, so that the range does not include the time of switching.
  */
 static bool enter(const char *name)
 {
@@ -199,7 +205,10 @@ static void on_domain_end(const void *domain, uint64_t id)
 	on_end(id);
 }
 
-/* The program keeps the returned pointer until it ends and passes it back as a registered name. */
+/*
+ * Returns a copy of the name as its handle. The program passes it back in events until it ends, so it is
+ * never freed.
+ */
 static void *on_register_ascii(const void *domain, const char *name)
 {
 	(void)domain;
@@ -226,7 +235,7 @@ static void *on_domain_create_wide(const wchar_t *name)
 	return strdup(narrow(name, space));
 }
 
-/* Casts functions of different types to the type in NVTX's tables. */
+/* Casts a function of any type to the type of the entries of NVTX's function tables. */
 #define FUNCTION(name) ((kwhy_nvtx_function *)(void *)(name))
 
 struct place {

@@ -23,8 +23,8 @@ static const struct {
 };
 
 /*
- * Bits of enum kwhy_inject_kind for a word of KWHY_RECORD_KINDS that has `length` characters; "usual" stands
- * for several. 0: unknown word.
+ * Bits of enum kwhy_inject_kind for the first `length` characters of `word`, which are one word of
+ * KWHY_RECORD_KINDS; "usual" gives several bits. 0: unknown word.
  */
 static unsigned kind_of(const char *word, size_t length)
 {

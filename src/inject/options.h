@@ -38,16 +38,18 @@ struct kwhy_inject_options {
 	size_t buffer_bytes;  /* KWHY_RECORD_BUFFER_KIB: size of each of CUPTI's buffers; default 1 MiB */
 	size_t buffer_count;  /* KWHY_RECORD_BUFFERS: number of CUPTI's buffers; default 32 */
 	/*
-	 * Earliest and latest time of windows, and the time from which random windows are drawn. All are in
-	 * Unix time, which all machines of a run share. 0: there is no such bound or origin.
+	 * Bounds of the windows in which activity is collected, and the time at which the sequence of random
+	 * windows begins. They are Unix times, so that all machines of a run have the same windows. 0: no
+	 * bound or origin is given.
 	 */
 	int64_t from_unix_ns, until_unix_ns,
 		origin_unix_ns; /* KWHY_RECORD_FROM, KWHY_RECORD_UNTIL, KWHY_RECORD_ORIGIN */
-	uint32_t share_ppm;	/* KWHY_RECORD_SHARE_PPM: share of the time that windows cover; 0: all time */
-	int64_t window_ns;	/* KWHY_RECORD_WINDOW_NS: mean length of windows; default 0.3 s */
-	uint64_t seed;		/* KWHY_RECORD_SEED: seed of the windows' random times */
-	char range[256]; /* KWHY_RECORD_RANGE: pattern of names of ranges during which activity is collected;
-			    "": at all times */
+	uint32_t share_ppm;	/* KWHY_RECORD_SHARE_PPM: share of the run that random windows cover, in
+				   millionths; 0: there are no random windows */
+	int64_t window_ns; /* KWHY_RECORD_WINDOW_NS: mean length of random windows in ns; default 0.3 s */
+	uint64_t seed;	   /* KWHY_RECORD_SEED: seed of the windows' random times */
+	char range[256];   /* KWHY_RECORD_RANGE: pattern (fnmatch(3)) of range names: activity is collected
+			      while such a range is open; "": ranges do not matter */
 };
 
 /*

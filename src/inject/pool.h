@@ -10,9 +10,9 @@
 enum { KWHY_INJECT_POOL_MAX = 256 };
 
 /*
- * Buffers that are lent to CUPTI. They are allocated and touched once. Any thread borrows and returns them
- * without a lock. Each buffer is zeroed when it is borrowed. Like all memory of a recording, they are freed
- * only when the process ends.
+ * Buffers that are lent to CUPTI. They are allocated and their pages mapped once. Any thread may borrow and
+ * return them without a lock. A buffer is all zero when it is borrowed. They are freed only when the process
+ * ends.
  */
 struct kwhy_inject_pool {
 	uint8_t *memory;
@@ -39,10 +39,13 @@ uint8_t *kwhy_inject_pool_take(struct kwhy_inject_pool *pool);
  */
 bool kwhy_inject_pool_take_back(struct kwhy_inject_pool *pool, const uint8_t *buffer);
 
-/* Zeroes a returned buffer, of which `used_bytes` were written, and makes it available again. */
+/* Zeroes a returned buffer, of which CUPTI reported `used_bytes` as used, and makes it available again. */
 void kwhy_inject_pool_give(struct kwhy_inject_pool *pool, uint8_t *buffer, size_t used_bytes);
 
-/* Number of borrowed buffers that CUPTI has written to. It may grow at any moment. */
+/*
+ * Number of borrowed buffers into which CUPTI has written records. It may grow at any moment, as CUPTI goes
+ * on writing.
+ */
 size_t kwhy_inject_pool_withheld(const struct kwhy_inject_pool *pool);
 
 #endif

@@ -4,21 +4,21 @@
 
 #include "model/transfers.h"
 
-/* Finds points among the measured ones. Pure. */
+/* Functions that find points (strategy, direction, clock, size) in transfers->points. Pure. */
 
 struct kwhy_transfer_row_point {
 	const struct kwhy_transfer_point *point;
 };
 
-/* Measured points of one method, in ascending order of size. */
+/* Points with samples of one strategy, direction, clock and number of pieces, in ascending order of size. */
 struct kwhy_transfer_row {
 	struct kwhy_transfer_row_point *items;
 	size_t count;
 };
 
 /*
- * Selects the points of one strategy, direction, clock and number of pieces. `places` must have space for all
- * points.
+ * Selects the points with samples of one strategy, direction, clock and number of pieces. The row's items are
+ * in `places`, which must have transfers->point_count elements.
  */
 struct kwhy_transfer_row kwhy_transfer_row_select(const struct kwhy_transfers *transfers,
 	struct kwhy_transfer_row_point *places, const char *strategy, enum kwhy_transfer_direction direction,

@@ -24,7 +24,7 @@ struct reader {
 	struct kwhy_bench_rows rows;
 	struct kwhy_transfers *transfers;
 	bool add;
-	size_t buffers; /* number of points that there is memory for */
+	size_t buffers; /* number of elements for which transfers->points has memory */
 	struct kwhy_transfer_point *last;
 };
 
@@ -164,7 +164,10 @@ static bool parse_key(char *const *cells, struct kwhy_transfer_point *out)
 	return pieces > 0 && pieces <= UINT32_MAX && out->bytes >= pieces;
 }
 
-/* Parses which point a sample belongs to, and the sample's figures. */
+/*
+ * Parses the first 13 cells of a row: the point to which the sample belongs, its time in seconds (*out_s),
+ * and the state of the device, which is stored in *out.
+ */
 static bool parse_sample(const struct reader *reader, struct kwhy_transfer_point *out, double *out_s)
 {
 	double *const figures[] = {out_s, &out->link_bytes},
@@ -189,7 +192,10 @@ static bool parse_sample(const struct reader *reader, struct kwhy_transfer_point
 	return *out_s > 0;
 }
 
-/* Parses when a sample was taken and on which CPU. Rows of earlier versions do not have these cells. */
+/*
+ * Parses the cells at_s,cpu: when the sample was taken, in seconds from the start of the run, and on which
+ * CPU. Rows of earlier versions lack these cells; both are then unknown.
+ */
 static bool parse_moment(const struct reader *reader, struct kwhy_transfer_moment *out)
 {
 	double *const figures[MOMENT_CELLS] = {&out->at_s, &out->cpu};
@@ -203,7 +209,10 @@ static bool parse_moment(const struct reader *reader, struct kwhy_transfer_momen
 	return good;
 }
 
-/* Takes over a sample. The conditions in its row cover all samples of the point up to it. */
+/*
+ * Adds the sample of a row to its point. The row also has results for all samples of the point up to it
+ * (conditions, link_bytes, verified), so they replace those of earlier rows.
+ */
 static enum kwhy_status take_sample(struct reader *reader)
 {
 	struct kwhy_transfer_point row = {0}, *point = NULL;
@@ -228,7 +237,7 @@ static enum kwhy_status take_sample(struct reader *reader)
 	return KWHY_OK;
 }
 
-/* Parses a line "# key: value". */
+/* Stores the value of a line "# key: value" in reader->transfers if the key is known. */
 static enum kwhy_status take_setting(struct reader *reader, const char *line)
 {
 	struct kwhy_transfers *transfers = reader->transfers;

@@ -7,7 +7,7 @@
 
 /*
  * Reads and writes samples and energies as rows of CSV (docs/formats/transfers.md). An empty cell means
- * unknown. Lines that begin with # come before the samples and hold the settings. Pure.
+ * unknown. In the file of samples, lines that begin with # come first and hold the settings. Pure.
  */
 #define KWHY_BENCH_ROWS_MARK "# kwhy.transfers.samples/1"
 
@@ -17,9 +17,10 @@ void kwhy_bench_row_write(const struct kwhy_transfer_point *point, size_t sample
 void kwhy_bench_energy_row_write(const struct kwhy_transfer_energy *energy, struct kwhy_text *out);
 
 /*
- * Reads whole lines into the points. If `add`, makes points that do not exist yet and takes over the
- * settings; otherwise a row of an unknown point is KWHY_E_INPUT. A line that is no valid row is
- * KWHY_E_INPUT, too. `path` is used in messages.
+ * kwhy_bench_rows_read() reads a file of samples into transfers->points. If `add`, makes points that do not
+ * exist yet and stores the settings in `transfers`; otherwise a row of a point that does not exist is
+ * KWHY_E_INPUT. kwhy_bench_energy_rows_read() appends the rows of a file of energies to transfers->energies.
+ * A line that is no valid row is KWHY_E_INPUT, too. `path` is used in messages.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_read(const char *path, const struct kwhy_text *file, bool add,
 	struct kwhy_transfers *transfers, struct kwhy_error *error);

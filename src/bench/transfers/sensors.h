@@ -15,19 +15,19 @@ struct kwhy_bench_sensors {
 };
 
 /*
- * Opens the sensors. If the machine has none, that is no error. Energy readings of the last `history_s`
- * seconds are kept.
+ * Opens the sensors of the machine and starts to sample them; readings of the last `history_s` seconds are
+ * kept. If the GPU has none, that is no error.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_sensors_open(const struct kwhy_gpu *gpu, size_t history_s,
 	struct kwhy_bench_sensors *out, struct kwhy_error *error);
 void kwhy_bench_sensors_close(struct kwhy_bench_sensors *sensors);
 
-/* Sets `out`, which has open sensors, to another GPU. */
+/* Makes out->device and out->driver those of another GPU; out->sensors must be open. */
 void kwhy_bench_sensors_find(const struct kwhy_gpu *gpu, struct kwhy_bench_sensors *out);
 
 /*
- * Adds the present reading of the gauges to the conditions, which combine `readings` earlier ones: highest
- * temperature, lowest clock rates, mean power, and all throttle reasons.
+ * Adds the latest readings of the gauges to the conditions, which already combine those of `readings` earlier
+ * calls: highest temperature, lowest clock rates, mean power, and all throttle reasons.
  */
 void kwhy_bench_conditions_fold(const struct kwhy_bench_sensors *sensors, size_t readings,
 	struct kwhy_transfer_conditions *conditions);

@@ -28,7 +28,10 @@ static const char *or_unknown(const char *text)
 	return text ? text : "unknown";
 }
 
-/* Writes the settings that all samples of a folder must share. */
+/*
+ * Writes the first lines of samples.csv: the settings in which all runs that add samples to the file must
+ * agree.
+ */
 static void write_settings(const struct kwhy_bench_request *request, const struct kwhy_transfers *transfers,
 	struct kwhy_text *out)
 {
@@ -52,7 +55,10 @@ static void write_settings(const struct kwhy_bench_request *request, const struc
 	add_list(out, "strategies", request->strategies, request->strategy_count);
 }
 
-/* Moves *place to the next line and returns the length of the line before it, without its end. */
+/*
+ * Moves *place from the start of a line to the start of the next one, and returns the length of the line that
+ * it has left, without its newline.
+ */
 static size_t next_line(const char **place)
 {
 	const char *start = *place, *end = strchr(start, '\n');

@@ -63,8 +63,8 @@ static bool has_way(const struct kwhy_bench_work *work, enum kwhy_transfer_direc
 }
 
 /*
- * The byte that sinks are filled with: the complement of the first byte that they will receive. Thus even a
- * sink of one byte differs from the expected result.
+ * The byte with which sinks are overwritten before a verified transfer: the complement of the first byte that
+ * they will receive, so that even a sink of one byte then differs from the expected result.
  */
 static uint8_t spoiling(const struct kwhy_bench_work *work)
 {

@@ -15,17 +15,19 @@ struct kwhy_bench_work;
 #define KWHY_BENCH_BIT(value) (1u << (value))
 
 /*
- * One method of moving bytes; a row of a constant table. A measurement calls prepare() for one size,
- * issue() as often as the way of timing requires, and release(). A function pointer is NULL if there is
- * nothing to do.
+ * One method of moving bytes; a row of a constant table. A measurement calls prepare() for one size, issue()
+ * for each transfer, and release(). A function pointer is NULL if there is nothing to do.
  */
 struct kwhy_bench_strategy {
 	const char *id, *title;
 	const char *memory;  /* kind of host memory, such as "pageable" or "pinned" */
-	unsigned directions; /* bits of enum kwhy_transfer_direction */
-	unsigned clocks;     /* bits of enum kwhy_transfer_clock: the clocks by which it can be timed */
+	unsigned directions; /* bits KWHY_BENCH_BIT() of enum kwhy_transfer_direction */
+	unsigned clocks;     /* bits KWHY_BENCH_BIT() of enum kwhy_transfer_clock: how it can be timed */
 	bool is_of_pieces;   /* moves many separate pieces; false: it moves one contiguous range */
-	/* the strategy is no transfer, but a cost or a use of data with which transfers are compared */
+	/*
+	 * the strategy moves no bytes over the link: it is a cost or a use of data with which transfers are
+	 * compared
+	 */
 	bool is_not_a_transfer;
 	/*
 	 * the strategy only moves bytes unchanged, so it is compared with others to find the fastest method
@@ -33,8 +35,8 @@ struct kwhy_bench_strategy {
 	bool is_plain;
 	bool only_if_asked;
 	/*
-	 * the timing ends when issue() returns, without waiting for the device; when a pageable copy to the
-	 * device returns, the host may overwrite the bytes
+	 * the time by the host's clock ends when issue() returns, without waiting for the device: for a
+	 * pageable copy to the device, after whose call the host may overwrite the source
 	 */
 	bool returns_done;
 	uint64_t least_bytes, most_bytes; /* range of sizes that are measured; 0: no limit */
@@ -47,14 +49,16 @@ struct kwhy_bench_strategy {
 	enum kwhy_status (*prepare)(struct kwhy_bench_work *work, struct kwhy_error *error);
 	/* Undoes what a transfer changed, before each sample that is timed on the host; not timed. */
 	enum kwhy_status (*rewind)(struct kwhy_bench_work *work, struct kwhy_error *error);
-	/* Does one transfer, or queues it on the streams of the work. */
+	/* Does one transfer, or queues it on the first stream_count streams of work->buffers. */
 	enum kwhy_status (*issue)(struct kwhy_bench_work *work, struct kwhy_error *error);
-	/* Does the host's part of a transfer, after the queue has become empty. */
+	/*
+	 * Does the host's part of a transfer after its end on the device; timed, if the clock is the host's.
+	 */
 	enum kwhy_status (*finish)(struct kwhy_bench_work *work, struct kwhy_error *error);
 	/* Compares the received bytes with those sent. The sinks were overwritten before the transfer. */
 	enum kwhy_status (*verify)(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error);
 	void (*release)(struct kwhy_bench_work *work);
-	intptr_t variant; /* a number that distinguishes strategies that share functions */
+	intptr_t variant; /* parameter of functions that several strategies share; each says what it means */
 };
 
 /* A strategy that is prepared for one size. */
@@ -74,7 +78,8 @@ struct kwhy_bench_work {
 	uint64_t first; /* offset in the pattern of the first byte that is moved */
 	/*
 	 * Addresses by which kernels access host memory: mapped_sink for the sink, mapped_packet for the
-	 * packet, and mapped_end for the source or the sink, whichever is on the host.
+	 * packet of packed pieces (pieces.c), and mapped_end for that of source and sink which is on the
+	 * host.
 	 */
 	uint64_t mapped_sink, mapped_packet, mapped_end;
 	double link_bytes;
@@ -97,18 +102,24 @@ extern const struct kwhy_bench_strategy kwhy_bench_copies[], kwhy_bench_kernels[
 	kwhy_bench_compression[], kwhy_bench_overlaps[], kwhy_bench_narrowings[], kwhy_bench_loaders[];
 
 /*
- * Compares the sinks of a transfer with the pattern; pieces are at multiples of the stride. Several
- * strategies use it.
+ * verify() of most strategies: compares the sinks of a transfer with the pattern. Piece i is compared at the
+ * offset i * stride of both.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_verify_sinks(
 	struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error);
-/* Whether the device's counter holds the sum that reading the source once gives. */
+/*
+ * Whether the device's counter (work->buffers->counter) holds the sum that kwhy_transfer_read() computes if
+ * it reads the source once.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_verify_sum(
 	struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error);
 /* Overwrites the sinks so that they differ from the pattern. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_spoil_sinks(struct kwhy_bench_work *work, struct kwhy_error *error);
 
-/* Prepares a copy of `bytes` in one direction, between a kind of host memory and device memory. */
+/*
+ * Makes the buffers of a copy of `bytes` bytes between host memory of the kind `memory` and device memory,
+ * and stores the copy in work->to_host (if `to_host`) or work->to_device.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_copy_prepare(struct kwhy_bench_work *work,
 	enum kwhy_bench_memory memory, bool to_host, uint64_t bytes, struct kwhy_error *error);
 
@@ -127,8 +138,8 @@ void kwhy_bench_graph_release(struct kwhy_bench_work *work);
 uint64_t kwhy_bench_stride(uint64_t piece_bytes, uint32_t pieces);
 
 /*
- * Fork: makes the work's other streams wait until the first stream has reached this point. Join: makes the
- * first stream wait for the other streams.
+ * Fork: later work on the second to the last of the stream_count streams waits for what was queued on the
+ * first before. Join: later work on the first waits for what was queued on the others before.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_fork(struct kwhy_bench_work *work, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_bench_join(struct kwhy_bench_work *work, struct kwhy_error *error);

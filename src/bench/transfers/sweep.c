@@ -21,8 +21,8 @@
 enum {
 	BATCH_SAMPLES = 2,
 	/*
-	 * Minimum number of visits of a point whose visits are short. Samples of one visit resemble each
-	 * other; drift shows only between visits.
+	 * Minimum number of visits of a point, unless it has spent more than ENOUGH_S. Samples of one visit
+	 * resemble each other; drift shows only between visits.
 	 */
 	BATCHES_MIN = 80,
 	RESTS_MAX = 40,
@@ -30,15 +30,21 @@ enum {
 	HISTORY_S = 30
 };
 
-/* in ns: a visit that has lasted this long takes no further sample */
+/* in ns: a visit (one batch of samples of a point) that has lasted this long takes no further sample */
 #define BATCH_NS INT64_C(2000000)
 /* in ns: warm-up transfers are repeated until this time has passed */
 #define WARM_NS INT64_C(200000)
-/* in seconds: a visit that takes longer counts as expensive */
+/* in seconds: after a visit that took longer, a point is left out of the next rounds */
 #define EXPENSIVE_S 0.0005
-/* in seconds: a point with a narrow interval is finished after this time, even after few visits */
+/*
+ * in seconds: a point whose interval is narrow enough is finished if its visits took longer in all, even if
+ * they were fewer than BATCHES_MIN
+ */
 #define ENOUGH_S 0.03
-/* A point that has its minimum of samples is finished when it has used this share of the total time. */
+/*
+ * A point that has its minimum of samples is finished, even with a wide interval, when its visits took more
+ * than this share of request->time_s.
+ */
 #define POINT_SHARE (1.0 / 200)
 
 struct sweep {
@@ -76,7 +82,7 @@ static bool is_done(const struct sweep *sweep, struct kwhy_bench_task *task)
 		task->spent_s > sweep->request->time_s * POINT_SHARE;
 }
 
-/* Whether the same transfer was verified when it was timed in another way. */
+/* Whether a point of the same transfer, timed by this or another clock, was verified. */
 static bool was_verified(const struct sweep *sweep, const struct kwhy_transfer_point *point)
 {
 	for (size_t i = 0; i < sweep->transfers->point_count; i++) {
@@ -90,7 +96,10 @@ static bool was_verified(const struct sweep *sweep, const struct kwhy_transfer_p
 	return false;
 }
 
-/* Warms up. The thread may just have moved to another CPU, whose caches are cold. */
+/*
+ * Runs transfers for WARM_NS, at most WARM_UPS, before samples are taken: the thread may just have moved to
+ * another CPU, whose caches are cold.
+ */
 static enum kwhy_status warm_up(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	int64_t end_ns = kwhy_clock_mono_ns() + WARM_NS;
@@ -138,9 +147,10 @@ static enum kwhy_status verify(
 }
 
 /*
- * Visits a point: takes samples and, once for each transfer, verifies. For verification, the sinks are
- * overwritten before the samples and compared after them. *out_s receives the seconds of the visit, without
- * the time for verifying and for making buffers, which happens only once.
+ * Visits a point: warms up, takes samples and, unless the same transfer has been verified, verifies it. For
+ * that, the sinks are overwritten before the warm-up and compared with the pattern after the samples. *out_s
+ * receives the seconds of the visit, without the time for verifying and for making buffers, which happens
+ * only once.
  */
 static enum kwhy_status measure_point(
 	struct sweep *sweep, struct kwhy_bench_task *task, double *out_s, struct kwhy_error *error)
@@ -177,8 +187,8 @@ static void close_task(struct sweep *sweep, struct kwhy_bench_task *task)
 }
 
 /*
- * Leaves out a size of a strategy, in all ways of timing, for lack of memory. The reason is reported at the
- * end.
+ * Finishes the points without samples of the strategy, size and number of pieces of `without`, for lack of
+ * memory. tell_shortages() reports `error` as the reason after the last round.
  */
 static enum kwhy_status leave_size_out(
 	struct sweep *sweep, const struct kwhy_bench_task *without, struct kwhy_error *error)
@@ -209,7 +219,10 @@ static void add_size(struct kwhy_text *list, const struct kwhy_transfer_point *p
 		kwhy_quantity_count(bytes, point->bytes / pieces));
 }
 
-/* Makes the text "not at 1,048,576, 2,097,152 bytes: ..."; NULL: out of memory. */
+/*
+ * Makes the text "not at 1,048,576, 2,097,152 bytes: ...", with all sizes that the strategy of tasks[first]
+ * was left out at and the reason for the first; NULL: out of memory.
+ */
 static const char *list_shortages(struct sweep *sweep, size_t first)
 {
 	const struct kwhy_bench_task *tasks = sweep->plan.tasks;
@@ -234,8 +247,8 @@ static const char *list_shortages(struct sweep *sweep, size_t first)
 }
 
 /*
- * Reports the sizes that were left out. In the plan, tasks of one strategy follow each other in ascending
- * order of size.
+ * Adds to the absences an entry for each strategy that lacked memory at some sizes. In the plan, tasks of one
+ * strategy follow each other in ascending order of size.
  */
 static enum kwhy_status tell_shortages(struct sweep *sweep, struct kwhy_error *error)
 {
@@ -256,7 +269,10 @@ static enum kwhy_status tell_shortages(struct sweep *sweep, struct kwhy_error *e
 	return status;
 }
 
-/* Leaves out a strategy that this machine cannot run, and reports the reason. */
+/*
+ * Finishes all points of a strategy that this machine cannot run, and adds the reason in `error` to the
+ * absences.
+ */
 static enum kwhy_status leave_out(
 	struct sweep *sweep, const struct kwhy_bench_strategy *strategy, struct kwhy_error *error)
 {
@@ -269,8 +285,8 @@ static enum kwhy_status leave_out(
 /*
  * After a visit of took_s seconds, an expensive point skips took_s / EXPENSIVE_S rounds, at most RESTS_MAX.
  * Unless that limit applies, each point thus takes at most EXPENSIVE_S seconds per round on average, and
- * cheap points are visited often. After the first visit the number is smaller and different for each point,
- * so that expensive points do not all return in the same round.
+ * cheap points are visited often. After its first visit, the point number `number` skips between 0 and so
+ * many rounds, by that number, so that expensive points do not all return in the same round.
  */
 static void rest(struct kwhy_bench_task *task, double took_s, uint32_t number)
 {
@@ -316,8 +332,8 @@ static enum kwhy_status batch(struct sweep *sweep, struct kwhy_bench_task *task,
 	for (size_t i = before; i < point->sample_count; i++)
 		point->moments[i] = moment;
 	/*
-	 * `before / taken` is the number of earlier visits, on the assumption that each of them took as many
-	 * samples as this one.
+	 * conditions is a mean over visits. Its weight, the number of earlier visits, is estimated: each is
+	 * assumed to have taken as many samples as this one.
 	 */
 	kwhy_bench_conditions_fold(&sweep->sensors, taken ? before / taken : before, &point->conditions);
 	kwhy_bench_point_sum_up(point);
@@ -373,8 +389,8 @@ static enum kwhy_status run_round(
 }
 
 /*
- * Reports how many points have no samples, or intervals that are too wide, because the time ran out. If
- * there are none, reports nothing and returns KWHY_OK.
+ * Sets transfers->ended_early to a text that says how many points have no samples, or intervals that are too
+ * wide, because the time was over. If there are none, leaves it NULL.
  */
 static enum kwhy_status tell_late(struct sweep *sweep, struct kwhy_error *error)
 {
@@ -438,7 +454,10 @@ static enum kwhy_status run_passes(struct sweep *sweep, struct kwhy_error *error
 		sweep->request, sweep->buffers, sweep->store, sweep->transfers, error);
 }
 
-/* After a lost device or an interrupt, ends the sweep but keeps its results. */
+/*
+ * If the device was lost or the user interrupted (KWHY_E_LOST), notes the reason and returns KWHY_OK, so that
+ * the results are kept. Otherwise returns `status`.
+ */
 static enum kwhy_status end_cleanly(
 	struct sweep *sweep, enum kwhy_status status, const struct kwhy_error *error)
 {

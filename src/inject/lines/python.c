@@ -7,26 +7,32 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Offsets in objects of CPython since 3.9, with 8-byte pointers, in builds with the interpreter's lock. */
+/*
+ * Offsets of fields in objects of CPython from 3.9 on, in builds with 8-byte pointers and the global
+ * interpreter lock: type of an object, length and state of a str, bytes of a bytes object.
+ */
 enum { TYPE_AT = 8, LENGTH_AT = 16, STATE_AT = 32, BYTES_AT = 32 };
 /*
- * Fields of a string's state after it was shifted right by layout.text_bits: bytes per character, compact,
- * ASCII.
+ * Bit masks in the state of a str object, after it was shifted right by layout.text_bits: bytes per
+ * character, whether it is compact, whether it is ASCII.
  */
 enum { TEXT_WIDTH = 7, TEXT_COMPACT = 8, TEXT_ASCII = 16 };
 /*
- * Names are cut to CHARACTERS. If the code belongs to another thread, only the first TABLE_BYTES of its line
- * table are read; lines that later bytes encode are unknown.
+ * Names are cut to CHARACTERS. Where memory is read by a system call, only the first TABLE_BYTES of a code
+ * object's line table are read; lines that later bytes encode are unknown.
  */
 enum { CHARACTERS = 256, TABLE_BYTES = 4 << 10, FRAME_BYTES = 128, CODE_BYTES = 256, PAGE_BYTES = 4096 };
-/* Frames owned by the C stack are not Python calls. */
+/*
+ * Values of a frame's owner (frame_owner) from this on mean the C stack: the frame is no call of a Python
+ * function.
+ */
 enum { OWNED_BY_C = 3 };
 
 struct walk {
 	const struct kwhy_python_layout *layout;
 	const void *code_type;
 	struct kwhy_stack *out;
-	bool by_kernel; /* read memory through a system call, not directly */
+	bool by_kernel; /* read memory by process_vm_readv(), which fails if it is not mapped */
 };
 
 /*
@@ -47,8 +53,8 @@ static size_t read_by_kernel(uintptr_t from, void *to, size_t bytes)
 }
 
 /*
- * The bytes at an address: the memory itself or, with `by_kernel`, a copy of at most *bytes of it. Writes the
- * number of readable bytes to *bytes. NULL: fewer than `least` can be read.
+ * The bytes at an address: if walk->by_kernel, a copy in `copy` of at most *bytes of them, otherwise the
+ * memory itself. *bytes receives how many can be read (directly: SIZE_MAX). NULL: fewer than `least`.
  */
 static const unsigned char *look(
 	const struct walk *walk, uintptr_t from, unsigned char *copy, size_t least, size_t *bytes)
@@ -107,7 +113,7 @@ static unsigned encode(uint32_t character, char out[4])
 	return 4;
 }
 
-/* Appends a string, given as characters of 1, 2 or 4 bytes, to the stack's text as UTF-8. False: no space. */
+/* Appends a string, given as characters of 1, 2 or 4 bytes, to out->text as UTF-8. False: they do not fit. */
 static bool add_characters(struct kwhy_stack *out, const unsigned char *from, size_t count, unsigned width)
 {
 	uint32_t bytes = out->text_bytes;
@@ -136,8 +142,8 @@ static bool add_ascii(struct kwhy_stack *out, const unsigned char *from, size_t 
 }
 
 /*
- * Offset of the characters in a string object. All strings of code objects are compact, so the characters
- * follow the header.
+ * Offset of the characters in a str object. All strings of code objects are compact: the characters follow
+ * the header directly.
  */
 static size_t head_bytes(const struct kwhy_python_layout *layout, bool is_ascii)
 {
@@ -146,7 +152,10 @@ static size_t head_bytes(const struct kwhy_python_layout *layout, bool is_ascii)
 	return is_ascii ? bytes : bytes + (bytes == 48 ? 24 : 16);
 }
 
-/* Appends a Python string to the stack's text. Of a long path the end is kept. */
+/*
+ * Appends a str object to the stack's text; *out_at receives its offset there. Of more than CHARACTERS
+ * characters, the last are kept.
+ */
 static bool add_text(const struct walk *walk, uintptr_t string, uint16_t *out_at)
 {
 	unsigned char copy[STATE_AT + 40 + CHARACTERS];
@@ -195,7 +204,10 @@ static uint32_t line_at(const struct walk *walk, const unsigned char *code, size
 		(enum kwhy_python_lines)walk->layout->lines, first_line, table + BYTES_AT, length, at_byte);
 }
 
-/* Position of the frame's current instruction in its code, in bytes. */
+/*
+ * Offset in bytes of the frame's current instruction from the first instruction of its code object, which is
+ * at the address `code`.
+ */
 static size_t position_of(const struct walk *walk, const unsigned char *frame, uintptr_t code)
 {
 	int32_t index;
@@ -206,7 +218,10 @@ static size_t position_of(const struct walk *walk, const unsigned char *frame, u
 	return index < 0 ? 0 : (size_t)index * walk->layout->instruction_bytes;
 }
 
-/* Adds a Python frame to the stack; skips frames that are no Python calls. False: no space. */
+/*
+ * Adds a frame to the stack unless it is no call of a Python function. False: the stack is full, or the frame
+ * cannot be read.
+ */
 static bool add_frame(const struct walk *walk, const unsigned char *frame)
 {
 	const struct kwhy_python_layout *layout = walk->layout;
@@ -263,7 +278,10 @@ static void add_frames(const struct walk *walk, const void *thread)
 	unsigned char copy[FRAME_BYTES];
 
 	walk->out->count = walk->out->text_bytes = 0;
-	/* A valid stack has few frames to skip, so only a walk through corrupt memory reaches this limit. */
+	/*
+	 * The limit ends a walk through corrupt memory, which may go round in circles; a valid stack has few
+	 * frames that are skipped.
+	 */
 	for (unsigned i = 0; i < 2 * KWHY_STACK_FRAMES; i++) {
 		size_t bytes = least;
 		const unsigned char *frame = look(walk, at, copy, least, &bytes);
@@ -285,9 +303,9 @@ bool kwhy_python_open(struct kwhy_python *python)
 	*(void **)&python->is_initialized = dlsym(RTLD_DEFAULT, "Py_IsInitialized");
 	python->code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
 	/*
-	 * The first stack is read through the system call. If the layout is wrong, that call fails, while
-	 * reading memory directly could crash the program. Where the system call is not permitted, no
-	 * Python stacks are read.
+	 * Until a stack was read successfully, stacks are read by process_vm_readv(): if the layout is wrong,
+	 * that fails, while reading memory directly could crash the program. Where the system does not permit
+	 * that call, no Python stacks are read.
 	 */
 	atomic_store(&python->is_proved, false);
 	python->is_there = read_by_kernel((uintptr_t)&own, &copy, sizeof(own)) == sizeof(own) && version &&

@@ -29,20 +29,22 @@ struct kwhy_python {
 };
 
 /*
- * Looks the interpreter up among the program's symbols. False: the program has no interpreter, or an
- * interpreter of an unknown version.
+ * Finds the interpreter's functions and layout by the dynamic symbols of the program. False: the program has
+ * no interpreter, or an interpreter of an unknown version or without its lock, or the system does not permit
+ * process_vm_readv().
  */
 bool kwhy_python_open(struct kwhy_python *python);
 
 /*
- * Reads the stack of this thread. *out_thread: its thread state; NULL: it has no thread state. False: the
- * thread has no frame.
+ * Reads the Python stack of the calling thread. *out_thread receives its thread state; NULL: it has none.
+ * False: it has no Python frame, or the interpreter is shutting down.
  */
 bool kwhy_python_stack_own(struct kwhy_python *python, struct kwhy_stack *out, const void **out_thread);
 
 /*
- * Reads the stack of another thread, given its thread state, such as a thread that waits for this one. False:
- * that thread has no frame, its stack changed during the reading, or the kernel denies reading its memory.
+ * Reads the Python stack of another thread, whose thread state `thread` is, such as a thread that waits for
+ * the calling one. False: that thread has no frame, its stack changed during the reading, or the kernel
+ * denies reading its memory.
  */
 bool kwhy_python_stack_other(const struct kwhy_python *python, const void *thread, struct kwhy_stack *out);
 

@@ -7,8 +7,8 @@
 enum { NOWHERE = KWHY_PYTHON_NOWHERE };
 
 /*
- * Layouts from the headers of CPython 3.9.18, 3.10.13, 3.11.7 and 3.12.1. Offsets do not change within a
- * minor version.
+ * Layouts by minor version of CPython 3, with the members in the order of struct kwhy_python_layout; from the
+ * headers of CPython 3.9.18, 3.10.13, 3.11.7 and 3.12.1. Offsets do not change within a minor version.
  */
 static const struct {
 	unsigned minor;
@@ -26,7 +26,10 @@ static const struct {
  */
 enum { COOKIE_WORDS = 3 };
 
-/* Indices into the words of _PyRuntime (Include/internal/pycore_runtime.h and pycore_debug_offsets.h). */
+/*
+ * For each field, the index of the 8-byte word of _PyRuntime that holds its offset
+ * (Include/internal/pycore_runtime.h, pycore_debug_offsets.h); text_bits is as in struct kwhy_python_layout.
+ */
 static const struct {
 	unsigned minor;
 	uint8_t current_frame, previous, executable, instruction, owner;
@@ -109,8 +112,8 @@ static uint32_t line_of_linetable(uint32_t line, const unsigned char *table, siz
 }
 
 /*
- * Decodes a signed number of six bits per byte, lowest bits first. The lowest bit of the number is the
- * sign.
+ * Decodes a signed varint of PEP 657: six bits per byte, lowest first, while bit 64 of a byte says that
+ * another follows. The lowest bit of the result is the sign.
  */
 static uint32_t signed_of(const unsigned char *at, const unsigned char *end)
 {
@@ -125,8 +128,8 @@ static uint32_t signed_of(const unsigned char *at, const unsigned char *end)
 }
 
 /*
- * Finds a line in a table of PEP 657. An entry begins with a byte whose highest bit is set, and ends before
- * the next byte with that bit.
+ * Line of the instruction at the offset at_byte, from a location table of PEP 657; 0: none. An entry of the
+ * table begins with a byte whose highest bit is set, and ends before the next such byte.
  */
 static uint32_t line_of_locations(uint32_t line, const unsigned char *table, size_t bytes, size_t at_byte)
 {

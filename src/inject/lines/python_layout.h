@@ -22,11 +22,12 @@ struct kwhy_python_layout {
 	uint16_t frame_back, frame_code;
 	uint16_t frame_instruction; /* in a frame: a pointer to the current instruction or, if code_bytes is
 				       KWHY_PYTHON_NOWHERE, the index of that instruction */
-	uint16_t frame_owner;	    /* in a frame: who allocated it; KWHY_PYTHON_NOWHERE: no such field */
+	uint16_t frame_owner;	    /* in a frame: its owner, which is 3 or above for frames of the C stack;
+				       KWHY_PYTHON_NOWHERE: no such field */
 	uint16_t code_file, code_function, code_first_line, code_lines;
-	uint16_t code_bytes; /* in a code object: its first instruction; KWHY_PYTHON_NOWHERE: the frame has
-				the index of the instruction instead */
-	uint8_t instruction_bytes; /* bytes per step of the instruction's index (frame_instruction) */
+	uint16_t code_bytes; /* in a code object: its first instruction; KWHY_PYTHON_NOWHERE: not needed,
+				since frame_instruction is an index */
+	uint8_t instruction_bytes; /* if frame_instruction is an index: bytes of code per unit of it */
 	uint8_t text_bits;	   /* number of bits below the character width in the state of a string */
 	uint8_t text_ascii_bytes;  /* bytes of the header of an ASCII string; the header of other strings is
 				      three words longer, or two from CPython 3.12 on */
@@ -43,8 +44,8 @@ struct kwhy_python_layout {
 bool kwhy_python_layout_of(const char *version, const void *runtime, struct kwhy_python_layout *out);
 
 /*
- * Line of the instruction that is `at_byte` bytes after the first one. 0: the instruction has no line, or the
- * table is incomplete.
+ * Line of the instruction at the offset `at_byte` in bytes from the first one, from a code object's line
+ * table. 0: the instruction has no line, or the table ends before it.
  */
 uint32_t kwhy_python_line_of(enum kwhy_python_lines lines, uint32_t first_line, const unsigned char *table,
 	size_t table_bytes, size_t at_byte);

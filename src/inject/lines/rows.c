@@ -5,7 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Offset of an address in the file of the module that contains it, and the module's name. */
+/*
+ * The module (executable or library) that contains `address`: its path, and the offset of the address in its
+ * file.
+ */
 struct module {
 	uint64_t address, offset;
 	char path[512];
@@ -47,7 +50,10 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 29;
 }
 
-/* Returns the number of a frame; writes the frame if it is new. */
+/*
+ * Returns the number of a frame; a FRAME record is written if the frame, with these callers, has no number
+ * yet. frame->caller is the number of the calling frame; 0: there is none.
+ */
 static uint32_t number_of(
 	struct kwhy_stack_nodes *nodes, struct kwhy_block_writer *writer, const struct kwhy_wire_frame *frame)
 {
@@ -77,7 +83,10 @@ static uint32_t number_of(
 	return nodes->last;
 }
 
-/* Makes the record of a frame, with the labels of its file or module. */
+/*
+ * Makes the record of stack->frames[at], without its id and caller. A Python frame gets the labels of file
+ * and function, a native frame its module and offset.
+ */
 static struct kwhy_wire_frame frame_of(
 	const struct kwhy_stack *stack, uint32_t at, struct kwhy_inject_labels *labels)
 {

@@ -20,8 +20,8 @@ struct kwhy_stack_nodes {
 };
 
 /*
- * Writes the stacks in the queue: a FRAME record for each new frame and a SAMPLE record for each stack. Only
- * one thread at a time may call it.
+ * Writes the stacks in the queue: a FRAME record for each frame that was not written yet and a SAMPLE record
+ * for each stack that has frames. Only one thread at a time may call it.
  */
 void kwhy_stacks_write(
 	struct kwhy_stacks *stacks, struct kwhy_stack_nodes *nodes, struct kwhy_inject_labels *labels);

@@ -8,8 +8,8 @@
 
 /*
  * A call stack, innermost frame first, taken on a thread of the program. All of it is a copy, because the
- * memory that it was read from may be gone when the stack is written. If the stack has more frames than fit,
- * the outermost ones are left out.
+ * memory that it was read from may be gone when the stack is written. If not all frames or names fit, the
+ * outermost frames are left out.
  */
 enum { KWHY_STACK_FRAMES = 128, KWHY_STACK_TEXT_BYTES = 15 << 10 };
 
@@ -24,8 +24,8 @@ struct kwhy_stack {
 	int64_t since_mono_ns; /* time at which the previous CUDA call of the thread began or ended; 0: the
 				  thread made no call before */
 	uint32_t thread;       /* the system's id of the thread that called CUDA */
-	uint32_t of_thread;    /* the thread whose stack this is; it differs from `thread` if the thread that
-				  called CUDA has no Python stack */
+	uint32_t of_thread; /* id of the thread whose stack this is: `thread` or, if that has no Python frame,
+			       a Python thread that probably waits for it */
 	uint32_t count, text_bytes;
 	struct kwhy_stack_frame frames[KWHY_STACK_FRAMES];
 	char text[KWHY_STACK_TEXT_BYTES];

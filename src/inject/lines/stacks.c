@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 struct caller {
-	int64_t last_mono_ns; /* time at which the thread's last call began or ended */
-	int64_t saved_ns; /* time that the thread may spend on stacks, in ns; below 0: it has spent too much
-			   */
+	int64_t last_mono_ns; /* when the thread's last CUDA call began or ended, whichever was later; 0: it
+				 made none */
+	int64_t saved_ns; /* time budget of the thread: ns that it may spend on taking stacks now; below 0:
+			     overdrawn */
 	uint32_t id, left;
 	uint64_t random; /* state of the random numbers; 0: not seeded */
 	bool is_inside;
@@ -21,7 +22,10 @@ static _Thread_local struct caller thread;
 
 static struct kwhy_stacks *_Atomic current;
 
-/* Makes the C library load its unwinder now. Otherwise its first use, within a CUDA call, would load it. */
+/*
+ * Makes the C library load the library behind backtrace() now; otherwise the first stack, taken within a CUDA
+ * call, would load it.
+ */
 static void load_unwinder(void)
 {
 	void *address;
@@ -39,8 +43,8 @@ void kwhy_stacks_begin(struct kwhy_stacks *stacks)
 }
 
 /*
- * Random number of starts and ends of calls until the next sample. Calls repeat in patterns, in which a
- * fixed number would sample the same call every time.
+ * Random number, below KWHY_STACKS_EVERY, of starts and ends of calls to leave out before the next sample.
+ * Calls repeat in patterns, in which a fixed number would sample the same call every time.
  */
 static uint32_t next_step(struct caller *caller)
 {
@@ -70,8 +74,9 @@ static void remember_thread(struct kwhy_stacks *stacks, const void *python_threa
 }
 
 /*
- * Slot of the Python thread whose stack was taken last before *before_mono_ns, which is then set to the time
- * of that stack. KWHY_STACKS_PYTHON_THREADS: there is no such thread.
+ * Index in python_threads[] of the thread whose stack was taken last before *before_mono_ns. *before_mono_ns
+ * becomes the time of that stack, so that the next call finds the thread before it.
+ * KWHY_STACKS_PYTHON_THREADS: there is no such thread.
  */
 static size_t latest_before(struct kwhy_stacks *stacks, int64_t *before_mono_ns)
 {
@@ -92,9 +97,9 @@ static size_t latest_before(struct kwhy_stacks *stacks, int64_t *before_mono_ns)
 }
 
 /*
- * Takes the stack of a Python thread that waits for this one. It tries the Python threads in turn,
- * beginning with the one whose own CUDA call was sampled last, until it gets a stack that did not change
- * while it was read.
+ * For a thread without Python frames: takes the stack of a Python thread that probably waits for it. It tries
+ * the Python threads in turn, beginning with the one whose own CUDA call was sampled last, until it gets a
+ * stack that did not change while it was read.
  */
 static bool take_waiting(struct kwhy_stacks *stacks, struct kwhy_stack *out)
 {
@@ -127,7 +132,8 @@ static void fill(struct kwhy_stacks *stacks, struct kwhy_stack *out)
 }
 
 /*
- * Reserves a slot of the queue for this thread and returns its index; KWHY_STACKS_QUEUED: the queue is full.
+ * Reserves the next slot of the queue for this thread and returns its index; *out_put receives the number of
+ * the stack; KWHY_STACKS_QUEUED: the queue is full.
  */
 static size_t claim(struct kwhy_stacks *stacks, uint64_t *out_put)
 {
@@ -165,9 +171,10 @@ bool kwhy_stacks_take(struct kwhy_stacks *stacks, int64_t since_mono_ns, int64_t
 }
 
 /*
- * Whether a stack is due. A thread's time budget grows with time. The first call after a pause is sampled if
- * the budget is above 0. Other calls are sampled at random, and only while more than a quarter of the largest
- * budget is left.
+ * Whether a stack is due. since_ns: time since the thread's last call began or ended; by 1 /
+ * KWHY_STACKS_SHARE of it the thread's budget grows. The first call after a pause is sampled if the budget is
+ * above 0. Other calls are sampled at random, and only while the budget is above a quarter of
+ * KWHY_STACKS_SAVED_NS.
  */
 static bool is_due(struct caller *caller, int64_t since_ns)
 {
@@ -187,8 +194,8 @@ static bool is_due(struct caller *caller, int64_t since_ns)
 }
 
 /*
- * Subtracts the time spent on taking a stack from the thread's budget, but at most KWHY_STACKS_SAVED_NS. If
- * the thread was preempted, spent_ns is longer than the time that it really spent.
+ * Subtracts the time spent on taking a stack from the thread's budget, but at most KWHY_STACKS_SAVED_NS. The
+ * limit is for a thread that was preempted meanwhile, so that spent_ns is too long.
  */
 static void pay(struct caller *caller, int64_t spent_ns)
 {

@@ -8,20 +8,21 @@
  * Carries call stacks, taken at some of the program's CUDA calls, to the thread that writes them. At the
  * start and end of each CUDA call, CUPTI asks kwhy for the time, on the calling thread. There the thread
  * takes its own stack if it made no call for at least KWHY_STACKS_PAUSE_NS, and otherwise at one call in a
- * few hundred. The code takes no lock and calls no function of the program. A thread takes no stack once it
- * has spent its share of time on stacks, or while the queue is full.
+ * few hundred. No lock is taken and no function of the program is called. A thread takes no stack while its
+ * budget of time for that is spent, or while the queue is full.
  */
 enum {
 	KWHY_STACKS_QUEUED = 64,
-	KWHY_STACKS_PYTHON_THREADS = 16, /* number of slots for threads with Python frames; a thread's slot is
-					    its id modulo this number */
-	KWHY_STACKS_SHARE = 200, /* at most 1 / KWHY_STACKS_SHARE of a thread's time is spent on stacks */
-	KWHY_STACKS_SAVED_NS =
-		200000, /* time in ns that a thread may save up for several stacks in quick succession */
+	KWHY_STACKS_PYTHON_THREADS = 16, /* number of elements of python_threads[]; a thread's index is its id
+					    modulo this number */
+	KWHY_STACKS_SHARE =
+		200, /* a thread spends at most 1 / KWHY_STACKS_SHARE of its time on taking stacks */
+	KWHY_STACKS_SAVED_NS = 200000, /* largest time budget of a thread, in ns, which it may spend on
+					  several stacks in quick succession */
 	KWHY_STACKS_PAUSE_NS =
 		20000, /* least time in ns without a call that counts as a pause; a launch takes 2 to 10 us */
-	KWHY_STACKS_EVERY =
-		1024 /* on average, one of KWHY_STACKS_EVERY / 2 starts and ends of calls is sampled */
+	KWHY_STACKS_EVERY = 1024 /* if calls follow without pause, one of KWHY_STACKS_EVERY / 2 starts and
+				    ends of calls is sampled on average */
 };
 
 /* The queue of stacks. Zeroed memory is an empty queue. */
@@ -30,8 +31,8 @@ struct kwhy_stacks {
 	atomic_uint_least64_t put;
 	uint64_t got;
 	/*
-	 * Threads that had Python frames when their stack was last taken. While such a thread waits, other
-	 * threads may work for it, as in PyTorch's backward pass.
+	 * Threads that had Python frames when their stack was last taken. While such a thread waits, threads
+	 * without Python frames may call CUDA for it, as in PyTorch's backward pass.
 	 */
 	struct {
 		_Atomic(const void *) thread;
@@ -41,7 +42,8 @@ struct kwhy_stacks {
 	} python_threads[KWHY_STACKS_PYTHON_THREADS];
 	struct {
 		atomic_uint_least64_t
-			turn; /* n + 1 once stack number n, counted from 0, is complete in this slot */
+			turn; /* n + 1: stack number n, counted from 0, is complete in this slot; n + 2: it
+				 was read, and the slot is free for stack n + KWHY_STACKS_QUEUED */
 		struct kwhy_stack stack;
 	} queue[KWHY_STACKS_QUEUED];
 };
@@ -55,12 +57,12 @@ void kwhy_stacks_begin(struct kwhy_stacks *stacks);
  */
 void kwhy_stacks_see(int64_t now_mono_ns);
 
-/* Call it on kwhy's own thread, so that its CUDA calls are not sampled. */
+/* Call it on kwhy's own thread, so that no stacks are taken at its CUDA calls. */
 void kwhy_stacks_leave_thread_out(void);
 
 /*
- * Takes the stack of this thread and puts it in the queue. The thread's previous call began or ended at
- * `since_mono_ns`. False: the queue is full.
+ * Takes the stack of the calling thread at once, with its times since_mono_ns (when its previous CUDA call
+ * began or ended) and now_mono_ns, and puts it in the queue. False: the queue is full.
  */
 bool kwhy_stacks_take(struct kwhy_stacks *stacks, int64_t since_mono_ns, int64_t now_mono_ns);
 
