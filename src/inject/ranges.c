@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Copies as much of a name as fits. The cut is never inside a UTF-8 character. */
+/* Copies as much of a name as fits, cut between two UTF-8 characters. */
 static void copy_name(char out[KWHY_INJECT_RANGE_NAME_BYTES], const char *name)
 {
 	size_t length = strnlen(name, KWHY_INJECT_RANGE_NAME_BYTES);
@@ -18,8 +18,8 @@ static void copy_name(char out[KWHY_INJECT_RANGE_NAME_BYTES], const char *name)
 }
 
 /*
- * Puts a range in the queue. Slots are used in order; if the reader has not emptied the next slot yet, the
- * queue is full.
+ * Puts an ended range in the queue. Slots are used in order; if the reader has not read the next slot yet,
+ * the queue is full and the range counts as lost.
  */
 static void queue_put(struct kwhy_inject_ranges *ranges, const struct kwhy_inject_range *range)
 {
@@ -75,7 +75,7 @@ int kwhy_inject_range_push(struct kwhy_inject_range_stack *stack, const void *do
 }
 
 /*
- * Removes a range from the stack. It may be in the middle, because the ranges of each domain nest
+ * Removes stack->open[at]. It need not be the last, because ranges of different NVTX domains nest
  * independently.
  */
 static void take_out(struct kwhy_inject_range_stack *stack, unsigned at)
@@ -118,7 +118,10 @@ uint64_t kwhy_inject_range_start(
 		const unsigned at = atomic_fetch_add(&ranges->next_open, 1) % KWHY_INJECT_RANGES_OPEN;
 		uint64_t state = atomic_load(&ranges->open[at].state);
 
-		/* An odd state means an open range. An id contains the odd state, so no id is 0. */
+		/*
+		 * If the state is odd, the entry is in use. The id is made of the new, odd state and the
+		 * index, so no id is 0 and an old id of the entry does not match.
+		 */
 		if (state % 2 || !atomic_compare_exchange_strong(&ranges->open[at].state, &state, state + 1))
 			continue;
 		ranges->open[at].start_mono_ns = now_mono_ns;

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /*
- * Carries ranges from the program's threads to the thread that writes them. Open nested ranges are kept on a
- * stack of their thread, other open ranges in a table, and ended ranges in a queue; all are of fixed size. No
- * thread waits for another. Ranges for which no space is left are counted as lost. Names are cut to
- * KWHY_INJECT_RANGE_NAME_BYTES - 1 bytes.
+ * Carries ranges from the program's threads to the thread that writes them. Open ranges that nest (push and
+ * pop) are on a stack of their thread, other open ranges (start and end) in the table `open`, and ended
+ * ranges in `queue`; all are of fixed size. No thread waits for another. Ranges for which no space is left
+ * are counted as lost. Names are cut to KWHY_INJECT_RANGE_NAME_BYTES - 1 bytes.
  */
 enum {
 	KWHY_INJECT_RANGE_NAME_BYTES = 232,
@@ -22,7 +22,8 @@ enum {
 
 struct kwhy_inject_range {
 	int64_t start_mono_ns, end_mono_ns;
-	uint32_t thread; /* the system's thread id; UINT32_MAX: the range belongs to no thread */
+	uint32_t thread; /* system's id of the thread that opened a nested range; UINT32_MAX: the range was
+			    not nested and belongs to no thread */
 	char name[KWHY_INJECT_RANGE_NAME_BYTES];
 };
 
@@ -58,16 +59,16 @@ struct kwhy_inject_ranges {
 };
 
 /*
- * Opens a nested range of a thread in an NVTX domain. Returns the range's depth in that domain as NVTX
- * counts it, from 0. `selects`: collection depends on this range. A range that does not fit on the stack
- * counts as if `selects` were false.
+ * Opens a nested range of a thread in an NVTX domain. Returns the range's depth in that domain as NVTX counts
+ * it, from 0. `selects`: collection depends on this range. A range that does not fit on the stack is counted,
+ * but not kept, and treated as if `selects` were false.
  */
 int kwhy_inject_range_push(struct kwhy_inject_range_stack *stack, const void *domain, const char *name,
 	int64_t now_mono_ns, bool selects);
 
 /*
- * Ends the innermost range of the domain and returns its depth; -1: the domain has no open range.
- * *out_selects: whether collection depends on that range.
+ * Ends the innermost open range of the domain on this thread, puts it in the queue and returns its depth; -1:
+ * there is none. *out_selects: whether collection depends on that range.
  */
 int kwhy_inject_range_pop(struct kwhy_inject_ranges *ranges, struct kwhy_inject_range_stack *stack,
 	const void *domain, int64_t now_mono_ns, bool *out_selects);
@@ -82,12 +83,12 @@ uint64_t kwhy_inject_range_start(
 bool kwhy_inject_range_end(struct kwhy_inject_ranges *ranges, uint64_t id, int64_t now_mono_ns);
 
 /*
- * Writes the oldest ended range in the queue and removes it. False: the queue is empty. Only one thread at a
- * time may call it.
+ * Takes the oldest ended range out of the queue and writes it to *out. False: the queue is empty. Only one
+ * thread at a time may call it.
  */
 bool kwhy_inject_ranges_next(struct kwhy_inject_ranges *ranges, struct kwhy_inject_range *out);
 
-/* Number of ranges lost since the last call. */
+/* Returns the number of ranges lost since the last call. */
 uint64_t kwhy_inject_ranges_take_lost(struct kwhy_inject_ranges *ranges);
 
 #endif

@@ -111,7 +111,10 @@ void kwhy_inject_write_devices(void)
 	pthread_mutex_unlock(&session->lock);
 }
 
-/* Writes a window. It is cut at the time up to which its records are known to be complete. */
+/*
+ * Writes the coverage record of a window. The window is cut where records may be missing: where another
+ * client took CUPTI over, or where the file became full.
+ */
 static void write_window(struct kwhy_inject_window window)
 {
 	if (atomic_load(&session->is_taken_over) && window.end_mono_ns > atomic_load(&session->ours_mono_ns))
@@ -150,8 +153,8 @@ void kwhy_inject_write_windows(int64_t ended_by_mono_ns)
 }
 
 /*
- * Writes the gathered records. If the file is full or writing failed, the coverage ends at the earliest time
- * of the records that were not written.
+ * If the file is full or writing failed, the coverage ends where the earliest record starts that was not
+ * written.
  */
 void kwhy_inject_write_gathered(void)
 {
@@ -174,7 +177,10 @@ bool kwhy_inject_is_full_now(int64_t now_mono_ns)
 	return true;
 }
 
-/* Time up to which all records are known to have been collected. */
+/*
+ * Time up to which all of CUPTI's records are known to have come: now_mono_ns or, if CUPTI withholds buffers
+ * (is_withheld), the time of the last buffer that it returned.
+ */
 static int64_t known_until(int64_t now_mono_ns, bool is_withheld)
 {
 	return is_withheld && session->last_buffer_mono_ns < now_mono_ns ? session->last_buffer_mono_ns
@@ -195,8 +201,8 @@ void kwhy_inject_write_probed(bool is_end)
 void kwhy_inject_write_end(int64_t now_mono_ns)
 {
 	/*
-	 * If CUPTI cannot report whose clock it uses, buffers that CUPTI does not return are taken as a sign
-	 * that another client has taken CUPTI over.
+	 * A takeover of CUPTI by another client is usually noticed by its clock. Where CUPTI does not report
+	 * that, buffers that it has written to but does not return are taken as a sign of a takeover.
 	 */
 	const bool is_withheld = !session->activity.clock_tells &&
 		kwhy_inject_pool_withheld(&session->activity.pool) > 0;
@@ -214,7 +220,7 @@ void kwhy_inject_write_end(int64_t now_mono_ns)
 	kwhy_inject_write_gathered();
 	if (end_mono_ns < session->coverage_end_mono_ns)
 		session->coverage_end_mono_ns = end_mono_ns;
-	/* Coverage is written even to a recording that has reached its size limit. */
+	/* Records of coverage are written even to a file that has reached its size limit. */
 	session->writer.full = false;
 	session->writer.limit_bytes = 0;
 	if (session->activity_start_mono_ns)

@@ -27,7 +27,10 @@ struct kwhy_inject_state kwhy_inject_state = {.begins = PTHREAD_MUTEX_INITIALIZE
 
 static struct kwhy_inject_state *const session = &kwhy_inject_state;
 
-/* CUPTI calls this on any thread, including the program's. */
+/*
+ * CUPTI calls it to get an empty buffer, on any thread, including the program's. *out_buffer NULL: there is
+ * none, and CUPTI drops records. *out_most_records 0: no limit.
+ */
 static void on_buffer_wanted(uint8_t **out_buffer, size_t *out_bytes, size_t *out_most_records)
 {
 	*out_buffer = kwhy_inject_pool_take(&session->activity.pool);
@@ -36,8 +39,9 @@ static void on_buffer_wanted(uint8_t **out_buffer, size_t *out_bytes, size_t *ou
 }
 
 /*
- * Takes the session's lock to write a returned buffer. False: the recording has ended, or the program is
- * ending.
+ * Takes the session's lock to write the records of a buffer that CUPTI has returned. Waits as long as
+ * necessary, but returns false if the recording has ended, or if the program is ending and the lock is not
+ * free within two seconds.
  */
 static bool lock_for_buffer(void)
 {
@@ -100,8 +104,9 @@ static void close_file(int64_t started_mono_ns)
 }
 
 /*
- * Delays the end of the program's context until a meter shows the idle level (docs/adr/0027). Many programs
- * end right after their work, and without a context the idle power is different.
+ * At the end of the program, waits for KWHY_SETTLE_SHOWN_NS while its context still exists, so that a meter
+ * shows the idle power with a context (docs/adr/0027). Many programs end right after their work, and without
+ * a context the idle power is different.
  */
 static void let_devices_settle(void)
 {
@@ -132,9 +137,9 @@ static void end_file(void)
 }
 
 /*
- * Ends the recording. If a lock does not become free in time, neither the driver nor CUPTI is called, because
- * the lock's holder may be inside a call of these libraries. The file then lacks its END record, but all that
- * was written before can be read.
+ * Ends the recording at the end of the program (atexit()). If one of the session's locks is not free within
+ * two seconds, neither the driver nor CUPTI is called, because the lock's holder may be inside a call of
+ * these libraries. The file then lacks its END record, but all that was written before can be read.
  */
 static void finish(void)
 {
@@ -156,8 +161,8 @@ static void finish(void)
 }
 
 /*
- * A child of fork has only one thread, and its locks are in unknown states. All state is reset, and a new
- * recording begins at the child's first call of kwhy_inject_session_begin().
+ * Runs in a child of fork, which has only one thread and locks in unknown states. It resets the session, so
+ * that a new recording begins at the child's first call of kwhy_inject_session_begin().
  */
 static void on_fork_child(void)
 {
@@ -178,8 +183,8 @@ static void on_fork_child(void)
 }
 
 /*
- * Gives a descriptor a high number. The descriptor keeps its old number if the process's limit does not allow
- * a high one.
+ * Replaces a descriptor by one of at least DESCRIPTOR_MIN for the same file, and returns it; the old one, if
+ * the process's limit allows no such number.
  */
 static int move_high(int file)
 {
@@ -192,8 +197,8 @@ static int move_high(int file)
 }
 
 /*
- * Creates HOST-PID.blocks. If there is a file for this process id already, as after exec, a number is added
- * to the name.
+ * Creates HOST-PID.blocks in the recording's folder and returns its descriptor; -1: it cannot. If there is
+ * such a file already, as after exec(), a number is added to the name.
  */
 static int open_file(void)
 {
@@ -215,7 +220,10 @@ static int open_file(void)
 	return -1;
 }
 
-/* Resets all state of an earlier session. */
+/*
+ * Initialises the session's state for a new recording with the given memory, since an earlier one in the
+ * parent process may have used it.
+ */
 static void reset(struct kwhy_inject_memory *memory)
 {
 	const struct kwhy_clock_relation relation = kwhy_clock_relate();
@@ -275,8 +283,8 @@ static void register_handlers(void)
 }
 
 /*
- * Begins the recording. After a failure it is not tried again; otherwise each call of
- * kwhy_inject_session_begin() would try.
+ * Begins the recording. If that fails, the state becomes KWHY_INJECT_ENDED, so that later calls of
+ * kwhy_inject_session_begin() do not try again.
  */
 static void begin(int64_t now_mono_ns)
 {
@@ -297,8 +305,8 @@ bool kwhy_inject_session_begin(void)
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
 
 	/*
-	 * CUPTI loads libraries at its start, and these use NVTX, which calls this function again on the same
-	 * thread.
+	 * The lock `begins` must not be taken here again: at its start CUPTI loads libraries that use NVTX,
+	 * which calls this function on the thread that holds the lock.
 	 */
 	if (atomic_load(&session->state) != KWHY_INJECT_OFF)
 		return atomic_load(&session->state) == KWHY_INJECT_ON;
@@ -317,7 +325,7 @@ static void note_refusal(const struct kwhy_error *error)
 	kwhy_inject_fact_note(&session->memory->labels, "no-activity", text);
 }
 
-/* Starts the prober if the environment asks for it. */
+/* Starts the prober if KWHY_PROBE is 1. If that fails, a note in the recording says why. */
 static void start_probe(void)
 {
 	const char *refusal = kwhy_probe_start(&session->activity.cupti, secure_getenv);
@@ -334,8 +342,8 @@ static void start_probe(void)
 }
 
 /*
- * Starts the collection of activity. It runs on a thread that the driver has called, where CUPTI may be
- * called but the driver may not.
+ * Starts the collection of activity. The driver calls it while it initialises, so CUPTI may be called here,
+ * but not the driver.
  */
 static void start_activity(void)
 {

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * The one recording of this process. After a failure, a part of the recording or all of it ends; no
- * function here prints, ends the program or reports an error to it. A child of fork records nothing, unless
- * it initialises CUDA itself: then it gets a recording of its own.
+ * A session is the recording of this process; there is at most one. After a failure, a part of it or all of
+ * it ends; no function here prints, ends the program or reports an error to it. A child of fork records
+ * nothing, unless it initialises CUDA itself: then it gets a recording of its own.
  */
 
 /*
@@ -25,7 +25,7 @@ bool kwhy_inject_session_begin(void);
  */
 void kwhy_inject_session_begin_activity(void);
 
-/* Where the program's ranges are stored; NULL: ranges are not recorded now. */
+/* The queue of the program's ranges; NULL: ranges are not recorded, or the session is not on. */
 struct kwhy_inject_ranges *kwhy_inject_session_ranges(void);
 
 /*
@@ -38,8 +38,8 @@ struct kwhy_inject_collection *kwhy_inject_session_collection(void);
 void kwhy_inject_session_take_range(const char *name, int64_t start_mono_ns, int64_t end_mono_ns);
 
 /*
- * Writes everything that was collected up to `now_mono_ns` to the file. The session's thread calls it once a
- * period.
+ * Makes CUPTI return its full buffers and writes all that was gathered so far to the file; now_mono_ns is the
+ * present time. The session's thread calls it every options.period_ms.
  */
 void kwhy_inject_session_flush(int64_t now_mono_ns);
 

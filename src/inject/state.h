@@ -29,13 +29,13 @@ struct kwhy_inject_memory {
 /* The one recording of this process; only the files of the session use it. */
 struct kwhy_inject_state {
 	pthread_mutex_t
-		begins; /* held by the thread that begins the recording; may be held while CUPTI is called */
-	pthread_mutex_t
-		lock; /* protects the writer and all data written; never held while a library is called */
+		begins;	      /* held by the thread that begins the recording, also while that calls CUPTI */
+	pthread_mutex_t lock; /* protects the writer and all data that is written; never held while CUPTI or
+				 the driver is called */
 	pthread_mutex_t flushes; /* held while CUPTI returns its buffers; the end of the recording waits at
 				    most two seconds for it */
-	atomic_int state, activity_state; /* state of the recording and of the collection of activity:
-					     KWHY_INJECT_OFF or another value of that enum */
+	atomic_int state, activity_state; /* state of the recording, and of the collection of activity by
+					     CUPTI: KWHY_INJECT_OFF, KWHY_INJECT_ON or KWHY_INJECT_ENDED */
 	struct kwhy_inject_options options;
 	struct kwhy_inject_activity
 		activity; /* switched only under the lock of struct kwhy_inject_collection */
@@ -46,7 +46,7 @@ struct kwhy_inject_state {
 	enum kwhy_wire_choice choice;
 	int64_t activity_start_mono_ns, coverage_end_mono_ns, last_buffer_mono_ns, last_clock_mono_ns;
 	uint64_t dropped; /* records that CUPTI has dropped and that no LOST record counts yet */
-	uint64_t launched_before, called_before; /* `launched` and `called` of `translate` when collection was
+	uint64_t launched_before, called_before; /* memory->translate.launched and .called when collection was
 						    last switched on */
 	int64_t start_cost_ns, thread_cost_ns, buffers_cost_ns;
 	uint64_t ticks, buffers;

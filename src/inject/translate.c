@@ -37,7 +37,10 @@ static uint16_t small(uint64_t value)
 	return value < KWHY_WIRE_UNKNOWN_U16 ? (uint16_t)value : KWHY_WIRE_UNKNOWN_U16;
 }
 
-/* Converts a record's times to CLOCK_MONOTONIC. False: the record lacks its start or its end. */
+/*
+ * Converts a record's times to CLOCK_MONOTONIC. False: its start or end is missing or invalid, so that it is
+ * not written, but counted as incomplete.
+ */
 static bool place(struct kwhy_inject_translate *translate, uint64_t start_ns, uint64_t end_ns,
 	int64_t *out_start, int64_t *out_end)
 {
@@ -200,7 +203,10 @@ static void take_memset(struct kwhy_inject_translate *translate, const void *rec
 		*out = row;
 }
 
-/* The id of a call's name, which is read from CUPTI once; 0: the call is not recorded. */
+/*
+ * The id of the plain name of a CUDA call, which is read from CUPTI at its first record; 0: calls of this
+ * name are not recorded.
+ */
 static uint32_t call_of(struct kwhy_inject_translate *translate, const struct kwhy_cupti_call *call)
 {
 	const int domain = call->kind == KWHY_CUPTI_KIND_DRIVER ? KWHY_CUPTI_DOMAIN_DRIVER
@@ -261,8 +267,8 @@ static void take_memory(struct kwhy_inject_translate *translate, const void *rec
 }
 
 /*
- * Name of an overhead that profiling causes; NULL: profiling did not cause it, as when the driver compiles or
- * loads code.
+ * Name of a kind of overhead that profiling causes; NULL: another kind, such as the driver's compiling or
+ * loading of code.
  */
 static const char *overhead_name(uint32_t overhead)
 {
@@ -314,7 +320,7 @@ static const struct {
 	{KWHY_CUPTI_KIND_KERNEL, take_kernel},
 };
 
-/* Converts and writes a record. Records of other kinds are skipped. */
+/* Converts a record of CUPTI and writes it. Records of kinds that are not in takers[] are skipped. */
 static void translate_record(struct kwhy_inject_translate *translate, const struct kwhy_cupti_record *record)
 {
 	for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++)

@@ -10,20 +10,23 @@
 
 enum { KWHY_INJECT_CALLS_MAX = 2048 };
 
-/* Converts CUPTI's records to ours. Only one thread at a time may use it. */
+/*
+ * Converts CUPTI's activity records to records of a kwhy recording, and writes them. Only one thread at a
+ * time may use it.
+ */
 struct kwhy_inject_translate {
 	struct kwhy_block_writer *writer;
 	struct kwhy_inject_labels *labels;
 	const struct kwhy_cupti *cupti;
 	int64_t offset_ns; /* added to CUPTI's times to get CLOCK_MONOTONIC; 0: CUPTI uses that clock itself
 			    */
-	int64_t earliest_mono_ns; /* start of the earliest record converted since the caller last reset this
-				     field */
-	struct kwhy_probe_accounts *accounts; /* accounts to which the busy times of kernels are added; NULL:
-						 kernels are not probed */
+	int64_t earliest_mono_ns; /* start of the earliest record that was converted but is not in the file
+				     yet; INT64_MAX: none. The caller resets it after a write. */
+	struct kwhy_probe_accounts *accounts; /* accounts of the prober, to which the busy times of kernels
+						 and copies are added; NULL: nothing is probed */
 	uint64_t records;		      /* records converted */
 	uint64_t launched;		      /* kernels recorded that did not come from a graph */
-	uint64_t called;		      /* calls written */
+	uint64_t called;		      /* CUDA calls written */
 	uint64_t incomplete; /* records without a start or an end, such as that of a kernel that runs when the
 				program ends */
 	struct {

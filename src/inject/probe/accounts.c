@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* 2^64 over the golden ratio; a product with it spreads hashes evenly */
+/* 2^64 divided by the golden ratio; multiplying by it spreads hashes evenly */
 #define RATIO UINT64_C(0x9e3779b97f4a7c15)
 /*
- * A kernel that has not been timed yet is assumed to take UNSEEN_NS plus 1 ns for each THREADS_PER_NS
- * threads.
+ * Assumed time of a kernel that has not been timed yet: UNSEEN_NS, plus 1 ns for every THREADS_PER_NS threads
+ * of its grid.
  */
 #define UNSEEN_NS 20000.0
 #define THREADS_PER_NS 200.0
@@ -56,7 +56,7 @@ static uint64_t key_of_account(uint64_t name_hash, uint32_t blocks, uint16_t thr
 	return key ? key : 1;
 }
 
-/* Number of blocks as in the recording; KWHY_PROBE_BLOCKS_UNKNOWN: 32 bits cannot hold it. */
+/* Number of blocks in the grid, as a recording stores it; KWHY_PROBE_BLOCKS_UNKNOWN: too many for 32 bits. */
 static uint32_t blocks_of(const struct kwhy_probe_shape *shape)
 {
 	const uint64_t blocks = product(shape->grid);
@@ -71,7 +71,7 @@ static uint16_t threads_of(const struct kwhy_probe_shape *shape)
 	return threads < UINT16_MAX ? (uint16_t)threads : UINT16_MAX;
 }
 
-/* Copies a name to the accounts' text; NULL: the text is full. */
+/* Copies a name to accounts->text and returns the copy; NULL: it does not fit. */
 static const char *keep_name(struct kwhy_probe_accounts *accounts, const char *name)
 {
 	const size_t bytes = strlen(name) + 1;
@@ -82,7 +82,10 @@ static const char *keep_name(struct kwhy_probe_accounts *accounts, const char *n
 	return memcpy(accounts->text + at, name, bytes);
 }
 
-/* Finds the account of a key. If there is none and `shape` is given, makes one. */
+/*
+ * Finds the account with this key. If there is none and `shape` is not NULL, makes one for that shape. NULL:
+ * there is none, the tables are full, or another thread is just making it.
+ */
 static struct kwhy_probe_account *account_at(struct kwhy_probe_accounts *accounts, uint64_t key,
 	const struct kwhy_probe_shape *shape, enum kwhy_probe_reason (*reason_of)(const char *name))
 {
@@ -100,8 +103,8 @@ static struct kwhy_probe_account *account_at(struct kwhy_probe_accounts *account
 		if (!name)
 			return NULL;
 		if (!atomic_compare_exchange_strong(&account->key, &there, key))
-			return NULL; /* another thread is making an account in this entry; the next launch
-					will find it */
+			return NULL; /* another thread is making an account in this entry; a later launch
+					tries again */
 		account->name = name;
 		account->blocks = blocks_of(shape);
 		account->threads_per_block = threads_of(shape);

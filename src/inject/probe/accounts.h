@@ -10,9 +10,9 @@
 
 /*
  * What the prober knows about each of the program's kernels, in tables of fixed size that any thread searches
- * without a lock. As in the ledger, an account stands for all launches with one kernel name, one number of
- * blocks in the grid and one number of threads in a block. A launch is matched to its account by function,
- * grid and block, so that each name is read only once.
+ * without a lock. As in the ledger, an account stands for all launches with the same kernel name, number of
+ * blocks in the grid and number of threads in a block. A launch is matched to its account by function, grid
+ * and block, so that the name is read only at the first launch of such a shape.
  */
 enum {
 	KWHY_PROBE_ACCOUNTS = 4096,
@@ -31,29 +31,32 @@ struct kwhy_probe_account {
 	const char *name;     /* complete mangled name, by which the recording identifies the kernel */
 	uint32_t blocks;
 	uint16_t threads_per_block;
-	atomic_uchar reason;   /* why the last attempt made no burst (enum kwhy_probe_reason) */
-	atomic_bool is_wanted; /* the account is one of the largest, which make up most of the busy time, so
-				  it is to be probed */
+	atomic_uchar reason;   /* why the last attempt made no burst, or why there will be none (enum
+				  kwhy_probe_reason) */
+	atomic_bool is_wanted; /* the account is to be probed: it is new, or one of the largest that make up
+				  95 % of the busy time (pace.h) */
 	atomic_uint_least64_t launches;
 	atomic_uint_least64_t records; /* number of activity records of the kernel, including its repeats */
-	atomic_int_least64_t busy_ns;  /* total time of these records */
-	atomic_int_least64_t repeated_ns; /* total time of the kernel's repeats, without copies */
+	atomic_int_least64_t busy_ns;  /* total time of these records, in ns */
+	atomic_int_least64_t repeated_ns; /* total time of the kernel's repeats in bursts, without the copies
+					     between them */
 	atomic_int_least64_t
 		kernel_ns; /* time of one execution of the kernel, as timed in a burst; 0: unknown */
-	atomic_int_least64_t copies_ns; /* time of the copies that restore memory between two repeats */
+	atomic_int_least64_t copies_ns; /* time of all copies that restore memory before one repeat; 0:
+					   unknown, or there are none */
 	/*
 	 * Used only by the thread that holds the burst. both_ns: total time of bursts that repeat kernel and
-	 * copies. alone_ns: total time of bursts that repeat the copies alone. modelled_copies_ns: what the
-	 * model gave for the copies' time when copies_ns was measured.
+	 * copies. alone_ns: total time of bursts that repeat the copies alone. modelled_copies_ns: the
+	 * modelled time of the copies of that burst from which copies_ns is.
 	 */
 	int64_t both_ns, alone_ns, modelled_copies_ns;
-	atomic_uint bursts;   /* bursts with the kernel, not those of the copies alone */
+	atomic_uint bursts; /* number of bursts that repeated the kernel, without those of the copies alone */
 	atomic_bool is_known; /* the kernel's power is known from an earlier recording */
-	atomic_uint refusals; /* attempts that made no burst, each weighted by the likelihood that the next
-				 attempt fails, too */
+	atomic_uint refusals; /* sum over the attempts that made no burst: 4 for each, 1 if the reason may not
+				 hold for the next launch, 0 during stream capture */
 	/*
-	 * Used only by the thread that holds the burst: number of bursts in which all memory was checked, and
-	 * number of bursts after a graph.
+	 * Used only by the thread that holds the burst: checks: number of bursts in which all live memory was
+	 * checked; graph_bursts: number of bursts after a launch of a graph.
 	 */
 	uint32_t checks, graph_bursts;
 	uint8_t form; /* enum kwhy_probe_form */
@@ -87,7 +90,10 @@ struct kwhy_probe_shape {
 struct kwhy_probe_account *kwhy_probe_account_of(struct kwhy_probe_accounts *accounts,
 	const struct kwhy_probe_shape *shape, enum kwhy_probe_reason (*reason_of)(const char *name));
 
-/* Makes an account whose power is known well enough from an earlier recording. */
+/*
+ * Makes the account of a kernel whose power is known well enough from an earlier recording, so that it is not
+ * probed.
+ */
 void kwhy_probe_account_know(
 	struct kwhy_probe_accounts *accounts, const char *name, uint32_t blocks, uint16_t threads_per_block);
 
@@ -103,7 +109,8 @@ void kwhy_probe_account_add_busy(struct kwhy_probe_accounts *accounts, uint64_t 
 
 /*
  * Busy time of the program's own launches so far, in ns: their number times the mean time of a launch. The
- * mean comes from activity records, else from a timed repeat, else from the kernel's size.
+ * mean is that of its activity records; without records the time of a repeat in a burst; without bursts an
+ * estimate from the size of the grid.
  */
 int64_t kwhy_probe_account_own_ns(const struct kwhy_probe_account *account);
 

@@ -9,8 +9,8 @@
 #include <time.h>
 
 /*
- * Longest wait for the program's other work on the device to finish. A loop that launches without ever
- * waiting could keep the device busy forever.
+ * Longest wait until the device is idle before a burst. A program that launches in a loop without ever
+ * waiting could keep it busy forever.
  */
 #define REST_NS INT64_C(500000000)
 #define END_NS INT64_C(20000000000)
@@ -29,17 +29,16 @@ enum { REPEATS_MIN = 2, REPEATS_MAX = 5000, CHECKS_EVERY = 16 };
 enum { COPY_BYTES_PER_NS = 1000, LAUNCH_NS = 5000 };
 
 /*
- * Numbers of the sums of hashes. INSIDE: sums over the reached memory; OUTSIDE: sums over all other live
- * memory.
+ * Indices of the sums of hashes. INSIDE: sums over the memory that the kernel reaches; OUTSIDE: sums over all
+ * other live memory; END: at the end of the burst.
  */
 enum {
-	OUTSIDE_BEFORE, /* before and after the program's own launch */
+	OUTSIDE_BEFORE, /* BEFORE, AFTER: before and after the program's own launch */
 	OUTSIDE_AFTER,
 	INSIDE_AFTER,
 	INSIDE_ONCE, /* after one repeat and after two repeats */
 	INSIDE_TWICE,
-	INSIDE_BEFORE, /* these sums are never read back; the words of the table of chunks are read
-			  instead */
+	INSIDE_BEFORE, /* not compared: changes are found by the words of the table of chunks */
 	OUTSIDE_END,
 	INSIDE_END
 };
@@ -55,8 +54,8 @@ static void pause_briefly(int64_t since_mono_ns)
 }
 
 /*
- * Waits until a stream is idle; false: it did not become idle in time, or it is being captured. A captured
- * stream may not be queried, because that would end its capture.
+ * Waits until all work on a stream has ended. false: it did not within REST_NS after since_mono_ns, or the
+ * stream is being captured; then it may not be queried, because that would end its capture.
  */
 static bool rests(const struct kwhy_probe_burst *burst, kwhy_cuda_stream stream, int64_t since_mono_ns)
 {
@@ -98,9 +97,10 @@ static void look_before(struct kwhy_probe_burst *burst)
 }
 
 /*
- * Whether all reached memory is hashed at the end of the burst. This is done in bursts that check all live
- * memory or observe the kernel's writes. Where the writes are only predicted, or a graph launched the kernel,
- * it is also done in one of CHECKS_EVERY other bursts.
+ * Whether all memory that the kernel reaches is hashed at the end of the burst, to check that it was
+ * restored. That is done in bursts that check all live memory or observe the kernel's writes. Of the other
+ * bursts, it is done in one of CHECKS_EVERY of those in which only predicted writes are restored or which
+ * follow a graph.
  */
 static bool is_end_checked(struct kwhy_probe_burst *burst)
 {
@@ -112,9 +112,9 @@ static bool is_end_checked(struct kwhy_probe_burst *burst)
 }
 
 /*
- * Launches of one account may split a product among different numbers of grid layers (fit.c). If it is not
- * certain that one of these launches can run on memory that an earlier run left, memory is restored before
- * each repeat of the account from then on.
+ * Launches of one account may differ in how many layers of the grid share a matrix product (fit.c). If it is
+ * not certain that this launch can run on memory that its own earlier run left, memory is from now on
+ * restored before each repeat of the account.
  */
 static void distrust_layers(struct kwhy_probe_burst *burst)
 {
@@ -169,8 +169,8 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 }
 
 /*
- * Waits until the device has finished the burst, and copies the sums of hashes to the host. False: a call has
- * failed, or the device takes too long.
+ * Queues the copy of the sums of hashes to the host and waits until the stream has done all work. False: a
+ * call has failed, or the work took longer than END_NS.
  */
 static bool settle(struct kwhy_probe_burst *burst)
 {
@@ -213,8 +213,8 @@ static void repeat(struct kwhy_probe_burst *burst)
 }
 
 /*
- * KWHY_PROBE_WRITES if the program's own launch wrote memory that was not predicted. Then the launch is not
- * repeated, and the prediction is widened.
+ * Finds out where the program's own launch wrote, and learns from it. KWHY_PROBE_WRITES: it also wrote memory
+ * that was not predicted, which was not saved, so the launch is not repeated.
  */
 static enum kwhy_probe_reason look_after(struct kwhy_probe_burst *burst)
 {
@@ -232,8 +232,8 @@ static enum kwhy_probe_reason look_after(struct kwhy_probe_burst *burst)
 }
 
 /*
- * KWHY_PROBE_HIDDEN if the program's own launch wrote memory that it does not reach by its parameters. Then
- * its kernel is never repeated.
+ * KWHY_PROBE_HIDDEN: the program's own launch wrote memory to which none of its parameters points; its kernel
+ * is then never repeated.
  */
 static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *burst)
 {
@@ -244,16 +244,20 @@ static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *bu
 	return sums[OUTSIDE_BEFORE] == sums[OUTSIDE_AFTER] ? KWHY_PROBE_NONE : KWHY_PROBE_HIDDEN;
 }
 
-/* Modelled time to restore the copied memory; no measurement is used. */
+/*
+ * Modelled time, in ns, of the copies that restore the saved memory once, from its size and the number of
+ * ranges.
+ */
 static int64_t modelled_copies_ns(const struct kwhy_probe_burst *burst)
 {
 	return (int64_t)(burst->saved.bytes / COPY_BYTES_PER_NS) + (int64_t)burst->saved.count * LAUNCH_NS;
 }
 
 /*
- * Estimated time to restore the copied memory: the time measured in the account's last suitable burst. If
- * this launch reaches more or less memory than that burst, the measured time is multiplied by the ratio of
- * the modelled times, so that the number of repeats fits. 0: nothing is restored between repeats.
+ * Estimated time, in ns, of the copies that restore the saved memory once: measured in the account's last
+ * burst that could measure it. If this launch saves more memory than that burst, the difference of the
+ * modelled times is added; if less, the time is scaled by their ratio. 0: nothing is restored between
+ * repeats.
  */
 static int64_t copies_ns(const struct kwhy_probe_burst *burst)
 {
@@ -274,8 +278,9 @@ static void keep_copies_ns(struct kwhy_probe_burst *burst, int64_t time_ns)
 }
 
 /*
- * Times one repeat, and finds out whether memory has the same contents after two repeats as after one. The
- * second repeat is made only for kernels that may run on their own output.
+ * In an account's first burst: times one repeat, and finds out whether the saved memory has the same contents
+ * after a second repeat (KWHY_PROBE_IDEMPOTENT) or not. The second is made only if the kernel may run on its
+ * own output; otherwise the account is KWHY_PROBE_STATEFUL, too.
  */
 static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 {
@@ -346,9 +351,9 @@ static void repeat_all(struct kwhy_probe_burst *burst)
 }
 
 /*
- * Adds the burst's time to its account, and updates the account's times of one repeat and of the copies
- * that restore memory. Where memory is restored before each repeat, the copies for the first repeat run
- * before the timed interval; the interval then contains the copies for all repeats but one.
+ * Adds the burst's time to its account, and updates the account's times of one repeat and of the copies that
+ * restore memory. If memory is restored before each repeat, the copies before the first one are outside of
+ * the timed interval, which thus contains the copies repeats - 1 times.
  */
 static void keep_time(struct kwhy_probe_burst *burst)
 {

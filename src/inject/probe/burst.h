@@ -12,13 +12,14 @@ enum kwhy_probe_check { KWHY_PROBE_UNCHECKED, KWHY_PROBE_SAME, KWHY_PROBE_DIFFER
 
 /*
  * The repetition of one launch, made on the program's thread within the call that launches. The memory that
- * the kernel reaches is copied before the program's own launch and again after it. Before the first repeat
- * the first copy is restored, so that the repeat starts from the same contents as the program's own launch.
- * At the end the second copy is restored. All of this runs in the launch's stream.
+ * the kernel reaches (to which its parameters point) is copied before the program's own launch and again
+ * after it. Before the first repeat the first copy is restored, so that the repeat starts from the same
+ * contents as the program's own launch. At the end the second copy is restored. All of this runs in the
+ * launch's stream.
  *
- * Only the memory that the kernel is predicted to write is copied (inject/probe/writes.h) if all that it
- * reaches does not fit in the copies, or is too large to be restored before each repeat. Until the prediction
- * has proved right, all reached memory is hashed before and after the program's own launch.
+ * If the reached memory does not fit into the buffers for the copies, or is too large to be restored before
+ * each repeat, only the part is copied that the kernel is predicted to write (inject/probe/writes.h). Until
+ * such predictions have proved right, all reached memory is hashed before and after the program's own launch.
  */
 struct kwhy_probe_burst {
 	const struct kwhy_cuda_probe *driver;
@@ -29,7 +30,8 @@ struct kwhy_probe_burst {
 	struct kwhy_probe_writes *all_writes;
 	bool is_of_graph; /* the burst follows the launch of a graph, so it has no single launch of the
 			     program */
-	bool is_checked;  /* all live memory is hashed before the repeats and after the burst */
+	bool is_checked;  /* all live memory is hashed before the repeats and at the end of the burst, and
+			     compared */
 	int64_t wanted_ns;
 
 	/* Results of the burst. */
@@ -37,11 +39,11 @@ struct kwhy_probe_burst {
 	int64_t launch_mono_ns,
 		launched_mono_ns; /* start and end of the program's own launch; if there was no burst, both
 				     are the end of the attempt, after which the program's launch follows */
-	int64_t own_mono_ns; /* time at which the program's own work had finished; later time is caused by the
-				burst */
-	int64_t repeated_ns; /* total time of the repeats, without the copies between them */
-	uint32_t repeats;    /* number of repeats; 0: there was no burst */
-	bool has_waited;     /* the attempt waited for the device or made driver calls of its own */
+	int64_t own_mono_ns;	  /* when the program's earlier work on the device had ended; time after it is
+				     caused by the burst */
+	int64_t repeated_ns;	  /* total time of the repeats, without the copies between them */
+	uint32_t repeats;	  /* number of repeats; 0: there was no burst */
+	bool has_waited;	  /* the attempt got so far as to wait for the device or to prepare memory */
 	enum kwhy_probe_check check;
 	enum kwhy_cuda_result failure;
 	bool is_late;	   /* the device did not finish the burst within 20 s */
@@ -49,8 +51,8 @@ struct kwhy_probe_burst {
 
 	/* Used only by the files burst.c and contents.c. */
 	bool is_learning, is_saved;
-	struct kwhy_probe_writes
-		*writes; /* where the kernel writes; NULL: all memory that it reaches is copied */
+	struct kwhy_probe_writes *writes; /* what was learnt about where the kernel writes; NULL: all memory
+					     that it reaches is copied */
 	bool is_looked_at,
 		is_end_checked; /* is_looked_at: reached memory is hashed in chunks before and after the
 				   program's own launch. is_end_checked: it is hashed at the end. */

@@ -2,8 +2,8 @@
 #include "inject/probe/contents.h"
 
 /*
- * Size of the reached memory from which restoring all of it before each repeat would take longer than most
- * kernels.
+ * If a kernel reaches more memory than this and it must be restored before each repeat, restoring all of it
+ * would take longer than most kernels, so only what it writes is restored.
  */
 #define PUT_BACK_MAX_BYTES (UINT64_C(64) << 20)
 
@@ -22,7 +22,10 @@ void kwhy_probe_contents_list_outside(struct kwhy_probe_burst *burst)
 			burst->outside[burst->outside_count++] = burst->outside[i];
 }
 
-/* Keeps the first failure. After it the functions below only make copies, which restore memory. */
+/*
+ * Keeps the first failure of a driver call in burst->failure. After it, the functions of this file hash no
+ * more, but still copy, because memory must be restored.
+ */
 void kwhy_probe_contents_note(struct kwhy_probe_burst *burst, enum kwhy_cuda_result result)
 {
 	if (result && !burst->failure)
@@ -109,8 +112,8 @@ static void save_all(struct kwhy_probe_burst *burst)
 }
 
 /*
- * Whether the kernel's writes should be observed, because the reached memory does not fit in the copies or
- * takes too long to restore.
+ * Whether only the memory that the kernel writes should be saved, because all that it reaches does not fit
+ * into the buffers for the copies, or takes too long to restore before each repeat.
  */
 static bool is_large(const struct kwhy_probe_burst *burst)
 {

@@ -5,19 +5,21 @@
 #include "inject/probe/burst.h"
 
 /*
- * Copies and hashes the memory of a burst in the launch's stream. The first driver call that fails is
- * remembered. After it hashing stops, but copies continue, because memory must be restored.
+ * Functions that queue copies and hashes of the memory of a burst in the launch's stream. The first failure
+ * of a driver call is kept in burst->failure. After it nothing is hashed any more, but copies are still
+ * queued, because memory must be restored.
  */
 enum kwhy_probe_stage {
 	KWHY_PROBE_COPY_BEFORE,
 	KWHY_PROBE_COPY_AFTER
-}; /* the copies made before and after the program's own launch */
+}; /* which copy of the memory: the one made before or the one made after the program's own launch */
 
 void kwhy_probe_contents_note(struct kwhy_probe_burst *burst, enum kwhy_cuda_result result);
 
 /*
- * list_outside() lists all live memory that the kernel does not reach. hash_outside() adds the hash of that
- * memory to sum number `sum`.
+ * list_outside() lists in burst->outside all live memory that the kernel does not reach. hash_outside(),
+ * hash_inside() and hash_saved() add the hash of that memory, of all memory that it reaches, or of the part
+ * that is saved to sum number `sum`.
  */
 void kwhy_probe_contents_list_outside(struct kwhy_probe_burst *burst);
 void kwhy_probe_contents_hash_outside(struct kwhy_probe_burst *burst, unsigned sum);
@@ -25,22 +27,23 @@ void kwhy_probe_contents_hash_inside(struct kwhy_probe_burst *burst, unsigned su
 void kwhy_probe_contents_hash_saved(struct kwhy_probe_burst *burst, unsigned sum);
 
 /*
- * Chooses which part of the reached memory is copied, and whether the kernel's writes are observed at this
- * launch. Any result other than KWHY_PROBE_NONE says why the launch cannot be repeated.
+ * Chooses which part of the reached memory is saved (burst->saved), and whether the kernel's writes are
+ * observed at this launch (is_looked_at). Any result other than KWHY_PROBE_NONE says why the launch cannot be
+ * repeated. kwhy_probe_contents_fit(): whether two copies of burst->saved fit into the buffers.
  */
 enum kwhy_probe_reason kwhy_probe_contents_choose(struct kwhy_probe_burst *burst);
 bool kwhy_probe_contents_fit(const struct kwhy_probe_burst *burst);
 
 /*
- * Copies the chosen memory of the program to the copy of that stage or, with `is_back`, from that copy back
- * to the program.
+ * Queues copies of the saved memory to the buffer for copy `which` or, with `is_back`, from that buffer back
+ * to the program's memory.
  */
 void kwhy_probe_contents_copy(struct kwhy_probe_burst *burst, enum kwhy_probe_stage which, bool is_back);
 
 /*
- * Hashes all reached memory in chunks. Each hash times `factor` is added to the chunk's word in the table.
- * One call with factor 1 and a later one with -1 leave 0 for unchanged chunks. The hashes are also added to
- * sum number `sum`.
+ * Hashes all reached memory in chunks. The hash of each chunk, times `factor`, is added to the chunk's word
+ * in probe_context->table. After a call with factor 1 and a later one with -1, the words of unchanged chunks
+ * are 0. The hashes are also added to sum number `sum`.
  */
 void kwhy_probe_contents_look(struct kwhy_probe_burst *burst, int64_t factor, unsigned sum);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/probe/context.h"
 
-enum { TABLE_CHUNKS = 1 << 22 }; /* chunks in the table; they cover 256 GiB */
+enum { TABLE_CHUNKS = 1 << 22 }; /* largest number of chunks, each of 64 KiB, so that 256 GiB are covered */
 enum { HASH_THREADS = 256, HASH_BLOCKS_MAX = 2048, HASH_BYTES_PER_BLOCK = 65536 };
 #define USUAL_MAX_BYTES (UINT64_C(1) << 30)
 #define MIN_BYTES (UINT64_C(2) << 20)
@@ -29,8 +29,8 @@ static enum kwhy_cuda_result load(
 }
 
 /*
- * Allocates the memory for sums and copies: `limit_bytes` if that is above 0 and free, otherwise the default
- * size.
+ * Allocates device memory for sums and copies: limit_bytes, but at most 90 % of the free memory; if
+ * limit_bytes is 0, 10 % of the free memory, at most 1 GiB. Fails if that is less than 2 MiB.
  */
 static enum kwhy_cuda_result take_memory(
 	const struct kwhy_cuda_probe *driver, struct kwhy_probe_context *probe_context, uint64_t limit_bytes)

@@ -36,7 +36,7 @@ static enum kwhy_probe_copy_origin origin_of(
 	return type == KWHY_CUDA_MEMORY_HOST ? KWHY_PROBE_COPY_FROM_PINNED : KWHY_PROBE_COPY_FROM_DEVICE;
 }
 
-/* Exponent of the largest power of two that is not above `bytes`, which is the size class of a copy. */
+/* Size class of a copy of `bytes` bytes: the exponent of the largest power of two that is not above it. */
 static unsigned size_of(uint64_t bytes)
 {
 	return 63u - (unsigned)__builtin_clzll(bytes);
@@ -59,8 +59,8 @@ struct kwhy_probe_shape kwhy_probe_copy_shape(const struct kwhy_cuda_probe *driv
 	const struct kwhy_probe_copy *copy, char name[KWHY_PROBE_COPY_NAME_BYTES])
 {
 	static const char keys[KWHY_PROBE_COPY_FROM_PAGEABLE + 1]
-			      [64]; /* for each origin and size class an object whose address takes the place
-				       of the kernel's function in the key of an account */
+			      [64]; /* objects of which only the addresses are used: [origin][size class]
+				       stands for the kernel's function in the key of an account */
 	const enum kwhy_probe_copy_origin origin = origin_of(driver, copy);
 
 	write_name(name, origin, size_of(copy->bytes));

@@ -7,9 +7,9 @@
 
 /*
  * Copies to the device and memsets of the program. The prober repeats them after the program's own call;
- * since a repeat writes the same bytes again, no memory has to be restored. As in the ledger, an account
- * stands for one direction and one kind of source memory; here it also stands for sizes between two powers of
- * two only.
+ * since a repeat writes the same bytes again, no memory has to be restored. An account of the prober stands
+ * for one kind of source memory, as in the ledger, and only for sizes from one power of two to below the
+ * next.
  */
 enum { KWHY_PROBE_COPY_BYTES_MIN = 65536, KWHY_PROBE_COPY_NAME_BYTES = 80 };
 
@@ -21,15 +21,16 @@ enum kwhy_probe_copy_origin {
 };
 
 /*
- * Reads a copy or memset from the call's parameters that CUPTI reports. `width` as in struct kwhy_probe_copy.
- * False: the copy is too small to be probed.
+ * Reads a copy or memset from the call's parameters that CUPTI reports. `width`: bytes of an element that a
+ * memset sets; 0: it is a copy. False: it has less than KWHY_PROBE_COPY_BYTES_MIN bytes, too few to be
+ * probed.
  */
 bool kwhy_probe_copy_read(struct kwhy_probe_launch *out, const struct kwhy_cupti_callback *data,
 	unsigned width, bool is_of_thread);
 
 /*
- * Writes the account name of a copy to `name`, and returns what identifies the account; the result borrows
- * `name`.
+ * Writes the name of a copy's account to `name`, and returns the shape by which kwhy_probe_account_of() finds
+ * that account; the shape borrows `name`.
  */
 struct kwhy_probe_shape kwhy_probe_copy_shape(const struct kwhy_cuda_probe *driver,
 	const struct kwhy_probe_copy *copy, char name[KWHY_PROBE_COPY_NAME_BYTES]);

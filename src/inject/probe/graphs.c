@@ -115,8 +115,8 @@ static bool can_ask(const struct kwhy_cuda_probe *driver)
 }
 
 /*
- * Lists the kernels of a graph. NULL: a call of the driver is missing or fails, or the graph has too many
- * kernels.
+ * Lists the kernels of a graph and its child graphs; free the list with free_list(). NULL: the driver lacks a
+ * call or one fails, the graph has too many kernels or child graphs, or memory is short.
  */
 static struct list *new_list(const struct kwhy_cuda_probe *driver, kwhy_cuda_graph graph)
 {
@@ -137,7 +137,10 @@ static void free_list(struct list *list)
 		munmap(list, sizeof(*list));
 }
 
-/* A kernel node's parameters and name, read from the driver before the lock is taken. */
+/*
+ * What is stored about a kernel node. It is read from the driver before the lock is taken, which must not be
+ * held during calls of the driver.
+ */
 struct described {
 	const struct kwhy_cuda_kernel_node *parameters;
 	kwhy_cuda_function function;
@@ -157,8 +160,8 @@ static const char *name_of(const struct kwhy_cuda_probe *driver, kwhy_cuda_funct
 }
 
 /*
- * Reads the length of each parameter of the kernel. The count is 0 if the lengths are unknown, or if the
- * parameters are too many or too long.
+ * Reads the size in bytes of each parameter of out->function into out->bytes. out->count is their number; 0:
+ * the sizes are unknown, or the parameters are too many or too long.
  */
 static void describe_parameters(const struct kwhy_cuda_probe *driver, struct described *out)
 {
@@ -197,8 +200,8 @@ static void describe(const struct kwhy_probe_graph_maker *maker,
 }
 
 /*
- * Copies the parameters' values to the graph's memory. If the node had values of the same function before,
- * they are overwritten.
+ * Copies the values of the kernel's parameters to the graph's memory. If the node has values of the same
+ * function already, they are overwritten. False: the memory is used up.
  */
 static bool keep_arguments(
 	struct kwhy_probe_graph *graph, struct kwhy_probe_node *node, const struct described *described)
@@ -340,8 +343,8 @@ void kwhy_probe_graphs_add(struct kwhy_probe_graphs *graphs, const struct kwhy_p
 }
 
 /*
- * Excludes a node from repetition if a change of it could not be followed, because its parameters may be
- * outdated.
+ * Excludes a node from repetition after a change of it that could not be followed: its stored parameters may
+ * be outdated.
  */
 static void leave_out(struct kwhy_probe_node *node)
 {
@@ -350,8 +353,8 @@ static void leave_out(struct kwhy_probe_node *node)
 }
 
 /*
- * Stores the kernels of a list in an executable graph. The first kernel of the list becomes the graph's
- * kernel number `first`, and the other kernels follow it.
+ * Replaces kernels in the stored copy of an executable graph by those of a list: list->handles[i] becomes
+ * kernel number first + i.
  */
 static void set_nodes(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
 	kwhy_cuda_graph_exec exec, const struct list *list, size_t first)
@@ -422,8 +425,8 @@ void kwhy_probe_graphs_set_kernel(struct kwhy_probe_graphs *graphs,
 }
 
 /*
- * The entry of a node's child graph. Its count is 0 if the node is unknown, or if the child graph's number of
- * kernels is not `count`.
+ * The stored entry of the child graph in node `handle`. Its count is 0 if the node is unknown, or if the
+ * stored child graph does not have `count` kernels.
  */
 static struct kwhy_probe_child child_of(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec,
 	kwhy_cuda_graph_node handle, size_t count)
@@ -520,8 +523,8 @@ void kwhy_probe_launch_of_node(struct kwhy_probe_launch *out, const struct kwhy_
 	const struct kwhy_cupti_parameters_graph *parameters = graph->parameters;
 
 	/*
-	 * CUPTI gives kernels of a graph the correlation id of its launch. The calls that the prober makes
-	 * from now on have later ids.
+	 * The correlation id of a graph's kernels is that of the graph's launch. The prober's own calls,
+	 * which come later, have higher ids.
 	 */
 	*out = (struct kwhy_probe_launch){.context = graph->context,
 		.context_id = graph->context_id,

@@ -6,13 +6,14 @@
 #include "inject/probe/launch.h"
 
 /*
- * The kernels of executable graphs and their child graphs. They are read when an executable graph is made,
- * because the original graph may be gone when the executable graph is launched. Later changes that the
- * program makes to the executable graph are applied here, too.
+ * A copy of the kernels of the program's executable graphs and their child graphs. They are read when an
+ * executable graph is instantiated, because the graph it is made from may be gone when it is launched. Later
+ * changes that the program makes to the executable graph are applied to the copy.
  *
  * After a launch of a graph, the prober may launch one of the graph's kernels by itself. The kernel then runs
  * on the memory contents that the whole graph left, which may differ from what the kernel read within the
- * graph. So the prober launches only kernels that, judged by name, read no addresses or indices from memory.
+ * graph. So the prober launches only kernels that, judged by name, read no addresses or indices from memory
+ * (kwhy_probe_is_fit()).
  *
  * Any thread may call these functions. The lock is never held while the driver is called.
  */
@@ -25,20 +26,24 @@ enum {
 };
 
 struct kwhy_probe_node {
-	kwhy_cuda_graph_node
-		handle; /* the kernel's node in the graph that the executable graph was made from */
+	kwhy_cuda_graph_node handle; /* handle of the kernel's node in the graph from which the executable
+					graph was instantiated */
 	struct kwhy_probe_account *account; /* NULL: the tables of accounts had no space */
 	bool is_plain; /* the kernel is not launched cooperatively and not updated from the device, so it can
 			  be repeated */
-	bool is_fit;   /* kwhy_probe_is_fit() is true for the kernel, and its parameters are known */
+	bool is_fit;   /* the kernel may be launched by itself: is_plain, kwhy_probe_is_fit() is true for it,
+			  and its parameters are known */
 	bool is_disabled;
 	struct kwhy_cuda_launch_config config;
 	struct kwhy_cuda_launch_attribute attributes[KWHY_PROBE_NODE_ATTRIBUTES];
 	kwhy_cuda_function function;
-	void **arguments; /* parameters of `function`; NULL: not kept */
+	void **arguments; /* copies of the values of `function`'s parameters; NULL: not kept */
 };
 
-/* A child graph. Its kernels are `count` consecutive entries of `nodes` from `first` on. */
+/*
+ * A child graph node of the graph from which the executable graph was instantiated. The child graph's kernels
+ * are nodes[first] to nodes[first + count - 1].
+ */
 struct kwhy_probe_child {
 	kwhy_cuda_graph_node handle;
 	size_t first, count;
@@ -58,7 +63,10 @@ struct kwhy_probe_graphs {
 	struct kwhy_probe_graph at[KWHY_PROBE_GRAPHS];
 };
 
-/* What kwhy_probe_account_of() needs in order to make the accounts of a graph's kernels. */
+/*
+ * The driver's functions, and the arguments of kwhy_probe_account_of() by which a graph's kernels get their
+ * accounts.
+ */
 struct kwhy_probe_graph_maker {
 	const struct kwhy_cuda_probe *driver;
 	struct kwhy_probe_accounts *accounts;
@@ -66,8 +74,9 @@ struct kwhy_probe_graph_maker {
 };
 
 /*
- * Adds an executable graph that has just been made. Does not add it if the driver lacks a call that is
- * needed, or if memory is short.
+ * Adds an executable graph that has just been made. It stays unknown if the driver lacks a call that is
+ * needed or one fails, if it has too many kernels, if all KWHY_PROBE_GRAPHS entries are used, or if memory is
+ * short.
  */
 void kwhy_probe_graphs_add(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
 	kwhy_cuda_graph_exec exec, kwhy_cuda_graph graph);
@@ -80,8 +89,8 @@ bool kwhy_probe_graphs_update(struct kwhy_probe_graphs *graphs, const struct kwh
 	kwhy_cuda_graph_exec exec, kwhy_cuda_graph graph);
 
 /*
- * Replaces a kernel or a child graph of an executable graph, or enables or disables one of its nodes. Unknown
- * nodes are ignored.
+ * Changes the stored copy of an executable graph: replaces one kernel, or the kernels of one child graph, or
+ * enables or disables one node. An unknown node `handle` is ignored.
  */
 void kwhy_probe_graphs_set_kernel(struct kwhy_probe_graphs *graphs,
 	const struct kwhy_probe_graph_maker *maker, kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node handle,
@@ -94,20 +103,24 @@ void kwhy_probe_graphs_set_enabled(struct kwhy_probe_graphs *graphs, kwhy_cuda_g
 /* Forgets an executable graph that was destroyed. */
 void kwhy_probe_graphs_forget(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec);
 
-/* Counts one launch of each kernel of a graph that was launched. False: the graph is unknown. */
+/*
+ * To be called for each launch of a graph: adds 1 to the launches of the accounts of its kernels. False: the
+ * graph is unknown.
+ */
 bool kwhy_probe_graphs_launched(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec);
 
 /*
- * Chooses a kernel of the graph for whose account `wants` returns true; the search starts at the kernel with
- * number `first`. False: the graph has no such kernel. `out` borrows memory of the graph until the graph is
- * forgotten.
+ * Finds a kernel of the graph that may be launched by itself (is_fit, and not disabled) and for whose account
+ * wants() returns true, from number `first` modulo the number of kernels on. False: there is none, or the
+ * graph is unknown. The pointers in *out are valid until the graph is forgotten.
  */
 bool kwhy_probe_graphs_choose(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec, uint64_t first,
 	bool (*wants)(void *context, struct kwhy_probe_account *account), void *context,
 	struct kwhy_probe_node *out);
 
 /*
- * Makes a launch of one graph node; it is to be launched after the graph. Borrows `node` and its attributes.
+ * Fills *out with a launch of the kernel of `node`, on the stream of the launch of its graph that CUPTI
+ * reports in `graph`. *out borrows `node` and its attributes.
  */
 void kwhy_probe_launch_of_node(struct kwhy_probe_launch *out, const struct kwhy_cupti_callback *graph,
 	const struct kwhy_probe_node *node, bool is_of_thread);

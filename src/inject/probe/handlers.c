@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Patterns of the names of driver calls, without the suffixes _ptsz and _ptds. The first match decides. */
+/*
+ * Patterns (fnmatch(3)) of the names of driver calls, without the suffixes _ptsz and _ptds, and how the
+ * prober handles such a call. The first match decides; a call without a match is KWHY_PROBE_IGNORED.
+ */
 static const struct {
 	const char *pattern;
 	enum kwhy_probe_handler handler;
@@ -22,7 +25,8 @@ static const struct {
 	{"cuGraphExecKernelNodeSetParams*", KWHY_PROBE_SET_KERNEL},
 	{"cuGraphExecChildGraphNodeSetParams", KWHY_PROBE_SET_CHILD},
 	{"cuGraphExecNodeSetParams", KWHY_PROBE_SET_NODE},
-	{"cuGraphExec*SetParams*", KWHY_PROBE_OTHER}, /* calls for nodes that are not kernels */
+	{"cuGraphExec*SetParams*",
+		KWHY_PROBE_OTHER}, /* calls for nodes other than kernels and child graphs */
 	{"cuGraphNodeSetEnabled", KWHY_PROBE_SET_ENABLED},
 	{"cuGraphExecDestroy", KWHY_PROBE_END_GRAPH},
 	{"cuMemAlloc_v2", KWHY_PROBE_ALLOCATE},

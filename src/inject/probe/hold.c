@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Longest time that a thread waits for a burst of another thread. */
+/* Longest time that a thread of the program waits for the burst of another thread; then all probing ends. */
 #define WAIT_NS INT64_C(2000000000)
 enum { LINE_BYTES = 2048 };
 
@@ -37,7 +37,10 @@ __attribute__((format(printf, 2, 3))) static void say(struct kwhy_probe *probe, 
 		probe->log = -1;
 }
 
-/* Ends all probing and notes the reason in the recording. */
+/*
+ * Ends all probing. The reason, in the format of printf, becomes probe->note, which is written to the
+ * recording; a second reason is dropped.
+ */
 __attribute__((format(printf, 2, 3))) static void give_up(struct kwhy_probe *probe, const char *format, ...)
 {
 	va_list arguments;
@@ -52,7 +55,10 @@ __attribute__((format(printf, 2, 3))) static void give_up(struct kwhy_probe *pro
 	say(probe, "gave up: %s\n", probe->note);
 }
 
-/* A burst of another thread would undo what this thread is about to do. */
+/*
+ * Gives up after WAIT_NS. The wait is needed because the burst restores memory, which would undo what this
+ * thread is about to change.
+ */
 void kwhy_probe_wait_for_others(struct kwhy_probe *probe)
 {
 	const struct timespec moment = {.tv_nsec = 50000};
@@ -92,8 +98,8 @@ static bool is_checked(const struct kwhy_probe *probe, const struct kwhy_probe_a
 }
 
 /*
- * Weight of a failed attempt by its reason: small if the reason may not apply to the next launch; 0 if the
- * stream was being captured.
+ * By how much an attempt without a burst increases account->refusals: 4, 1 if the reason may not hold for the
+ * next launch, 0 if the stream was being captured.
  */
 static unsigned weight_of(enum kwhy_probe_reason reason)
 {
@@ -178,8 +184,8 @@ static void keep_row(struct kwhy_probe *probe)
 }
 
 /*
- * Ends an attempt that made no burst. It is recorded nevertheless, because its time is part of the time of
- * the program's call.
+ * Ends an attempt that made no burst. If it waited for the device, it is recorded as a row without repeats,
+ * because its time is part of the time of the program's call.
  */
 static void end_without_burst(struct kwhy_probe *probe)
 {

@@ -5,14 +5,15 @@
 #include "inject/probe/probe.h"
 
 /*
- * A process has at most one burst at a time. This interface decides which thread holds it, runs it within the
- * thread's CUDA call, and keeps its result. All functions are called on threads of the program, within
- * callbacks of CUPTI.
+ * A process has at most one burst at a time, held by one thread. These functions make a thread its holder,
+ * run the burst within that thread's CUDA call, and store its result. All functions are called on threads of
+ * the program, within callbacks of CUPTI.
  */
 
 /*
- * State of the thread that is saved before calls of the prober and restored after them, because these calls
- * must neither invalidate another thread's stream capture nor change errno.
+ * State of a thread that kwhy_probe_enter() saves before the prober calls the driver and kwhy_probe_leave()
+ * restores: the capture mode, which is relaxed in between so that these calls invalidate no stream capture,
+ * and errno.
  */
 struct kwhy_probe_own {
 	int capture_mode, errno_before;
@@ -21,15 +22,18 @@ struct kwhy_probe_own {
 struct kwhy_probe_own kwhy_probe_enter(struct kwhy_probe *probe);
 void kwhy_probe_leave(struct kwhy_probe *probe, struct kwhy_probe_own own);
 
-/* Whether this thread is inside a driver call of the prober, which CUPTI reports like the program's calls. */
+/*
+ * Whether this thread is between kwhy_probe_enter() and kwhy_probe_leave(), so that a driver call that CUPTI
+ * reports is the prober's own.
+ */
 bool kwhy_probe_is_inside(void);
 
 /* Whether this thread holds the burst. */
 bool kwhy_probe_has_burst(void);
 
 /*
- * Waits, for at most two seconds, until no other thread holds the burst. A burst restores memory at its end,
- * which would undo changes that this thread makes meanwhile.
+ * Waits until no other thread holds the burst; after two seconds all probing ends instead. A burst restores
+ * memory at its end, which would undo changes that this thread makes meanwhile.
  */
 void kwhy_probe_wait_for_others(struct kwhy_probe *probe);
 
@@ -41,8 +45,8 @@ void kwhy_probe_let_go(struct kwhy_probe *probe);
 void kwhy_probe_forget_hold(void);
 
 /*
- * Begins a burst on the thread that holds it. If the launch cannot be repeated, the thread stops holding the
- * burst.
+ * Prepares a burst for a launch (kwhy_probe_burst_begin()); this thread must hold it. If the launch cannot be
+ * repeated, the reason is kept in the account and the thread holds the burst no more.
  */
 void kwhy_probe_begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *account,
 	const struct kwhy_probe_launch *launch, bool is_of_graph);
@@ -51,12 +55,12 @@ void kwhy_probe_begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account 
 void kwhy_probe_finish_burst(struct kwhy_probe *probe);
 
 /*
- * Finishes the burst at the end of the call that launches. If that launch failed, or if the call that ends
- * is not the one that launched, the attempt ends without a burst.
+ * To be called when CUPTI reports the end of a call while this thread holds the burst. If it is the call for
+ * which the burst was begun and it succeeded, finishes the burst; otherwise the attempt ends without one.
  */
 void kwhy_probe_end_burst(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data);
 
-/* Ends an attempt in which no burst was made. Its time counts as time of bursts. */
+/* Ends a burst, or an attempt without one: adds its time to the time in bursts, and lets go of the burst. */
 void kwhy_probe_end_attempt(struct kwhy_probe *probe);
 
 #endif

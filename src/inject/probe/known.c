@@ -13,7 +13,8 @@
 enum { LINE_BYTES = 8192 };
 
 /*
- * Reads a number and the tab after it. Returns the position after the tab; NULL: malformed, or above `most`.
+ * Reads an unsigned number and the tab after it. Returns the position after the tab; NULL: there is no such
+ * number, or it is above `most`.
  */
 static char *read_number(char *at, unsigned long most, unsigned long *out)
 {

@@ -5,10 +5,11 @@
 #include "inject/probe/accounts.h"
 
 /*
- * Reads the accounts whose power an earlier recording contains, from a file that the launcher writes. Each
- * line has the half-width of the power's interval as a ratio, the blocks of the grid, the threads of a block
- * and the name, separated by tabs. If the half-width is at most `within`, the account counts as known.
- * Malformed lines are skipped. `path` NULL: there is no file.
+ * Reads from a file, which the launcher writes, the kernels whose power an earlier recording contains. Each
+ * line has the half-width of the power's 90 % interval divided by the power, the number of blocks of the
+ * grid, the number of threads of a block and the mangled name, separated by tabs. If the first is at most
+ * `within`, the kernel's account counts as known and is not probed. Malformed lines are skipped. `path` NULL:
+ * there is no file.
  */
 void kwhy_probe_accounts_read_known(struct kwhy_probe_accounts *accounts, const char *path, double within);
 

@@ -10,17 +10,20 @@
 /* A copy, or a memset of elements of `width` bytes. */
 struct kwhy_probe_copy {
 	kwhy_cuda_address to, from;
-	size_t bytes;	       /* length; 0: the launch is neither a copy nor a memset */
+	size_t bytes;	       /* size in bytes; 0: the launch is neither a copy nor a memset */
 	unsigned value, width; /* value and element bytes of a memset; width 0: the launch is a copy */
 };
 
-/* A launch by the program. It borrows memory that is valid only during the program's call. */
+/*
+ * A launch, copy or memset by the program, as the prober repeats it. Its pointers are valid only during the
+ * program's call.
+ */
 struct kwhy_probe_launch {
 	kwhy_cuda_context context;
 	uint32_t context_id, correlation;
 	kwhy_cuda_function function;
 	unsigned grid[3], block[3], shared_bytes;
-	kwhy_cuda_stream stream;		      /* stream for calls without the suffix _ptsz */
+	kwhy_cuda_stream stream;		      /* the stream, converted by kwhy_probe_stream_of() */
 	const struct kwhy_cuda_launch_config *config; /* configuration that the program passed to
 							 cuLaunchKernelEx; NULL: it called cuLaunchKernel */
 	void **arguments, **extra;
@@ -36,8 +39,8 @@ void kwhy_probe_launch_read(struct kwhy_probe_launch *out, const struct kwhy_cup
 	bool is_with, bool is_of_thread);
 
 /*
- * Converts a stream for calls without the suffix _ptsz, which take NULL as the legacy default stream. With
- * `is_of_thread`, NULL stands for the thread's own default stream.
+ * Converts the stream of the program's call for the prober's calls, which take NULL as the legacy default
+ * stream: if `is_of_thread`, NULL becomes the handle of the thread's own default stream.
  */
 kwhy_cuda_stream kwhy_probe_stream_of(kwhy_cuda_stream stream, bool is_of_thread);
 
@@ -47,7 +50,10 @@ kwhy_cuda_stream kwhy_probe_stream_of(kwhy_cuda_stream stream, bool is_of_thread
 enum kwhy_probe_reason kwhy_probe_launch_refuse(
 	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_launch *launch);
 
-/* Launches the same kernel, copy or memset again, without the attributes that tie a kernel to other work. */
+/*
+ * Launches the same kernel, copy or memset again, without those launch attributes that refer to other work,
+ * such as programmatic dependent launch and events.
+ */
 enum kwhy_cuda_result kwhy_probe_launch_repeat(
 	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_launch *launch);
 
@@ -59,36 +65,40 @@ struct kwhy_probe_range {
 };
 
 /*
- * A parameter word of a kernel that is an address. Its index among the words is the same in all launches of
- * the kernel.
+ * An aligned 8-byte word in a kernel's parameters that is a device address. `slot` says where in the
+ * parameters it is, and is the same in all launches of the kernel.
  */
 struct kwhy_probe_pointer {
 	kwhy_cuda_address address;
 	uint32_t slot;
 };
 
-/* The allocations that the parameters of a launch point into. */
+/*
+ * The memory that a launch reaches: the allocations into which words of its parameters point (ranges), and
+ * these words (pointers).
+ */
 struct kwhy_probe_reach {
 	size_t count, pointer_count;
 	bool has_lost_pointers; /* the parameters have more addresses than fit in `pointers` */
 	uint64_t bytes;
-	uint64_t signature; /* hash of all words of the parameters that are not addresses */
+	uint64_t signature; /* hash of all words of the parameters that are no addresses; launches with equal
+			       signatures probably access memory alike */
 	struct kwhy_probe_range ranges[KWHY_PROBE_RANGES];
 	struct kwhy_probe_pointer pointers[KWHY_PROBE_POINTERS];
 };
 
 /*
- * Reads the allocations that a launch may reach. Every aligned word of the parameters, also inside structs,
- * counts as an address if it lies in memory that the driver knows. Any result other than KWHY_PROBE_NONE says
- * why the reached memory cannot be copied and restored.
+ * Finds the allocations that a launch may reach. Every aligned word of its parameters, also inside structs,
+ * counts as an address if it lies in an allocation that the driver or `memory` knows. Any result other than
+ * KWHY_PROBE_NONE says why the reached memory cannot be copied and restored.
  */
 enum kwhy_probe_reason kwhy_probe_reach_read(const struct kwhy_cuda_probe *driver,
 	struct kwhy_probe_memory *memory, const struct kwhy_probe_context *probe_context,
 	const struct kwhy_probe_launch *launch, struct kwhy_probe_reach *out);
 
 /*
- * Whether the device may read and write the memory. Mapped memory may belong to another device, or may not be
- * accessible yet.
+ * Whether the device may read and write the memory. Memory from cuMemAlloc() always counts as accessible.
+ * Memory that was mapped (cuMemMap()) may belong to another device, or have no access rights yet.
  */
 bool kwhy_probe_reach_may_read(const struct kwhy_cuda_probe *driver,
 	const struct kwhy_probe_allocation *allocation, kwhy_cuda_device device);

@@ -10,13 +10,15 @@ enum kwhy_probe_verify { KWHY_PROBE_VERIFY_FIRST, KWHY_PROBE_VERIFY_ALL, KWHY_PR
  * Options that the launcher passes in environment variables. A value that is not a number counts as absent.
  */
 struct kwhy_probe_options {
-	struct kwhy_probe_plan plan; /* KWHY_PROBE_WITHIN_PPM, _RATIO_PPM, _BUDGET_NS, _SHARE_PPM, _BURST_NS
-					and _SEED of the environment */
-	uint64_t memory_bytes;	     /* KWHY_PROBE_MEMORY: largest size of the copies; 0: a tenth of the free
-					memory, at most 1 GiB */
-	enum kwhy_probe_verify verify; /* KWHY_PROBE_VERIFY: the bursts in which all memory is checked: the
-					  first of each account, all, or none */
-	char skip[4096]; /* KWHY_PROBE_SKIP: patterns of kernel names for fnmatch(3), one on each line */
+	struct kwhy_probe_plan
+		plan;	       /* from KWHY_PROBE_WITHIN_PPM, KWHY_PROBE_RATIO_PPM, KWHY_PROBE_BUDGET_NS,
+				  KWHY_PROBE_SHARE_PPM, KWHY_PROBE_BURST_NS and KWHY_PROBE_SEED */
+	uint64_t memory_bytes; /* KWHY_PROBE_MEMORY: device memory in bytes for copies of the program's
+				  memory; 0: a tenth of the free memory, at most 1 GiB */
+	enum kwhy_probe_verify verify; /* KWHY_PROBE_VERIFY: in which bursts of each account all live memory
+					  is checked to be restored: the first, all or none */
+	char skip[4096]; /* KWHY_PROBE_SKIP: patterns (fnmatch(3)) of mangled names of kernels that are not
+			    probed, one on each line */
 	char log[1024];	 /* KWHY_PROBE_LOG: path of a log file; "": no log */
 };
 

@@ -7,25 +7,29 @@
 #include <stddef.h>
 
 /*
- * Mean time between two bursts, as a share of the program's time outside of bursts so far; it is kept within
- * bounds.
+ * Mean time between two bursts: GAP_SHARE of the program's time outside of bursts since its first launch, but
+ * at least GAP_MIN_NS and at most GAP_MAX_NS.
  */
 #define GAP_SHARE 0.01
 #define GAP_MIN_NS 50e3
 #define GAP_MAX_NS 2e6
 /*
- * At most this much of a program's time before its first launch counts as time outside of bursts. Without
- * this limit, bursts without a pause could delay a program that loads for minutes by several times that time.
+ * At most this much of a program's time before its first launch counts as time outside of bursts. plan.ratio
+ * limits the time in bursts by the time outside of them. Without START_MAX_NS, a program that loads for
+ * minutes could thus be delayed for several times as long by bursts without a pause.
  */
 #define START_MAX_NS INT64_C(5000000000)
-/* Time between two reviews of the wanted accounts. A review takes longer if there are more accounts. */
+/*
+ * Time between two reviews, which decide what accounts are wanted: REVIEW_NS, plus REVIEW_ACCOUNT_NS for each
+ * account, since reviews of more accounts take longer.
+ */
 #define REVIEW_NS INT64_C(5000000)
 #define REVIEW_ACCOUNT_NS INT64_C(50000)
 #define WANTED_RATIO 0.95
 /*
- * After a kernel that only waits, no burst starts for this time. XLA times candidate kernels one by one,
- * and launches such a kernel (DelayKernel) before each of them. We assume that the launches of a candidate
- * take no longer than this. Bursts between the launches made five of XLA's measurements on an H200 invalid.
+ * After the launch of a kernel that only waits, no burst starts for this time. XLA times candidates for a
+ * kernel one by one, with such a kernel (DelayKernel) before each; the launches of a candidate are assumed to
+ * take no longer than this. Bursts between them made five of XLA's measurements on an H200 invalid.
  */
 #define TIMED_NS INT64_C(50000000)
 enum { REFUSALS_MAX = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };
@@ -77,9 +81,9 @@ bool kwhy_probe_pace_allows(const struct kwhy_probe_account *account)
 }
 
 /*
- * Benefit of a burst of an account, in ns of the account's busy time. It is constant until the account's
- * power is known, so that large accounts come first if time is limited. If memory is restored between
- * repeats, only the kernel's share of the burst's time counts.
+ * Benefit of a burst of an account: its busy time in ns, so that large accounts come first if time is
+ * limited. If memory is restored between repeats, it is multiplied by the kernel's share of the burst's time.
+ * 0: the account is not wanted, cannot be probed, or its power is known.
  */
 static double worth_ns(const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account)
 {
@@ -108,9 +112,9 @@ static double gap_ns(double own_ns)
 }
 
 /*
- * Probability that this launch starts a burst. One burst should start per gap on average, and each account's
- * share of the bursts should be proportional to the benefit of its bursts. The estimate assumes that an
- * account will be launched as often as it was so far.
+ * Probability that this launch starts a burst, now that one is due. It is chosen so that one burst starts per
+ * gap (gap_ns()) on average, and that each account's share of the bursts is proportional to worth_ns(). The
+ * estimate assumes that an account will be launched as often as it was so far.
  */
 static double chance(
 	const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account, int64_t now_mono_ns)
@@ -147,7 +151,10 @@ bool kwhy_probe_pace_wants(struct kwhy_probe_pace *pace, struct kwhy_probe_accou
 	return draw(pace) < chance(pace, account, now_mono_ns);
 }
 
-/* An account with few launches gets the longest burst, because it may not be launched again. */
+/*
+ * The length is random between plan.least_ns and plan.most_ns. An account with fewer than FEW_LAUNCHES
+ * launches gets the longest, because it may not be launched again.
+ */
 int64_t kwhy_probe_pace_length(struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account)
 {
 	const struct kwhy_probe_plan *plan = &pace->plan;
@@ -157,8 +164,8 @@ int64_t kwhy_probe_pace_length(struct kwhy_probe_pace *pace, const struct kwhy_p
 }
 
 /*
- * Time in ns for which the program must run without bursts to bring the ratio of time in bursts to other time
- * down to plan.ratio.
+ * Time in ns for which the program must run without bursts until the ratio of the time in bursts (spent_ns)
+ * to its other time has fallen to plan.ratio; negative: it is below already.
  */
 static double debt_ns(const struct kwhy_probe_pace *pace, int64_t spent_ns, int64_t now_mono_ns)
 {

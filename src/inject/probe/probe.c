@@ -38,8 +38,9 @@ struct wish {
 };
 
 /*
- * Whether a kernel may be repeated after a graph. Memory is restored as after any launch, but the kernel runs
- * on the contents that the graph left.
+ * Whether a kernel may be repeated after a graph that contains it, on the memory contents that the graph
+ * left: its repeats have been observed to leave memory as they found it, or its name shows that it may run on
+ * any contents.
  */
 static bool may_repeat_after_graph(const struct kwhy_probe_account *account)
 {
@@ -59,8 +60,8 @@ static bool wants_node(void *context, struct kwhy_probe_account *account)
 }
 
 /*
- * Repeats one of the graph's kernels by itself after the graph. The burst then contains no launch of the
- * program's own.
+ * After the launch of a graph: if one of its kernels is due for a burst, repeats it by itself. Such a burst
+ * contains no launch of the program.
  */
 static void repeat_of_graph(
 	struct kwhy_probe *probe, const struct kwhy_cupti_callback *data, bool is_of_thread)
@@ -158,7 +159,10 @@ static struct kwhy_probe_account *account_of(struct kwhy_probe *probe, const str
 	return account;
 }
 
-/* Counts a cooperative launch, which is not repeated, and sets the reason of its account. */
+/*
+ * Counts a cooperative launch and sets the reason of its account to KWHY_PROBE_COOPERATIVE, since it cannot
+ * be repeated.
+ */
 static void on_cooperative_launch(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data)
 {
 	const struct kwhy_cupti_parameters_launch *launch = data->parameters;
@@ -187,8 +191,8 @@ static void on_launch(
 			kwhy_probe_end_burst(probe, data);
 		return;
 	}
-	if (kwhy_probe_has_burst()) /* the end of an earlier launch was never reported, and its burst is still
-				       held */
+	if (kwhy_probe_has_burst()) /* CUPTI never reported the end of an earlier launch, for which this
+				       thread holds the burst */
 		kwhy_probe_end_attempt(probe);
 	kwhy_probe_wait_for_others(probe);
 	kwhy_probe_launch_read(&launch, data, is_with, is_of_thread);
@@ -207,7 +211,10 @@ static void on_launch(
 		kwhy_probe_begin_burst(probe, account, &launch, false);
 }
 
-/* Called after the program's copy, so that a repeat writes the bytes that are already there. */
+/*
+ * At the end of a copy or memset of the program: counts it and may repeat it. A repeat then writes the bytes
+ * that are already there.
+ */
 static void on_copy(
 	struct kwhy_probe *probe, const struct kwhy_cupti_callback *data, unsigned width, bool is_of_thread)
 {
@@ -239,8 +246,8 @@ static void on_copy(
 }
 
 /*
- * Keeps the list of the program's memory up to date. Before a call it removes the memory that the call frees;
- * after a call it adds the memory that the call allocated.
+ * Keeps the list of the program's memory up to date. At the start of a call removes the memory that it frees;
+ * at the end of a successful call adds the memory that it has allocated, or marks what it has shared.
  */
 static void on_memory(
 	struct kwhy_probe *probe, enum kwhy_probe_handler handler, const struct kwhy_cupti_callback *data)

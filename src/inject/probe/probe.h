@@ -9,10 +9,10 @@
 #include "vendor/cupti.h"
 
 /*
- * The prober of a process. It subscribes to CUPTI's callbacks and repeats some of the program's kernels in
- * place. Only one thread at a time has a burst. Other threads that launch, copy or free wait for its end,
- * because their effects would be undone when memory is restored. After a failure some or all probing ends; no
- * error reaches the program.
+ * The prober of a process. It subscribes to CUPTI's callbacks and repeats some of the program's kernels right
+ * after the program's own launches, to measure their power. Only one thread at a time holds a burst. Other
+ * threads that launch, copy or free wait for its end, because their effects would be undone when memory is
+ * restored. After a failure, the kernel or all kernels are probed no more; no error reaches the program.
  */
 enum {
 	KWHY_PROBE_CALLS = 2048,
@@ -22,13 +22,13 @@ enum {
 };
 
 /*
- * Forms of a burst, numbered as in a recording (model/recording.h): 0: repeats back to back; 1: memory is
- * restored before each repeat; 2: repeats back to back after a graph or copy of the program; 3: only the
- * copies that restore memory are repeated.
+ * Values of `form` of a burst, as in a recording (model/recording.h): 0: repeats without pause after the
+ * program's launch; 1: the same with memory restored before each repeat; 2 (AFTER): repeats after a graph or
+ * a copy of the program; 3 (COPIES): only the copies that restore memory were repeated.
  */
 enum { KWHY_PROBE_ROW_AFTER = 2, KWHY_PROBE_ROW_COPIES };
 
-/* A burst that has ended and is not yet written. */
+/* A burst, or an attempt without repeats, that has ended and is not yet written to the recording. */
 struct kwhy_probe_row {
 	const struct kwhy_probe_account *account;
 	int64_t start_mono_ns, launch_mono_ns, launched_mono_ns, end_mono_ns;
@@ -75,10 +75,10 @@ struct kwhy_probe *kwhy_probe_get(void);
  */
 const char *kwhy_probe_start(const struct kwhy_cupti *cupti, char *(*get)(const char *name));
 
-/* Starts no further bursts. Waits at most two seconds for a running burst. */
+/* Ends probing: no further burst starts. Waits at most two seconds for the end of a running one. */
 void kwhy_probe_stop(void);
 
-/* Call it in a child of fork: it ends the prober that the child has inherited from its parent. */
+/* Call it in a child of fork: the prober that the child has inherited is off from then on. */
 void kwhy_probe_forget(void);
 
 /* The callback through which CUPTI reports calls; exported for tests. */

@@ -8,12 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The descriptor of the file gets at least this number, because programs expect low numbers for their own. */
+/*
+ * DESCRIPTOR_MIN: least number of the progress file's descriptor; programs expect low numbers for their own
+ * files.
+ */
 enum { DESCRIPTOR_MIN = 500, PATH_BYTES = 4200 };
 
 static int descriptor = -1;
-static struct stat opened; /* inode and device of the file that kwhy opened; they show whether the program has
-			      closed the descriptor and reused its number */
+static struct stat opened; /* inode and device of the progress file, by which kwhy notices if the program has
+			      closed the descriptor and its number is now another file's */
 
 void kwhy_probe_progress_open(char *(*get)(const char *name))
 {

@@ -5,13 +5,14 @@
 #include "inject/probe/probe.h"
 
 /*
- * Opens the progress file (recording/probe_progress.h) in the folder KWHY_RECORD_DIR, if the launcher has
- * made it.
+ * Opens the file of the probing's progress (recording/probe_progress.h) in the folder that KWHY_RECORD_DIR
+ * names, if the launcher has made that file.
  */
 void kwhy_probe_progress_open(char *(*get)(const char *name));
 
 /*
- * Reviews the wanted accounts and appends the progress to the file as one row. Only one thread may call it.
+ * Reviews the accounts (kwhy_probe_pace_review()) and appends the progress as a row to that file. Only one
+ * thread may call it.
  */
 void kwhy_probe_progress_tell(struct kwhy_probe *probe, int64_t now_mono_ns);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* All addresses of device and host memory lie between these two; a word outside of them is a number. */
+/* Bounds of the addresses of device and host memory; a parameter word outside of them is a number. */
 #define MIN_ADDRESS UINT64_C(0x10000)
 #define MAX_ADDRESS (UINT64_C(1) << 57)
 enum { PARAMETERS_MAX = 4096 };
@@ -36,7 +36,10 @@ bool kwhy_probe_reach_may_read(const struct kwhy_cuda_probe *driver,
 		access == KWHY_CUDA_ACCESS_READ_WRITE;
 }
 
-/* Finds a piece of mapped memory that the device may read and write. */
+/*
+ * Finds the piece of memory mapped by cuMemMap() that contains the address, if the device may read and write
+ * it.
+ */
 static bool find_piece(
 	const struct reading *reading, kwhy_cuda_address address, struct kwhy_probe_allocation *out)
 {
@@ -75,8 +78,8 @@ static enum kwhy_probe_reason keep(struct reading *reading, struct kwhy_probe_ra
 }
 
 /*
- * Evaluates the kind of memory at an address: KWHY_PROBE_NONE if it may be copied and restored, otherwise the
- * reason why not.
+ * KWHY_PROBE_NONE if the memory at an address may be copied and restored, otherwise the reason why not, such
+ * as managed, shared or another device's memory.
  */
 static enum kwhy_probe_reason judge(const struct reading *reading, kwhy_cuda_address address)
 {
@@ -101,7 +104,10 @@ static enum kwhy_probe_reason judge(const struct reading *reading, kwhy_cuda_add
 									       : KWHY_PROBE_UNKNOWN;
 }
 
-/* Finds the allocation that contains a word taken as an address. False: the word is not an address. */
+/*
+ * Finds the allocation that contains the address `address`, a word of the parameters. False: it lies in no
+ * device memory that the driver or the prober knows.
+ */
 static bool find_range(const struct reading *reading, kwhy_cuda_address address, struct kwhy_probe_range *out)
 {
 	struct kwhy_probe_allocation allocation;
@@ -132,8 +138,8 @@ static void keep_pointer(struct kwhy_probe_reach *reach, kwhy_cuda_address addre
 }
 
 /*
- * Handles a word that lies in no known device memory. If it is not an address at all, it is added to the hash
- * of numbers.
+ * Handles a parameter word that lies in no known device memory. If the driver does not know it as an address
+ * at all, it is a number and added to the signature.
  */
 static enum kwhy_probe_reason read_unknown(struct reading *reading, uint64_t word)
 {
@@ -150,8 +156,8 @@ static enum kwhy_probe_reason read_word(struct reading *reading, uint64_t word, 
 	enum kwhy_probe_reason reason = KWHY_PROBE_NONE;
 
 	/*
-	 * A word that looks like an address in the prober's own memory is ignored: it is left over in a
-	 * parameter field that the program did not set.
+	 * A word that is an address in the prober's own memory counts as a number: it is left over in a field
+	 * of the parameters that the program did not set.
 	 */
 	if (word < MIN_ADDRESS || word >= MAX_ADDRESS ||
 		kwhy_probe_context_holds(reading->probe_context, word))
@@ -217,8 +223,9 @@ static enum kwhy_probe_reason read_arguments(struct reading *reading, const stru
 }
 
 /*
- * Reads the source and the destination of a copy. Pinned host memory may be read again: the call has not
- * returned, so the program cannot know yet that the copy has ended.
+ * Reads the source and the destination of a copy. The source may be pinned host memory: it still has the same
+ * contents, since the program's call has not returned, so that the program cannot know yet that it may change
+ * them.
  */
 static enum kwhy_probe_reason read_copy(struct reading *reading, const struct kwhy_probe_copy *copy)
 {

@@ -3,8 +3,8 @@
 #define KWHY_INJECT_PROBE_REASONS_H
 
 /*
- * Reasons why launches are not probed. The arguments of X are the name, 1 if the reason holds for all later
- * launches of the account, and the words that a report shows after "not probed: ".
+ * Reasons why launches are not probed. X(name, for_good, words): for_good is 1 if the reason holds for all
+ * later launches of the account, which is then not tried again; `words` follow "not probed: " in a report.
  */
 #define KWHY_PROBE_REASONS(X)                                                                        \
 	X(NONE, 0, "the run ended before its turn, or it is one of many small ones")                 \

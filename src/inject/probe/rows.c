@@ -75,7 +75,10 @@ static void write_unprobed(struct kwhy_inject_labels *labels, const struct unpro
 			.threads_per_block = unprobed->threads_per_block};
 }
 
-/* Writes a total of unprobed launches whose grids are unknown, such as those of graphs. */
+/*
+ * Writes one record for `launches` launches that were not probed and have no account, such as those of
+ * unknown graphs; blocks and threads are unknown.
+ */
 static void write_sum(
 	struct kwhy_inject_labels *labels, const char *name, enum kwhy_probe_reason reason, uint64_t launches)
 {

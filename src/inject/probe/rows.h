@@ -5,7 +5,7 @@
 #include "inject/labels.h"
 #include "inject/probe/probe.h"
 
-/* Writes the prober's records to the recording. The caller holds the session's lock. */
+/* Functions that write the prober's records to the recording. The caller holds the session's lock. */
 
 /*
  * Writes the bursts that have ended since the last call and, if probing ended early, a note with the reason.

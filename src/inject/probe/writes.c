@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/probe/writes.h"
 
-/* Allocations up to this size are copied whole, because they may be counters or workspaces. */
+/*
+ * Allocations up to this size that a launch reaches are always predicted to be written, since they may be
+ * counters or workspaces.
+ */
 #define SMALL_BYTES (UINT64_C(2) << 20)
 #define MARGIN_BYTES KWHY_PROBE_CHUNK_BYTES
 /*
- * If a launch reaches up to this much memory, its writes are always observed; that takes some 10 ms at most
- * on an H200.
+ * If a launch reaches at most this much memory, its writes are observed at every burst, even if predictions
+ * were right so far; that takes at most some 10 ms on an H200.
  */
 #define LOOKED_AT_BYTES (UINT64_C(8) << 30)
 enum { HITS_ENOUGH = 3, MISSES_MAX = 16 };
@@ -55,8 +58,8 @@ static void save(struct kwhy_probe_saved *out, struct kwhy_probe_range range)
 		range.bytes = end - range.address;
 		out->bytes -= at->bytes;
 		out->ranges[i] = out->ranges[--out->count];
-		i = out->count; /* the merged range may now overlap ranges before this one, so the search
-				   starts again */
+		i = out->count; /* the merged range may overlap ranges that were passed already, so the search
+				   starts again at the end */
 	}
 	out->bytes += range.bytes;
 	out->ranges[out->count++] = range;
@@ -113,8 +116,9 @@ static bool is_saved(const struct kwhy_probe_saved *saved, kwhy_cuda_address add
 }
 
 /*
- * The pointer through which a chunk was written: the pointer with the highest address below the chunk's end
- * or, if there is none, the pointer with the lowest address in the range.
+ * The pointer through which a chunk of `range` was presumably written: of the parameters' pointers into that
+ * range, the one with the highest address below the chunk's end or, if there is none, the one with the lowest
+ * address. NULL: no pointer points into the range.
  */
 static const struct kwhy_probe_pointer *writer_of(const struct kwhy_probe_reach *reach,
 	const struct kwhy_probe_range *range, kwhy_cuda_address chunk_end)
