@@ -6,12 +6,12 @@
 #include <math.h>
 
 /*
- * Number of windows drawn before the origin, so that times shortly after the origin are covered with the same
- * probability as later times.
+ * The drawing begins so many mean window-and-gap lengths before the origin, so that times shortly after the
+ * origin are covered with the same probability as later times.
  */
 enum { WINDOWS_BEFORE = 32 };
 
-/* Random number n of a seed, in [0, 1). */
+/* Number `n` of the sequence of random numbers in [0, 1) that the seed gives. */
 static double draw(uint64_t seed, uint64_t n)
 {
 	return kwhy_random_share(kwhy_random_of(seed + (n + 1) * KWHY_RANDOM_STEP));
@@ -28,8 +28,9 @@ static double mean_gap_ns(const struct kwhy_inject_plan *plan)
 }
 
 /*
- * Draws the next gap and the next window, and clips the window to the plan's bounds. A window whose end is
- * not after its start is empty.
+ * Draws the lengths of the next gap and the next window, and clips the window to from_mono_ns and
+ * until_mono_ns. A window before from_mono_ns is then empty (its end is not after its start); after
+ * until_mono_ns there are no more windows.
  */
 static void draw_window(struct kwhy_inject_windows *windows)
 {

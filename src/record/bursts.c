@@ -85,8 +85,8 @@ enum kwhy_status kwhy_record_burst_kernels_read(
 	struct kwhy_record_burst_kernels *kernels, const char *path, struct kwhy_error *error)
 {
 	static take_block *const walks[] = {
-		take_bursts, take_names}; /* names are read, too, because a name may come before or after the
-					     records that use it */
+		take_bursts, take_names}; /* the files are read twice, names last, because a name may come
+					     before or after the records that use it */
 	struct kwhy_bundle bundle;
 	enum kwhy_status status = kwhy_bundle_open(&bundle, path, error);
 

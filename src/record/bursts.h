@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * A kernel name with its grid and block size that kwhy probe has repeated. Ids are those of the process
- * that recorded it.
+ * A kernel that kwhy probe has repeated, by name, number of blocks in the grid and number of threads in a
+ * block. `writer` identifies the recorded process, in whose ids name_id is.
  */
 struct kwhy_record_burst_kernel {
 	uint64_t writer;
@@ -27,8 +27,8 @@ struct kwhy_record_burst_kernels {
 };
 
 /*
- * Reads the probed kernels of the recording at `path`. Each process has one row for each kernel name with its
- * grid and block size.
+ * Reads the kernels of the recording at `path` that were repeated: for each process one row for each
+ * combination of name, number of blocks and number of threads.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_burst_kernels_read(
 	struct kwhy_record_burst_kernels *kernels, const char *path, struct kwhy_error *error);

@@ -15,16 +15,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Times in ms to wait for the end of a process, and for its end after it was killed. */
+/*
+ * END_MS: longest wait in ms for the end of a process; then it is killed, and waited for KILLED_MS longer.
+ * TEXT_BYTES: size of the message of a failure.
+ */
 enum { END_MS = 5000, KILLED_MS = 1000, TEXT_BYTES = 1000 };
 
-/* The process of one device. */
+/* The sampling process of one device, as the recorder sees it. */
 struct part {
 	const struct kwhy_sensor_device *device;
 	pid_t pid;  /* 0: it has ended, or never started */
 	int socket; /* -1: closed */
 	bool is_ready;
-	bool has_ended; /* it has said that its file is complete */
+	bool has_ended; /* it has answered that its file is complete */
 	struct kwhy_error error;
 	int64_t cpu_ns;
 };
@@ -41,7 +44,10 @@ static bool is_sampled(const struct kwhy_sensor_device *device)
 	return device->vendor == KWHY_VENDOR_NVIDIA && device->mig_index < 0 && device->uuid;
 }
 
-/* In the child: closes the recorder's ends of the sockets, so that no child keeps another one's alive. */
+/*
+ * Runs in the child of fork. It closes the recorder's ends of this and the earlier sockets: a child notices
+ * the recorder's end only if no other child has that end open.
+ */
 _Noreturn static void run_part(
 	const struct kwhy_record_counters *counters, size_t index, const int ends[2], const char *producer)
 {
@@ -117,7 +123,10 @@ void kwhy_record_counters_start(
 	}
 }
 
-/* Waits for the end of a process, which is killed if it does not come. */
+/*
+ * Closes the socket of a process and waits until the process has ended; after END_MS it is killed. If it had
+ * not answered that its file is complete, sets part->error.
+ */
 static void bury(struct part *part)
 {
 	const struct timespec ms = {0, 1000000};
@@ -146,7 +155,10 @@ static void bury(struct part *part)
 	part->pid = 0;
 }
 
-/* Takes an answer, if one comes within `most_ms`. */
+/*
+ * Takes an answer of the process, if one comes within `most_ms` ms. If it is the last one, or the process has
+ * closed its socket, waits for its end.
+ */
 static void take_answer(struct part *part, int most_ms)
 {
 	struct pollfd file = {.fd = part->socket, .events = POLLIN};
@@ -209,7 +221,10 @@ void kwhy_record_counters_window(
 		send_order(counters, &counters->parts[i]);
 }
 
-/* Waits until a process has answered that it has ended, and kills it if it does not. */
+/*
+ * Waits until a process has answered that its file is complete, and then for its end. If there is no such
+ * answer by `latest_mono_ns`, kills it.
+ */
 static void await_end(struct part *part, int64_t latest_mono_ns)
 {
 	int64_t left_ns = latest_mono_ns - kwhy_clock_mono_ns();
@@ -223,7 +238,10 @@ static void await_end(struct part *part, int64_t latest_mono_ns)
 	bury(part);
 }
 
-/* Asks all processes to end before it waits for any of them. */
+/*
+ * First asks all processes to end, by shutting down its side of their sockets, and only then waits for each
+ * of them.
+ */
 void kwhy_record_counters_stop(struct kwhy_record_counters *counters)
 {
 	const int64_t latest_ns = kwhy_clock_mono_ns() + END_MS * INT64_C(1000000);

@@ -6,10 +6,10 @@
 
 /*
  * Samples of performance counters of GPUs, while the command runs. For each NVIDIA GPU there is a process of
- * its own, which writes a file in the recording: CUPTI may crash, must not be used twice in a process, and
- * decoding the samples of a GPU takes most of a processor's core. Whatever happens to these processes, the
- * recording goes on. Only the thread that opened them may use them. To start, window and close nothing (NULL)
- * is allowed; NULL uses no processor time.
+ * its own, which writes a file in the recording: CUPTI may crash, must not be used for two devices in a
+ * process, and decoding the samples of a GPU takes most of a processor's core. Whatever happens to these
+ * processes, the recording goes on. Only the thread that opened them may call these functions. NULL is
+ * allowed for _start(), _window(), _close(), which then do nothing, and for _cpu_ns(), which then returns 0.
  */
 struct kwhy_record_counters;
 
@@ -24,21 +24,27 @@ KWHY_MUST_USE enum kwhy_status kwhy_record_counters_open(const struct kwhy_senso
 
 #define KWHY_RECORD_COUNTERS_SHARE_MAX 0.6
 
-/* Lets the processes sample and write files to the folder, of at most limit_bytes each (0: no limit). */
+/*
+ * Makes the processes begin to sample, and write one file each, of at most limit_bytes (0: no limit), to the
+ * folder.
+ */
 void kwhy_record_counters_start(
 	struct kwhy_record_counters *counters, const char *folder, uint64_t limit_bytes);
 
-/* Whether every process samples or has failed. It does not wait. */
+/* Whether every process is ready: it samples, or has failed. Does not wait. */
 bool kwhy_record_counters_are_ready(struct kwhy_record_counters *counters);
 
-/* Gives up the processes that are not ready. */
+/* Kills the processes that are not ready; their samples count as missing. */
 void kwhy_record_counters_give_up(struct kwhy_record_counters *counters);
 
-/* From now on only samples that begin in this window are recorded. */
+/* From now on only samples that begin between these times on CLOCK_MONOTONIC are recorded. */
 void kwhy_record_counters_window(
 	struct kwhy_record_counters *counters, int64_t start_mono_ns, int64_t end_mono_ns);
 
-/* Ends the sampling and waits for the processes, which takes some ms and never more than some seconds. */
+/*
+ * Ends the sampling and waits for the end of the processes: usually some ms; those that have not ended after
+ * 5 s are killed.
+ */
 void kwhy_record_counters_stop(struct kwhy_record_counters *counters);
 
 /*
@@ -47,7 +53,10 @@ void kwhy_record_counters_stop(struct kwhy_record_counters *counters);
  */
 const char *kwhy_record_counters_failure(struct kwhy_record_counters *counters);
 
-/* Processor time that the processes used since they were ready, as far as it is known. */
+/*
+ * Total processor time in ns of the processes since they were ready, as they last answered; 0 for one that
+ * has not ended.
+ */
 int64_t kwhy_record_counters_cpu_ns(const struct kwhy_record_counters *counters);
 
 /* Ends the processes and frees the memory. */

@@ -18,7 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time between two readings in ms; and the longest life in s after the recorder was killed. */
+/*
+ * READ_MS: time in ms between two readings of samples. ORPHAN_S: longest time in s for which the process
+ * completes its file after the recorder was killed.
+ */
 enum { READ_MS = 10, ORPHAN_S = 5 };
 #define FLUSH_NS INT64_C(1000000000)
 
@@ -45,8 +48,8 @@ struct process {
 };
 
 /*
- * Keeps the process from disturbing the recorded command: from writing to its streams, from leaving a core
- * file, and from being recorded itself by an outer recorder. It ends when the recorder does.
+ * Keeps the process from disturbing: it writes to no inherited stream, leaves no core file, is not itself
+ * recorded by an outer recorder, and is killed when the recorder ends.
  */
 static void keep_quiet(void)
 {
@@ -61,7 +64,10 @@ static void keep_quiet(void)
 	unsetenv("NVTX_INJECTION64_PATH");
 }
 
-/* The first alarm gives the process time to end, the second one ends it. */
+/*
+ * Handler of the first SIGALRM, which comes when the recorder has ended: the next one comes after ORPHAN_S
+ * and, since the handler is then gone, ends the process.
+ */
 static void set_alarm(int signal)
 {
 	(void)signal;
@@ -69,8 +75,8 @@ static void set_alarm(int signal)
 }
 
 /*
- * From now on the process may complete its file if the recorder is killed. If CUPTI hangs, it does not see
- * that the recorder is gone; it then ends by an alarm.
+ * From now on the process is not killed when the recorder ends, but gets SIGALRM, so that it can complete its
+ * file. If it cannot, as when CUPTI hangs, a second alarm ends it.
  */
 static void outlive_the_recorder(void)
 {
@@ -104,7 +110,8 @@ static void answer(const struct process *process, bool is_end, const struct kwhy
 }
 
 /*
- * Waits for the next order, but not longer than `most_ms`; -1: without limit. False: the sampling is to end.
+ * Waits for the next order of the recorder, for at most `most_ms` ms (-1: without limit), and stores it in
+ * process->order. False: the recorder has shut its side down, so sampling must end.
  */
 static bool take_order(struct process *process, int most_ms)
 {
@@ -155,8 +162,8 @@ static void write_sample(void *context, const struct kwhy_perf_sample *sample)
 }
 
 /*
- * At its limit the file is ended like a complete one: the error tells that there are no more samples, and
- * none of the program's own records are lost.
+ * Fails if a write has failed or the file has reached its limit. In the second case it can still be ended
+ * like a complete file, and counts no lost records, since the error says that samples are missing.
  */
 static enum kwhy_status check_file(struct process *process, struct kwhy_error *error)
 {

@@ -9,9 +9,10 @@
 #include <stdint.h>
 
 /*
- * The process that samples the performance counters of one device. It is a child of the recorder, and they
- * talk by a socket that keeps messages whole. The recorder sends orders, and shuts its side down to end the
- * sampling. The process answers the first order when it samples or has failed, and again at its end.
+ * The process that samples the performance counters of one device. It is a child of the recorder, connected
+ * to it by a SOCK_SEQPACKET socket. The recorder sends orders, and shuts its side down to end the sampling.
+ * The process sends an answer when, after the first order, it samples or has failed, and another one when its
+ * file is complete.
  */
 struct kwhy_record_counters_order {
 	int64_t start_mono_ns, end_mono_ns; /* samples outside this window are not recorded */
@@ -22,11 +23,14 @@ struct kwhy_record_counters_order {
 
 struct kwhy_record_counters_answer {
 	bool is_end;		 /* the process has ended its file */
-	struct kwhy_error error; /* error.status KWHY_OK: it has not failed so far */
+	struct kwhy_error error; /* why it has failed; error.status KWHY_OK: it has not */
 	int64_t cpu_ns;		 /* processor time since the answer to the first order */
 };
 
-/* Runs the process and ends it. It writes nothing to the recorder's output streams. */
+/*
+ * Does the work of the child process and exits. It writes nothing to the output streams that it has
+ * inherited.
+ */
 _Noreturn void kwhy_record_counters_process(
 	int socket, const struct kwhy_sensor_device *device, const char *producer);
 

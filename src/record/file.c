@@ -29,8 +29,8 @@ enum kwhy_status kwhy_record_file_open(
 	if (file->fd < 0)
 		return refused(path, errno, error);
 	/*
-	 * The writer's id combines pid and start time, because processes on several machines may have the
-	 * same pid.
+	 * The id of the writer in the recording is made of pid and time, because processes on several
+	 * machines, or one after another, may have the same pid.
 	 */
 	kwhy_block_writer_init(&file->writer, file->fd,
 		(uint64_t)getpid() << 40 ^ (uint64_t)kwhy_clock_mono_ns(), file->memory, SHARE_BYTES);

@@ -64,10 +64,7 @@ static bool is_link(const char *path)
 	return !lstat(path, &facts) && S_ISLNK(facts.st_mode);
 }
 
-/*
- * Whether there is a recording at the path. A symbolic link is not one, because its target belongs to another
- * name.
- */
+/* Whether there is a recording at the path. A symbolic link to a recording does not count as one. */
 static bool is_recording(const char *path)
 {
 	return !is_link(path) && (kwhy_bundle_is_folder(path) || is_recording_file(path));
@@ -85,7 +82,10 @@ static uint32_t any_number(void)
 	return getrandom(&number, sizeof(number), 0) == sizeof(number) ? number : (uint32_t)getpid();
 }
 
-/* Opens a folder for reading, but not through a symbolic link; -1: errno has the reason. */
+/*
+ * Opens a folder for reading and returns its descriptor; -1: it cannot, for example because the path is a
+ * symbolic link; errno says why.
+ */
 static int open_folder(const char *path)
 {
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -102,7 +102,7 @@ void kwhy_record_folder_clear(const char *path)
 		close(folder);
 }
 
-/* Deletes the files in a folder that a recorder writes. */
+/* Deletes those files in a folder that kwhy writes in a recording; other files stay. */
 static enum kwhy_status delete_parts(const char *path, struct kwhy_error *error)
 {
 	const int folder = open_folder(path);
@@ -129,7 +129,7 @@ enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *
 
 	if (is_recording_file(path))
 		return unlink(path) ? fail("delete", path, "delete it yourself", error) : KWHY_OK;
-	if (!rmdir(path)) /* an empty folder is deleted without opening it, in case no descriptors are left */
+	if (!rmdir(path)) /* tried first, since it needs no descriptor, of which none may be left */
 		return KWHY_OK;
 	status = delete_parts(path, error);
 	if (!status && rmdir(path))
@@ -144,8 +144,9 @@ static enum kwhy_status refuse(const char *path, struct kwhy_error *error)
 }
 
 /*
- * Locks a folder until its descriptor is closed. Two recorders of one folder would delete each other's files.
- * On file systems that have no locks, none is taken.
+ * Opens a folder and locks it (flock()) until the descriptor *out_folder is closed, because two recorders of
+ * one folder would delete each other's files. KWHY_E_USAGE: another process has locked it. On a file system
+ * without locks it is not locked, which is no error.
  */
 static enum kwhy_status lock(const char *path, int *out_folder, struct kwhy_error *error)
 {
@@ -163,7 +164,10 @@ static enum kwhy_status lock(const char *path, int *out_folder, struct kwhy_erro
 	return KWHY_OK;
 }
 
-/* Renames the recording at folder->path to a unique name, which no killed recorder can have left there. */
+/*
+ * Renames the recording at folder->path to folder->aside, a new random name, which no killed recorder can
+ * have left there. Refuses if the final name folder->old is taken by something that may not be deleted.
+ */
 static enum kwhy_status put_aside(
 	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
 {
@@ -208,7 +212,9 @@ static enum kwhy_status make_folder(const struct kwhy_record_folder *folder, str
 	return back ? back : status;
 }
 
-/* Replaces folder->path by the target of the symbolic link at its end; the target need not exist yet. */
+/*
+ * If folder->path is a symbolic link, replaces it by the path of the link's target, which need not exist yet.
+ */
 static enum kwhy_status follow_link(
 	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
 {
@@ -237,8 +243,9 @@ static enum kwhy_status follow_link(
 }
 
 /*
- * Makes and locks the folder. A recording at its path is renamed; any other existing folder must be empty.
- * When the folder has been locked, it must still be empty.
+ * Makes and locks the folder. A recording at its path is renamed before; anything else there must be an empty
+ * folder, which is used. Another recorder may have filled it meanwhile, so it is checked again once it is
+ * locked.
  */
 static enum kwhy_status take(
 	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
@@ -319,7 +326,10 @@ static enum kwhy_status stays(
 	return kwhy_fail(error, status, "the recording stays a folder, '%.300s': %.380s", where, why);
 }
 
-/* Replaces the folder by the packed file, which must be complete. */
+/*
+ * Replaces the folder `path` by the complete packed file `packed`: renames the folder to `parts`, the file to
+ * `path`, and deletes the folder. After a failure the folder stays.
+ */
 static enum kwhy_status replace(
 	const char *path, const char *parts, const char *packed, struct kwhy_error *error)
 {
@@ -349,7 +359,7 @@ static enum kwhy_status pack_into(const char *path, const char *packed, struct k
 	return status ? stays(path, status, why.text, error) : KWHY_OK;
 }
 
-/* Uses unique temporary names, which no killed process can have left there. */
+/* The file gets a random temporary name first, which no killed process can have left there. */
 enum kwhy_status kwhy_record_folder_pack(const char *path, struct kwhy_error *error)
 {
 	struct kwhy_arena arena = {0};

@@ -7,21 +7,24 @@
 
 #include <stdbool.h>
 
-/* Suffix that is added to the name of an earlier recording at the same path. */
+/* Suffix that an earlier recording at the same path gets when a new one is kept. */
 #define KWHY_RECORD_OLD_SUFFIX ".old"
 
 /*
- * File in the folder of the recording while `kwhy probe` runs. It has the results of earlier runs, for the
- * library that is injected into the recorded command.
+ * File in the folder of the recording while `kwhy probe` runs: the kernels whose power an earlier recording
+ * contains, for the library that is injected into the command (inject/probe/known.h).
  */
 #define KWHY_RECORD_KNOWN_FILE "probe.known"
 
 /* The folder that a recording is written to. */
 struct kwhy_record_folder {
 	const char *path;
-	const char *aside; /* temporary name of an earlier recording at `path`; NULL: no earlier recording */
-	const char *old;   /* name that the earlier recording gets when the new one is kept */
-	bool is_taken; /* the new recording is written to this folder, which was made for it or was empty */
+	const char
+		*aside;	 /* temporary path of the recording that was at `path` before; NULL: there was none */
+	const char *old; /* path, `path` with KWHY_RECORD_OLD_SUFFIX, that the earlier recording gets when the
+			    new one is kept */
+	bool is_taken;	 /* kwhy_record_folder_make() has succeeded, so that `path` is a folder for the new
+			    recording */
 	bool is_made;
 	int locked; /* descriptor of the folder; while it is open no other recorder can use the folder; -1:
 		       not open */
@@ -41,15 +44,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_record_folder_make(
 void kwhy_record_folder_release(struct kwhy_record_folder *folder);
 
 /*
- * Keeps the new recording: renames the earlier one to PATH.old, and deletes any recording that already has
- * that name. *out_replaced: one was deleted.
+ * Keeps the new recording: renames the earlier one, if any, to PATH.old, and first deletes a recording or an
+ * empty folder that has that name. *out_replaced: one was deleted.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_keep(
 	const struct kwhy_record_folder *folder, bool *out_replaced, struct kwhy_error *error);
 
 /*
- * Deletes the new recording and renames the earlier one back. A folder that kwhy_record_folder_make() did not
- * make is left unchanged.
+ * Deletes the new recording and renames the earlier one back. If the folder existed, empty, before
+ * kwhy_record_folder_make(), only its files are deleted. Does nothing if kwhy_record_folder_make() failed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_unmake(
 	const struct kwhy_record_folder *folder, struct kwhy_error *error);
@@ -60,12 +63,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_record_folder_unmake(
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_pack(const char *path, struct kwhy_error *error);
 
-/* Deletes the files that exist only while `kwhy probe` runs. */
+/* Deletes the files in the folder that are needed only while `kwhy probe` runs. */
 void kwhy_record_folder_clear(const char *path);
 
 /*
- * Deletes a recording. If the recording is a folder, it deletes the files of blocks, and then the folder
- * unless it contains other files. A symbolic link is not a recording, and its target is left unchanged.
+ * Deletes a recording. Of a folder, its files that kwhy writes are deleted, and then the folder; KWHY_E_IO:
+ * it contains other files. A symbolic link is not a recording, and its target is left unchanged.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *error);
 

@@ -12,8 +12,9 @@ enum { BATCH = 256 };
 struct kwhy_record_meters {
 	const struct kwhy_sensors *sensors;
 	struct kwhy_record_file file;
-	struct kwhy_channel_cursor *cursors; /* one cursor for each source of readings */
-	uint32_t command;		     /* id of the command's name in the file */
+	struct kwhy_channel_cursor
+		*cursors; /* [source]: how far the readings of that source have been written */
+	uint32_t command; /* id of the command's name in the file */
 	int64_t start_mono_ns, end_mono_ns;
 };
 
@@ -35,7 +36,7 @@ static void say_process(struct kwhy_record_meters *meters, const struct kwhy_rec
 
 /*
  * Whether readings of the source are recorded. Those of MIG instances are not: an instance has no power
- * meter, and its index is that of its device.
+ * meter, and a recording identifies devices by an index that instances share with their device.
  */
 static bool is_recorded(const struct kwhy_record_meters *meters, const struct kwhy_source_channel *source)
 {

@@ -18,7 +18,10 @@
 #define SHORTEST_PAUSE_NS INT64_C(250000000)
 enum { IMAGE_SAMPLES = 500, UUID_BYTES = 48 };
 
-/* A struct for a call, with its first member set. */
+/*
+ * Declares `name`, the parameter struct of a call of CUPTI, with its size, which CUPTI computes up to the
+ * member `last`, and the given members set.
+ */
 #define ASK(type, last, name, ...) \
 	struct kwhy_cupti_pm_##type name = {KWHY_CUPTI_PM_BYTES(kwhy_cupti_pm_##type, last), __VA_ARGS__}
 
@@ -34,7 +37,7 @@ static uint64_t clock_ns(void)
 	return (uint64_t)kwhy_clock_mono_ns();
 }
 
-/* What to do about a result of CUPTI, to follow "; ". */
+/* What the user can do about an error of CUPTI: the end of a message, after "; ". */
 static const char *cure_of(enum kwhy_cupti_result result)
 {
 	switch ((int)result) {
@@ -64,7 +67,10 @@ static enum kwhy_status check(const struct kwhy_pm_sampling *pm, enum kwhy_cupti
 		kwhy_cupti_words(&pm->cupti, result), cure_of(result));
 }
 
-/* Writes the device's UUID in NVML's form. */
+/*
+ * Writes the UUID of CUDA's device `index` as NVML writes it ("GPU-..."). False: the driver does not report
+ * it.
+ */
 static bool read_uuid(const struct kwhy_cuda *cuda, int index, char out[UUID_BYTES])
 {
 	__typeof__(cuDeviceGetUuid) *ask = cuda->cuDeviceGetUuid ? cuda->cuDeviceGetUuid
@@ -82,7 +88,10 @@ static bool read_uuid(const struct kwhy_cuda *cuda, int index, char out[UUID_BYT
 	return true;
 }
 
-/* Finds CUDA's number of a device, which depends on CUDA_VISIBLE_DEVICES. */
+/*
+ * Finds the number that CUDA gives the device with this UUID; it depends on CUDA_VISIBLE_DEVICES.
+ * KWHY_E_UNSUPPORTED: CUDA does not show it.
+ */
 static enum kwhy_status find_device(const char *uuid, size_t *out, struct kwhy_error *error)
 {
 	struct kwhy_cuda cuda;
@@ -103,7 +112,7 @@ static enum kwhy_status find_device(const char *uuid, size_t *out, struct kwhy_e
 		"CUDA does not show this GPU; name it in CUDA_VISIBLE_DEVICES, or leave it out of --device");
 }
 
-/* Opens CUPTI and lets it state times on CLOCK_MONOTONIC. */
+/* Opens CUPTI and makes it use CLOCK_MONOTONIC for the times of samples. */
 static enum kwhy_status open_cupti(struct kwhy_pm_sampling *pm, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_cupti_open(&pm->cupti, secure_getenv("KWHY_CUPTI"), error);
@@ -155,7 +164,7 @@ static enum kwhy_status open_host(struct kwhy_pm_sampling *pm, struct kwhy_error
 	return status;
 }
 
-/* Translates the metrics into the device's configuration. */
+/* Makes pm->config, CUPTI's binary configuration for sampling these metrics on the device. */
 static enum kwhy_status choose_metrics(struct kwhy_pm_sampling *pm, struct kwhy_error *error)
 {
 	ASK(metrics, count, ask, .host = pm->host, .names = metrics, .count = KWHY_PERF_COUNTER_COUNT);
@@ -177,7 +186,7 @@ static enum kwhy_status choose_metrics(struct kwhy_pm_sampling *pm, struct kwhy_
 		"combine these counters on this GPU", error);
 }
 
-/* Makes the memory into which samples are decoded. */
+/* Allocates pm->data, into which up to IMAGE_SAMPLES samples are decoded, and initialises it. */
 static enum kwhy_status make_data(struct kwhy_pm_sampling *pm, struct kwhy_error *error)
 {
 	static const char what[] = "make room for samples of counters";

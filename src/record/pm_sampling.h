@@ -10,7 +10,7 @@
 
 /*
  * Samples of the performance counters of one device, by CUPTI. The process needs no CUDA context. It must
- * sample only one device, and use CUPTI for nothing else, because CUPTI keeps the state of a process.
+ * sample only one device, and use CUPTI for nothing else, because CUPTI's state is one for the whole process.
  */
 struct kwhy_pm_sampling {
 	struct kwhy_cupti cupti;
@@ -23,7 +23,7 @@ struct kwhy_pm_sampling {
 	bool is_started;
 };
 
-/* Time between two samples, ns. */
+/* Length of a sample, and time from the start of one to the start of the next, in ns. */
 #define KWHY_PM_INTERVAL_NS 200000
 
 /*
@@ -41,7 +41,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_open(
 KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_start(
 	struct kwhy_pm_sampling *pm, int64_t most_ns, struct kwhy_error *error);
 
-/* Stops sampling. Samples until then can still be read. */
+/* Stops sampling. Samples that were taken before can still be read. */
 KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_stop(struct kwhy_pm_sampling *pm, struct kwhy_error *error);
 
 /* After kwhy_pm_sampling_stop(): gives the device's counters free. The sampling can be started again. */
@@ -52,9 +52,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_release(
 typedef void kwhy_pm_sampling_seen(void *context, const struct kwhy_perf_sample *sample);
 
 /*
- * Passes the samples since the last call to `seen`. *out_more: there are more samples now. Call it every 10
- * ms, so that the device's buffer does not overflow; that is a failure, after which there are no more
- * samples.
+ * Passes the samples since the last call to `seen`, at most 500. *out_more: there are more at once. Call it
+ * every 10 ms or so: if the buffer for undecoded samples overflows, this and all later calls fail.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_read(struct kwhy_pm_sampling *pm, kwhy_pm_sampling_seen *seen,
 	void *context, bool *out_more, struct kwhy_error *error);

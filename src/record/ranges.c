@@ -11,7 +11,7 @@
 
 enum { NAMES_MAX = 1 << 24, NAME_BYTES = 512 };
 
-/* State while the ranges of one file are counted. */
+/* State of counting the ranges in one file of the recording. */
 struct counting {
 	const struct kwhy_record_ranges *ranges;
 	uint32_t *matches; /* indexed by the id of a name: bit i is set if pattern i matches the name */
@@ -34,7 +34,10 @@ static uint32_t match(const struct kwhy_record_ranges *ranges, const char *bytes
 	return bits;
 }
 
-/* Stores which patterns each name matches. Names that match no pattern use no memory. */
+/*
+ * Stores in counting->matches which patterns each name of a block matches. The array reaches up to the
+ * highest id of a name that matches any.
+ */
 static enum kwhy_status take_names(
 	struct counting *counting, const struct kwhy_block *block, struct kwhy_error *error)
 {
@@ -74,7 +77,10 @@ static void take_ranges(struct counting *counting, const struct kwhy_block *bloc
 	}
 }
 
-/* Reads the names before the ranges, because a name may follow its use. */
+/*
+ * Reads all blocks of one `kind` in a file. It is called for the blocks of names first and then for those of
+ * ranges, because a name may come after its use.
+ */
 static enum kwhy_status walk(
 	struct counting *counting, const char *path, unsigned kind, struct kwhy_error *error)
 {
