@@ -19,14 +19,14 @@ struct child {
 	struct kwhy_signals *signals;
 	struct kwhy_tee tees[2];
 	pid_t pid;
-	int64_t own_rss_bytes; /* the largest resident size of this process when the command started */
+	int64_t own_rss_bytes; /* peak resident size that kwhy itself had when the command started */
 };
 
 /*
- * A command begins with the memory of this process. The largest resident size that the system reports for
- * the command is therefore its own only if it exceeds that of this process by more than this margin. The
- * kernel counts pages for each processor separately, so two sizes that are equal in truth may differ by up
- * to about this much.
+ * A child begins as a copy of kwhy, so the peak resident size that wait4() reports for it is at least that of
+ * kwhy at its start. It says something about the command only if it exceeds kwhy's peak by more than this
+ * margin: the kernel counts pages for each processor separately, so two reported sizes may differ by about
+ * this much although they are equal.
  */
 #define RSS_MARGIN_BYTES (1 << 20)
 
@@ -44,8 +44,8 @@ static enum kwhy_status open_tees(struct child *child, struct kwhy_error *error)
 }
 
 /*
- * Starts the command. It gets the signal mask that this process had before kwhy changed it. Signals that kwhy
- * ignores get their default action in the command.
+ * Starts the command; returns 0 or an errno value. The command gets the signal mask that this process had
+ * before kwhy_signals_open(), and the default action for SIGPIPE and SIGXFSZ, which kwhy ignores.
  */
 static int spawn(struct child *child, posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes)
 {
@@ -84,7 +84,10 @@ static int start(struct child *child)
 	return failed;
 }
 
-/* Whether the command is in a folder of PATH that this process may search. */
+/*
+ * Whether a file of this name exists in any folder of PATH that this process may search; an empty entry of
+ * PATH is the working folder.
+ */
 static bool is_in_path(const char *name)
 {
 	const char *folder = secure_getenv("PATH");
@@ -108,8 +111,8 @@ static enum kwhy_status fail_start(
 	const char *name = child->request->argv[0];
 
 	if (failed == EACCES && !strchr(name, '/') && !is_in_path(name))
-		failed = ENOENT; /* the error if the command is in no folder of PATH; a folder that cannot be
-				    searched changes it */
+		failed = ENOENT; /* posix_spawnp() returns EACCES if one folder of PATH cannot be searched,
+				    even if the command is in no other one */
 	out->exit = failed == ENOENT ? KWHY_EXIT_NOT_FOUND : KWHY_EXIT_NOT_EXECUTABLE;
 	if (failed == ENOENT && !strchr(name, '/'))
 		return kwhy_fail(error, KWHY_E_INPUT, "no command '%.200s' is in the folders of PATH", name);
@@ -121,7 +124,10 @@ static int64_t ns_of(const struct timeval *time)
 	return (int64_t)time->tv_sec * 1000000000 + (int64_t)time->tv_usec * 1000;
 }
 
-/* Whether the command has ended. If it has, writes its end time, status, CPU times and memory to `out`. */
+/*
+ * Whether the command has ended; does not wait. If it has, writes its end time, exit status, CPU times and
+ * peak memory to `out`.
+ */
 static bool has_ended(struct child *child, struct kwhy_child_end *out)
 {
 	struct rusage used;
@@ -141,7 +147,10 @@ static bool has_ended(struct child *child, struct kwhy_child_end *out)
 	return true;
 }
 
-/* Reaps processes that have ended and had become children of this process. True: others are still running. */
+/*
+ * Reaps all ended children of this process. These are descendants of the command whose own parents ended
+ * before them (PR_SET_CHILD_SUBREAPER). Returns whether children are left that still run.
+ */
 static bool reap(void)
 {
 	pid_t reaped;
@@ -153,8 +162,9 @@ static bool reap(void)
 }
 
 /*
- * Waits until a descriptor is ready or `left` has passed; `left` NULL: without limit. Then handles signals
- * and output. False: the time has passed.
+ * Waits until a signal or output is pending, but at most for `left` (NULL: without limit), and handles it:
+ * forwards signals to the command and moves its output one step. False: nothing came in that time, or the
+ * wait failed.
  */
 static bool wait_on(struct child *child, const struct timespec *left)
 {
@@ -183,8 +193,8 @@ static void wait_until(struct child *child, int64_t mono_ns)
 }
 
 /*
- * Passes on the rest of the command's output. If nobody reads the output, it waits until a signal requests
- * this process to end.
+ * Called when the command has ended: passes on what the pipes of its output still contain. If the reader of
+ * kwhy's own output does not read, this waits, until a signal that asks kwhy to end arrives.
  */
 static void drain(struct child *child)
 {
@@ -205,8 +215,10 @@ static void drain(struct child *child)
 static void attend(struct child *child, struct kwhy_child_end *out)
 {
 	const struct kwhy_child_request *request = child->request;
-	/* A thread of a library that does not block SIGCHLD can take it, so the command's state is also
-	 * checked each second. */
+	/*
+	 * SIGCHLD can be lost to a thread of a library that does not block it. So without ticks the command's
+	 * state is also checked once a second; with ticks, at each tick.
+	 */
 	const struct timespec check = {1, 0};
 	int64_t next_tick_ns = out->start_mono_ns + request->tick_ns;
 	struct rusage own;

@@ -29,7 +29,7 @@ static enum kwhy_status copy_ours(struct kwhy_environment *out, struct kwhy_erro
 	return KWHY_OK;
 }
 
-/* Index of a variable in the list; `count`: it is not in the list. */
+/* Index of the first setting of a variable; environment->count: the variable has none. */
 static size_t find(const struct kwhy_environment *environment, const char *name)
 {
 	const size_t length = strlen(name);
@@ -42,7 +42,10 @@ static size_t find(const struct kwhy_environment *environment, const char *name)
 	return at;
 }
 
-/* Removes all settings of a variable, of which there may be several. */
+/*
+ * Removes all settings of a variable; an inherited environment may contain several. Settings may change their
+ * order.
+ */
 static void take_out(struct kwhy_environment *environment, const char *name)
 {
 	for (size_t at; (at = find(environment, name)) < environment->count;) {
@@ -52,7 +55,10 @@ static void take_out(struct kwhy_environment *environment, const char *name)
 	}
 }
 
-/* Makes the text of a new setting, and space for it in the list. */
+/*
+ * Allocates the text "NAME=value" and enlarges the list by one entry, into which the caller puts it. NULL:
+ * memory is exhausted.
+ */
 static char *make_setting(struct kwhy_environment *environment, const char *name, const char *value)
 {
 	const size_t bytes = strlen(name) + strlen(value) + sizeof("=");

@@ -13,16 +13,16 @@
  */
 struct kwhy_environment {
 	/*
-	 * settings NAME=value, ends with NULL; NULL: nothing was changed, so this process's environment
-	 * applies
+	 * texts "NAME=value", NULL at the end; `settings` NULL: nothing was set or removed yet, so that
+	 * commands get the environment of this process
 	 */
 	char **settings;
 	size_t count;
 };
 
 /*
- * Sets a variable; `value` NULL: removes it, even if this process's environment has it. Only one thread may
- * use an environment. Zero-initialise it first.
+ * Sets a variable in the copy; `value` NULL: removes it from the copy. Only one thread may use an
+ * environment. Zero-initialise it first.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_environment_set(
 	struct kwhy_environment *environment, const char *name, const char *value, struct kwhy_error *error);

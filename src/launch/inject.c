@@ -16,8 +16,8 @@
 #define LIBRARY "libkwhy-inject.so"
 
 /*
- * Paths of the library, relative to the folder of the program: where it is installed, in the portable folder,
- * and in the build folder.
+ * Where the library may be, relative to the folder of the running kwhy: in an installation by a package, in
+ * the portable archive, and in the build folder. The first that exists is taken.
  */
 static const char *const places[] = {
 	KWHY_LIBDIR "/kwhy/" LIBRARY, "../lib/kwhy/" LIBRARY, "../inject/" LIBRARY};
@@ -49,7 +49,10 @@ static bool is_here(struct kwhy_inject *inject, const char *path)
 
 enum { VERSION_BYTES = 32 };
 
-/* The version that is stated in a library's bytes, up to its end; NULL: none is stated. */
+/*
+ * Finds the text "libkwhy-inject VERSION" in the bytes of a library. Returns a pointer to VERSION, which is
+ * not copied; NULL: there is no such text.
+ */
 static const char *version_in(const char *text, size_t bytes)
 {
 	static const char mark[] = "libkwhy-inject ";
@@ -65,8 +68,8 @@ static const char *version_in(const char *text, size_t bytes)
 }
 
 /*
- * Refuses a library whose version differs from this program's, because it would write rows that this program
- * cannot read.
+ * Sets `absence` and clears `library` if the library at that path is of another version than this program:
+ * its files would have rows that this program cannot read. A library without a version is accepted.
  */
 static void refuse_another_version(struct kwhy_inject *inject)
 {
@@ -79,7 +82,7 @@ static void refuse_another_version(struct kwhy_inject *inject)
 	if (file >= 0)
 		close(file);
 	if (text == MAP_FAILED)
-		return; /* the loader will report what is wrong with the library */
+		return; /* the CUDA driver will report what is wrong when it loads the library */
 	version = version_in(text, (size_t)info.st_size);
 	if (version && strncmp(version, KWHY_VERSION, sizeof(KWHY_VERSION)) != 0) {
 		snprintf(inject->absence, sizeof(inject->absence),
@@ -92,8 +95,8 @@ static void refuse_another_version(struct kwhy_inject *inject)
 }
 
 /*
- * Whether a variable already names another library. The driver loads only one library, so the other one
- * stays in use.
+ * Whether CUDA_INJECTION64_PATH is set already, for another tool. The CUDA driver loads only one such
+ * library, so kwhy leaves the variable as it is.
  */
 static bool is_taken(struct kwhy_inject *inject)
 {
@@ -139,7 +142,8 @@ void kwhy_inject_find(struct kwhy_inject *inject)
 }
 
 struct variable {
-	const char *name, *value; /* value of the variable; NULL: it is removed */
+	const char *name,
+		*value; /* variable of the environment and its value; value NULL: the variable is removed */
 };
 
 static enum kwhy_status set(const struct variable *variables, size_t count,
@@ -167,8 +171,8 @@ static enum kwhy_status prepare_probe(
 		{"KWHY_PROBE", "1"},
 		{"KWHY_PROBE_WITHIN_PPM", number(within, (uint64_t)(probe->within_ratio * 1e6 + 0.5))},
 		/*
-		 * With an explicit budget, bursts are not also limited by their ratio to the program's own
-		 * time.
+		 * With a budget in seconds, the ratio of the time in bursts to the program's own time is not
+		 * limited as well; 0 means no limit.
 		 */
 		{"KWHY_PROBE_RATIO_PPM", has_budget ? number(ratio, 0) : NULL},
 		{"KWHY_PROBE_BUDGET_NS",

@@ -18,8 +18,12 @@
 #define KWHY_INJECT_ABSENCE_BYTES 600
 
 struct kwhy_inject {
-	char library[KWHY_INJECT_PATH_BYTES]; /* path of the library; "": not found; see `absence` */
-	/* a sentence that says why the library was not found and what to do; "": it was found */
+	char library[KWHY_INJECT_PATH_BYTES]; /* path of the library; "": it cannot be used, for the reason in
+						 `absence` */
+	/*
+	 * why the library cannot be used (not found, of another version, or another tool is injected) and
+	 * what the user can do; "": it can be used
+	 */
 	char absence[KWHY_INJECT_ABSENCE_BYTES];
 };
 
@@ -32,20 +36,27 @@ void kwhy_inject_find(struct kwhy_inject *inject);
 /* How the library repeats kernels, to measure their power. */
 struct kwhy_inject_probe {
 	/*
-	 * largest half-width of the interval of an account's power, as a share of the power, at which the
-	 * power counts as known
+	 * an account's power counts as known if half of its 90 % interval is at most this share of the power
 	 */
 	double within_ratio;
-	double budget_s; /* limit of the seconds in bursts; NAN: the library's default */
-	/* limit of the bytes for copies of memory on the device; 0: the library's default */
-	uint64_t memory_bytes;
-	const char *verify; /* which repetitions are verified: "first", "all" or "none" */
-	/* patterns of names of kernels that are not repeated, one on each line; NULL: no patterns */
-	const char *skip;
-	uint64_t seed; /* seed of the random choice of launches and times */
+	double budget_s; /* limit of the total time that bursts take, in seconds; NAN: the library's default
+			  */
 	/*
-	 * if set, each launch is repeated with this probability; NAN: the library chooses launches by how
-	 * well their power is known
+	 * limit of the device memory in bytes for copies of the program's memory, from which it is restored
+	 * after a burst; 0: the library's default
+	 */
+	uint64_t memory_bytes;
+	const char *verify; /* after which bursts of each account it is checked that all memory was restored:
+			       "first", "all" or "none" */
+	/*
+	 * patterns (fnmatch(3)) of mangled names of kernels that are not repeated, one on each line; NULL:
+	 * none
+	 */
+	const char *skip;
+	uint64_t seed; /* seed of the random choice of the launches that are repeated */
+	/*
+	 * probability with which each launch is repeated; NAN: the library repeats those launches whose power
+	 * is least known
 	 */
 	double share_ratio;
 	double burst_ms; /* longest burst in ms; NAN: the library's default */
@@ -54,40 +65,44 @@ struct kwhy_inject_probe {
 };
 
 /*
- * What the library records. Absolute times are set separately by kwhy_inject_prepare_times(), once they are
- * known.
+ * What the library records. The time window of the recording is set separately, by
+ * kwhy_inject_prepare_times(), once it is known.
  */
 struct kwhy_inject_request {
 	const char *folder;   /* absolute path of the recording's folder */
 	uint64_t limit_bytes; /* limit of the bytes in each process's file; 0: no limit */
-	const char *graphs;   /* how graphs are recorded: "node" or "graph"; NULL: the library's default */
+	const char *graphs;   /* what is recorded of a CUDA graph: "node" (each of its nodes) or "graph" (its
+				 launch as a whole); NULL: the library's default */
 	bool memory;	      /* whether to record allocations and frees of memory */
 	bool without_calls;   /* whether to leave out CUDA calls on the host */
 	bool without_lines;   /* whether to leave out the lines of the program that call CUDA */
 	/* pattern of range names; activities are recorded only inside such ranges; NULL: everywhere */
 	const char *range;
-	double share_ratio; /* share of the time that random windows cover; NAN: all time is recorded */
-	int64_t window_ns;  /* mean length of these windows; 0: the library's default */
-	uint64_t seed;	    /* seed of the windows' random times */
+	double share_ratio; /* share of the time that is recorded, in windows at random times, 0 to 1; NAN:
+			       all time */
+	int64_t window_ns;  /* mean length of the random windows in ns; 0: the library's default */
+	uint64_t seed;	    /* seed of the times of the random windows */
 	const struct kwhy_inject_probe *probe; /* how kernels are repeated; NULL: no kernel is repeated */
 };
 
-/* Sets the library's variables in the environment of the commands that it is to record. */
+/*
+ * Sets, in the environment of a command, the variables by which the library is loaded and gets its options.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_inject_prepare(const struct kwhy_inject *inject,
 	const struct kwhy_inject_request *request, struct kwhy_environment *environment,
 	struct kwhy_error *error);
 
 /*
- * Sets the times between which activities of these commands are recorded; until_unix_ns INT64_MAX: until they
- * end. They are Unix times, which processes on other machines share. Random windows count from `from_unix_ns`
- * on.
+ * Sets the times between which the library records activities; until_unix_ns INT64_MAX: until its process
+ * ends. They are Unix times in ns, because CLOCK_MONOTONIC differs between machines. The random windows of
+ * all processes are drawn from from_unix_ns on, so they are the same.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_inject_prepare_times(int64_t from_unix_ns, int64_t until_unix_ns,
 	struct kwhy_environment *environment, struct kwhy_error *error);
 
 /*
- * The rank of this process in a distributed program, by its launcher's environment variables; -1: they give
- * no rank.
+ * The rank of this process in a distributed program, from the environment variable of its launcher (Open MPI,
+ * PMI, PMIx, Slurm, torchrun); -1: no such variable is set.
  */
 int64_t kwhy_launch_rank(void);
 

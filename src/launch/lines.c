@@ -27,7 +27,7 @@ void kwhy_lines_finish(struct kwhy_lines *lines)
 	lines->length = 0;
 }
 
-/* Number of bytes before the first end of a line; without one, all bytes. */
+/* Number of bytes before the first newline or carriage return; `length`: there is neither. */
 static size_t up_to_end(const char *bytes, size_t length)
 {
 	const char *newline = memchr(bytes, '\n', length);

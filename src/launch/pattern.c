@@ -34,7 +34,10 @@ void kwhy_pattern_done(struct kwhy_pattern *pattern)
 	regfree(&pattern->regex);
 }
 
-/* Parses a text as a number; NAN: it is not a finite number. */
+/*
+ * Parses a text as a number, after which blanks may follow; NAN: it is no finite number, or longer than
+ * NUMBER_BYTES - 1.
+ */
 static double number_of(const char *text, size_t length)
 {
 	char copy[NUMBER_BYTES], *end;
@@ -72,7 +75,10 @@ void kwhy_pattern_find(struct kwhy_pattern *pattern, const char *line, size_t le
 	size_t at = 0;
 
 	while (at <= length) {
-		/* With REG_STARTEND the line may contain NUL, and its end need not be the end of the text. */
+		/*
+		 * With REG_STARTEND, groups[0] says where the searched text starts and ends, so the text may
+		 * contain NUL.
+		 */
 		regmatch_t groups[2] = {{.rm_so = 0, .rm_eo = (regoff_t)(length - at)}};
 
 		if (regexec(&pattern->regex, line + at, 2, groups, REG_STARTEND | (at ? REG_NOTBOL : 0)))

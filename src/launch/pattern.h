@@ -10,15 +10,16 @@
 #include <stdint.h>
 
 /*
- * A POSIX extended regular expression that is searched for in lines, which may contain any bytes. If it has a
- * pair of parentheses, a match gives the number inside them; without parentheses it gives 1.
+ * A POSIX extended regular expression, searched for in lines that may contain any bytes. Each match gives a
+ * number: without parentheses in the expression 1, with one pair of parentheses the number that the text
+ * inside them states.
  */
 struct kwhy_pattern {
 	regex_t regex;
 	bool captures;
 	uint64_t matches;
-	uint64_t unreadable; /* number of matches in which the text inside the parentheses was no finite
-				number */
+	uint64_t unreadable; /* number of the matches that gave no number, because the text inside the
+				parentheses is no finite number or the parentheses matched nothing */
 };
 
 /*
@@ -30,8 +31,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pattern_init(
 void kwhy_pattern_done(struct kwhy_pattern *pattern);
 
 /*
- * Calls `found` with the number of each match in the line, from left to right. The memory after the line must
- * contain a NUL.
+ * Calls `found` with the number that each match in the line gives, from left to right. Empty matches and
+ * matches without a number are left out. line[length] must be NUL.
  */
 typedef void kwhy_pattern_found(void *context, double value);
 void kwhy_pattern_find(struct kwhy_pattern *pattern, const char *line, size_t length,

@@ -22,7 +22,9 @@ enum { COMMAND_MAX_BYTES = 1 << 20, WORDS_MAX = 1024 };
 
 static const char *const names[] = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"};
 
-/* Reads the arguments that this program was started with. The array ends with NULL. */
+/*
+ * Reads the arguments with which this program was started. words: pointers into `command`, NULL at the end.
+ */
 static enum kwhy_status read_words(
 	struct kwhy_text *command, char *words[WORDS_MAX], struct kwhy_error *error)
 {

@@ -47,8 +47,9 @@ void kwhy_signals_close(struct kwhy_signals *signals)
 }
 
 /*
- * Forwards a request to end to the child, unless the terminal has sent it to the child itself. The second
- * request kills the child.
+ * Handles a signal that asks kwhy to end: the first one is forwarded to the child, any later one kills it.
+ * The first is not forwarded if the kernel sent it, as a terminal's Ctrl-C to a whole process group, and the
+ * child existed then (was_there).
  */
 static void pass_on(
 	struct kwhy_signals *signals, const struct signalfd_siginfo *info, pid_t child, bool was_there)

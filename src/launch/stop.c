@@ -15,11 +15,14 @@ static void ask(int number)
 	(void)number;
 	is_asked = 1;
 	if (!is_quiet && write(STDERR_FILENO, words, sizeof(words) - 1) < 0)
-		is_quiet = 1; /* standard error is closed, so no more messages are written */
+		is_quiet = 1; /* writing failed, so no message is written for a further signal */
 	errno = before;
 }
 
-/* Watches a signal, unless it is ignored. Shells make commands in the background ignore SIGINT. */
+/*
+ * Installs ask() as the handler of a signal for one time; the next such signal has its default action. A
+ * signal that is ignored stays so: shells ignore SIGINT for commands in the background.
+ */
 static void watch(int number)
 {
 	const struct sigaction action = {.sa_handler = ask, .sa_flags = (int)SA_RESETHAND | SA_RESTART};

@@ -7,19 +7,22 @@
 #include <stdbool.h>
 
 /*
- * An interrupt (SIGINT, SIGTERM) ends a benchmark, whose results so far are kept. The next interrupt ends the
- * program. The state belongs to the process, as signals do. Any thread may read it.
+ * The first SIGINT or SIGTERM asks a benchmark to end and to keep its results so far; a second signal of the
+ * same kind ends the program at once. There is one such state in a process; any thread may read it.
  */
 
 /*
- * Starts watching for these signals, except those that are ignored. At the first one it prints a message to
- * standard error, unless `quiet`.
+ * Clears the state and installs the handlers of both signals, except of one that is ignored. A handler prints
+ * a message to standard error, unless `quiet`.
  */
 void kwhy_stop_watch(bool quiet);
 
 bool kwhy_stop_asked(void);
 
-/* Returns KWHY_E_LOST, as after the loss of a device, if there was an interrupt. */
+/*
+ * Returns KWHY_E_LOST if SIGINT or SIGTERM has asked for an end: callers then stop measuring and keep their
+ * results, as when a device is lost.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_stop_check(struct kwhy_error *error);
 
 #endif

@@ -92,7 +92,10 @@ static void take(struct kwhy_tee *tee)
 		tee->start = tee->end;
 }
 
-/* Writes at most PIPE_BUF bytes, because a writable pipe accepts that many without blocking (pipe(7)). */
+/*
+ * Writes a part of the held bytes to the target: at most PIPE_BUF, since a pipe that poll() reports as
+ * writable takes that many without blocking (pipe(7)).
+ */
 static void give(struct kwhy_tee *tee)
 {
 	size_t left = tee->end - tee->start;
@@ -100,7 +103,8 @@ static void give(struct kwhy_tee *tee)
 
 	if (put < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (put < 0) { /* the command then gets an error when it writes, as it would without kwhy */
+	if (put < 0) { /* nobody reads the target; with the source closed the command gets EPIPE, as it would
+			  without kwhy */
 		tee->broken = true;
 		tee->start = tee->end;
 		close_file(&tee->source);

@@ -10,10 +10,14 @@
 enum { KWHY_RECORD_RANGES_MAX = 32 };
 
 /*
- * Counts, in the recording at `path`, the ranges that have a matching name and ended in an interval of
- * CLOCK_MONOTONIC. Patterns are those of fnmatch(3), at most KWHY_RECORD_RANGES_MAX. The result is the count
- * of the file with the most ranges, because the processes of a distributed program run the same steps. The
- * recording must be of this machine since its last boot.
+ * Input of kwhy_record_ranges_count(), which counts ranges in the recording at `path`: out_counts[i] is the
+ * number of ranges whose name matches patterns[i] (fnmatch(3)) and whose end lies between start_mono_ns and
+ * end_mono_ns, which are times on CLOCK_MONOTONIC. The recording must have been made on this machine since
+ * its last boot. `count`: number of patterns, at most KWHY_RECORD_RANGES_MAX.
+ *
+ * Ranges are counted for each file, which is each process, and out_counts[i] is the highest count of any
+ * file: the processes of a distributed program run the same steps, so a sum would count each step several
+ * times.
  */
 struct kwhy_record_ranges {
 	const char *path;

@@ -15,9 +15,7 @@ struct range {
 	size_t length;
 };
 
-/*
- * The weight q of an item in thousandths, because RFC 9110 allows three decimals; 1000: the item states none.
- */
+/* The weight q of an item in thousandths (RFC 9110 allows three decimals); 1000: it states none. */
 static int weight_of(struct range range)
 {
 	int weight = 1000;
@@ -84,7 +82,7 @@ bool kwhy_accept_token(const char *authorization, const char *token)
 	return differs == 0;
 }
 
-/* Whether the text after the host is empty or a port. */
+/* Whether the text after the host is empty or a colon with digits. */
 static bool is_port(const char *text)
 {
 	return !*text || (*text == ':' && text[1 + strspn(text + 1, "0123456789")] == '\0');

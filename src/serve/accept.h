@@ -5,22 +5,22 @@
 #include "serve/exposition.h"
 
 /*
- * The text format that a client's Accept header prefers. If the header is NULL or malformed, it is Prometheus
- * text, which every scraper can read.
+ * The text format of an answer: OpenMetrics if the Accept header gives it a higher weight than text/plain,
+ * else, also if the header is NULL, Prometheus text.
  */
 enum kwhy_exposition_form kwhy_accept_form(const char *accept);
 
 /*
- * Whether an Authorization header ("Bearer TOKEN") has this token. The duration of the comparison depends on
- * the token's length and not on its characters. NULL header: false.
+ * Whether an Authorization header is "Bearer TOKEN" with this token. NULL header: false. The time of the
+ * comparison does not depend on how many characters agree, so that it does not reveal the token.
  */
 bool kwhy_accept_token(const char *authorization, const char *token);
 
 /*
- * Whether a Host header ("localhost:9835") names this machine: localhost, a loopback address, or the host in
- * `listen`, the address option of the server. This refuses web pages whose host name was made to resolve to
- * this machine (DNS rebinding), because their requests have that host name. NULL header: true, because every
- * browser sends one.
+ * Whether the host in a Host header ("localhost:9835") is localhost, a loopback address, or the host in
+ * `listen`, the text of the address at which the server listens. Others are refused against DNS rebinding: a
+ * web page whose own host name resolves to this machine could read the answers, but its requests carry that
+ * host name. NULL header: true, because browsers always send one.
  */
 bool kwhy_accept_host(const char *host, const char *listen);
 

@@ -12,7 +12,10 @@
 
 enum { HOST_BYTES = 256, BACKLOG = 64, PORT_MAX = 65535 };
 
-/* Splits HOST:PORT and removes the brackets of an IPv6 address. */
+/*
+ * Splits "HOST:PORT"; HOST may be empty, and an IPv6 address must be in brackets, which are removed. False:
+ * it is malformed.
+ */
 static bool split(const char *text, char host[HOST_BYTES], uint16_t *out_port)
 {
 	const char *colon = strrchr(text, ':'), *begin = text;
@@ -55,8 +58,8 @@ static bool has_v6(void)
 }
 
 /*
- * Sets the address that stands for all addresses of the machine; the IPv6 one also accepts IPv4
- * connections.
+ * Sets the wildcard address, at which a socket listens on all addresses of the machine: the IPv6 one, which
+ * also accepts IPv4 connections, or, if the system has no IPv6, the IPv4 one.
  */
 static void set_every(union kwhy_address *address)
 {
@@ -64,7 +67,7 @@ static void set_every(union kwhy_address *address)
 	address->any.sa_family = has_v6() ? AF_INET6 : AF_INET;
 }
 
-/* Resolves `host`; returns getaddrinfo()'s code, 0 on success. */
+/* Resolves `host` to its first address; returns 0 or an error code of getaddrinfo(). */
 static int find_host(const char *host, union kwhy_address *out)
 {
 	const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};

@@ -14,13 +14,14 @@ union kwhy_address {
 };
 
 /*
- * Parses "127.0.0.1:9835", "localhost:9835" or "[::1]:9835". ":9835" and "[::]:9835" stand for every address
- * of the machine, including IPv6 addresses if the system supports IPv6. KWHY_E_USAGE: the text is no address.
+ * Parses "127.0.0.1:9835", "localhost:9835" or "[::1]:9835". "[::]:9835" listens on every address of the
+ * machine, IPv4 and IPv6; ":9835" does too, and also works where the system has no IPv6. KWHY_E_USAGE: the
+ * text is no address, or its host is not found.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_address_read(
 	const char *text, union kwhy_address *out, struct kwhy_error *error);
 
-/* Whether only programs on this machine can reach the address. */
+/* Whether it is a loopback address, which only programs on this machine can reach. */
 bool kwhy_address_is_loopback(const union kwhy_address *address);
 
 #define KWHY_ADDRESS_BYTES 64
@@ -28,8 +29,8 @@ bool kwhy_address_is_loopback(const union kwhy_address *address);
 const char *kwhy_address_write(const union kwhy_address *address, char out[KWHY_ADDRESS_BYTES]);
 
 /*
- * Opens a socket that listens at the address and is closed in programs that this process executes. Port 0 in
- * the address is replaced by the port that the system chose.
+ * Opens a nonblocking socket that listens at the address; programs that this process executes do not inherit
+ * it. If the port in *address is 0, it is replaced by the one that the system chose.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_address_listen(
 	union kwhy_address *address, int *out_socket, struct kwhy_error *error);

@@ -20,7 +20,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Numbers of system calls that older headers lack; they are the same on each architecture. */
+/*
+ * Numbers of system calls that older headers lack; they are the same on each architecture. RULESET_VERSION
+ * and RULE_PATH_BENEATH are arguments of the calls of Landlock, 444 to 446.
+ */
 #define CLONE3 435
 #define CREATE_RULESET 444
 #define ADD_RULE 445
@@ -61,24 +64,25 @@ enum {
 	RIGHT_TRUNCATE = 1 << 14, /* since Landlock version 3 */
 	RIGHTS_OF_ACCOUNTS = RIGHT_WRITE_FILE | RIGHT_REMOVE_FILE | RIGHT_MAKE_REG | RIGHT_TRUNCATE,
 	/*
-	 * the rights that Landlock handles: to execute, to write, and to make, remove and link files; bits
-	 * 2 and 3, which are left out, are the rights to read
+	 * bits of Landlock's rights that are taken away except where a rule allows them: execute, write,
+	 * make, remove, link and truncate files, 0 to 14 without 2 and 3, the rights to read files and
+	 * folders
 	 */
 	RIGHTS = 0x7FFF & ~(1 << 2) & ~(1 << 3)
 };
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
-#define NUMBER_END 0x40000000U /* numbers of calls from here on belong to the x32 ABI */
+#define NUMBER_END 0x40000000U /* system calls from this number on are those of the x32 ABI */
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #define NUMBER_END 0x7FFFFFFFU
 #endif
 
 /*
- * Calls that fail with EPERM, because no measurement and no answer needs them. Some of them change modes,
- * owners and attributes of files, which Landlock does not restrict. io_uring is among them because it makes
- * calls that no filter sees.
+ * System calls that fail with EPERM, since no measurement and no answer to a client needs them. Some change
+ * modes, owners and attributes of files, which Landlock does not restrict. io_uring is denied because
+ * requests in its queues do what system calls do, but pass no filter.
  */
 static const uint32_t denied[] = {
 #ifdef SYS_chmod
@@ -176,8 +180,8 @@ static const uint32_t denied[] = {
 enum { DENIED_COUNT = sizeof(denied) / sizeof(denied[0]), STEPS = DENIED_COUNT + 26 };
 
 /*
- * Whether this is a build with a sanitizer. A sanitizer starts a process at its end that traces this one,
- * so such builds are not confined.
+ * Whether this is a build with a sanitizer. When it ends, a sanitizer starts a process that traces this one,
+ * which a confined process could not do, so such builds are not confined.
  */
 static bool is_sanitized(void)
 {
@@ -192,8 +196,8 @@ static bool is_sanitized(void)
 }
 
 /*
- * Allows rights to a file or below a folder. A path that does not exist needs no rights. Returns -1 and sets
- * errno, or 0.
+ * Adds a rule to a Landlock ruleset: `rights` to a file, or to all below a folder. Returns 0, also if the
+ * path cannot be opened, or -1 with errno set.
  */
 static int allow(int rules, const char *path, uint64_t rights)
 {
@@ -207,7 +211,10 @@ static int allow(int rules, const char *path, uint64_t rights)
 	return failed ? -1 : 0;
 }
 
-/* Writes the real path of a file's folder, with links resolved. "": the folder does not exist. */
+/*
+ * Writes the path of the folder that contains a file, with symbolic links resolved, also those of the file
+ * itself. "": the folder does not exist.
+ */
 static void find_folder(const char *file, char out[PATH_MAX])
 {
 	char path[PATH_MAX];
@@ -225,8 +232,9 @@ static void find_folder(const char *file, char out[PATH_MAX])
 }
 
 /*
- * Allows writing to the devices of GPUs, which libraries of vendors open when they need them. /dev also has
- * disks, terminals and the machine's memory. Returns -1 and sets errno, or 0.
+ * Allows writing to the device files of GPUs, which vendors' libraries open when they need them, and to
+ * /dev/null. Not to all of /dev, which also has disks, terminals and the memory of the machine. Returns 0, or
+ * -1 with errno set.
  */
 static int allow_devices(int rules)
 {
@@ -249,7 +257,10 @@ static int allow_devices(int rules)
 	return failed;
 }
 
-/* Returns an errno; 0: writing is confined to the folder of the file, if there is one, and to GPUs. */
+/*
+ * Confines writing by Landlock: to the folder that contains `file` (NULL: to no folder), to the device files
+ * of GPUs and to the names of threads. Returns 0 or an errno value.
+ */
 static int confine_files(const char *file)
 {
 	const long version = syscall(CREATE_RULESET, NULL, 0, RULESET_VERSION);
@@ -270,8 +281,8 @@ static int confine_files(const char *file)
 		find_folder(file, folder);
 	if ((*folder && allow(rules, folder, ruleset.handled_fs & RIGHTS_OF_ACCOUNTS)) ||
 		allow_devices(rules) ||
-		allow(rules, "/proc/self/task",
-			RIGHT_WRITE_FILE) || /* the names of threads are written there */
+		allow(rules, "/proc/self/task", RIGHT_WRITE_FILE) || /* a thread gets its name by a write to
+									TID/comm in this folder */
 		syscall(RESTRICT_SELF, rules, 0))
 		code = errno;
 	close(rules);
@@ -286,12 +297,16 @@ static int confine_files(const char *file)
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define IF(value, jumps, otherwise) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, jumps, otherwise)
 
-/* Makes the denied calls fail in all threads from now on. Returns an errno value; 0: done. */
+/*
+ * Installs a seccomp filter, for all threads, with which the calls in `denied` fail. Returns 0 or an errno
+ * value.
+ */
 static int confine_calls(void)
 {
 	/*
-	 * the last two numbers of a jump: how many steps it skips if its condition holds, and if it does not
-	 * hold
+	 * The last two arguments of a jump are how many of the next steps it skips: the first if its
+	 * condition holds, the second if not. LOAD puts a field of the call in the accumulator that IF
+	 * compares.
 	 */
 	const struct sock_filter first[] = {
 		LOAD(arch),
@@ -301,8 +316,8 @@ static int confine_calls(void)
 		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, NUMBER_END, 0, 1),
 		FAIL(EPERM),
 		/*
-		 * clone3() has its flags in memory, which a filter cannot read, so it fails as unknown;
-		 * libraries then use clone()
+		 * A filter cannot read the flags of clone3(), which are in memory, so it fails with ENOSYS;
+		 * libraries then use clone(), which is allowed only to make threads.
 		 */
 		IF(CLONE3, 0, 1),
 		FAIL(ENOSYS),
@@ -311,12 +326,13 @@ static int confine_calls(void)
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1),
 		ALLOW,
 		FAIL(EPERM),
-		IF(SYS_tgkill, 0, 4), /* allowed if it signals this process, as abort() does */
+		IF(SYS_tgkill, 0, 4), /* allowed if its target is a thread of this process, as in abort() */
 		LOAD(args[0]),
 		IF((uint32_t)getpid(), 0, 1),
 		ALLOW,
 		FAIL(EPERM),
-		IF(SYS_ioctl, 0, 5), /* a shell would run what is put into its terminal's input */
+		IF(SYS_ioctl, 0, 5), /* denied: TIOCSTI and TIOCLINUX can put text into the input of a
+					terminal, where a shell would run it */
 		LOAD(args[1]),
 		IF(TIOCSTI, 2, 0),
 		IF(TIOCLINUX, 1, 0),

@@ -9,7 +9,10 @@ static void shut(struct kwhy_connection *connection)
 	(void)shutdown(connection->socket, SHUT_RDWR);
 }
 
-/* The connection that has waited longest. NULL: at most KWHY_CONNECTIONS_CROWD connections are open. */
+/*
+ * The open connection whose time runs longest (smallest since_ns), if more than KWHY_CONNECTIONS_CROWD are
+ * open; else NULL. Connections that were shut down do not count.
+ */
 static struct kwhy_connection *longest_of_crowd(struct kwhy_connections *connections)
 {
 	struct kwhy_connection *longest = NULL;

@@ -23,8 +23,8 @@ static const char *suffix_of(enum kwhy_family_kind kind)
 }
 
 /*
- * Writes the HELP, TYPE and UNIT lines of a family. The Prometheus format has no type "info", and its
- * families have the names of their samples.
+ * Writes the HELP and TYPE lines of a family and, in OpenMetrics, its UNIT line. In the Prometheus format the
+ * name has the suffix of the samples, such as _total, and an info is of type gauge.
  */
 static void describe(struct kwhy_exposition *exposition, const struct kwhy_family *family)
 {
@@ -42,7 +42,10 @@ static void describe(struct kwhy_exposition *exposition, const struct kwhy_famil
 	exposition->described = family;
 }
 
-/* Whether a label value consists of printable ASCII characters that need no escape, as nearly all do. */
+/*
+ * Whether a label value consists of printable ASCII characters without backslash and quote, so that it can be
+ * copied as it is.
+ */
 static bool is_plain(const char *value)
 {
 	for (; *value; value++)
@@ -52,8 +55,8 @@ static bool is_plain(const char *value)
 }
 
 /*
- * Adds an escaped label value. Bytes that are not UTF-8, which paths may have, are replaced, because a single
- * one would make the whole scrape fail.
+ * Adds a label value, escaped. Bytes that are no UTF-8, which file names may contain, are replaced: a scraper
+ * rejects the whole answer if it contains one.
  */
 static void add_escaped(struct kwhy_text *out, const char *value)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Device number as the vendor's tools write it: "0" for device 0, "0:1" for MIG instance 1 of device 0; "":
+ * Number of a device in the label `device`: "0" for GPU 0, "0:1" for MIG instance 1 of GPU 0; "" if there is
  * no device.
  */
 struct device_number {
@@ -30,7 +30,7 @@ static struct device_number number_of(const struct kwhy_live_device *device)
 	return number;
 }
 
-/* Adds one sample with the labels of a device and the label `extra`, unless its name is NULL. */
+/* Adds one sample with the labels device, uuid and name and, unless its name is NULL, the label `extra`. */
 static void add_device(struct kwhy_exposition *to, const struct kwhy_family *family,
 	const struct kwhy_live_device *device, struct kwhy_label extra, double value)
 {
@@ -308,8 +308,8 @@ static void write_sources(struct kwhy_exposition *to, const struct kwhy_live_sna
 }
 
 /*
- * Whether an earlier absent source has the same text. Several devices may report the same text, but a time
- * series must be unique.
+ * Whether an earlier entry of the list of absences has the same source and reason, as that of another device
+ * may. It is then left out, because two samples with the same labels are not allowed.
  */
 static bool is_repeated(const struct kwhy_live_snapshot *snapshot, size_t at)
 {
@@ -322,7 +322,10 @@ static bool is_repeated(const struct kwhy_live_snapshot *snapshot, size_t at)
 	return false;
 }
 
-/* Says that a GPU has instances that are no devices here. */
+/*
+ * Adds a sample 0 with a reason if the MIG instances of a GPU are no longer those that were found at the
+ * start of kwhy.
+ */
 static void add_division(
 	struct kwhy_exposition *to, const struct kwhy_family *family, const struct kwhy_live_device *device)
 {

@@ -17,7 +17,10 @@ static double unsure_j(const struct kwhy_owner_shown *shown)
 	return shown->unsure_j;
 }
 
-/* the driver does not report for MIG instances whether anything runs */
+/*
+ * NAN (no sample) if it was never known whether the owner used the device, as on MIG instances, whose
+ * utilisation the driver does not report
+ */
 static double idle_j(const struct kwhy_owner_shown *shown)
 {
 	return shown->known_s > 0 ? shown->idle_j : NAN;
@@ -37,8 +40,9 @@ struct row {
 	struct kwhy_family family;
 	shown_value *value;
 	bool is_host;
-	bool of_programs; /* only owners that are programs have this figure: nobody holds a device in idle or
-			     unwatched time */
+	bool of_programs; /* the figure is written only for owners that are programs and for their sum
+			     "other", not for the rows "idle" and "unwatched", as nobody holds a device in
+			     that time */
 };
 
 static const struct row rows[] = {

@@ -16,13 +16,13 @@ static const char head[] =
 	"th{font-weight:600;border-bottom:1px solid}th:first-child,td:first-child{text-align:left}"
 	"div{overflow-x:auto}</style></head>\n<body>";
 
-/* Adds a name as HTML text, escaped, because names come from drivers and files. */
+/* Adds a text with the characters that are special in HTML escaped: names come from drivers and files. */
 static void add_clean(struct kwhy_text *out, const char *text)
 {
 	kwhy_html_add(out, text, strlen(text));
 }
 
-/* Adds a table cell with a value; "n/a" where the value is unknown. */
+/* Adds a table cell with a value and its unit; "n/a": the value is not finite. */
 static void add_si(struct kwhy_text *out, double value, const char *unit)
 {
 	char words[KWHY_QUANTITY_BYTES];

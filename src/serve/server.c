@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Memory for one request, bytes: far more than scrapers need. libmicrohttpd refuses larger requests with
- * status 414 or 431.
+ * Limit of the memory of one connection for its request, in bytes: far more than a scraper needs.
+ * libmicrohttpd answers a larger request with status 414 or 431.
  */
 enum { REQUEST_BYTES_MAX = 32768, OPTIONS = 10 };
 
@@ -25,12 +25,12 @@ struct kwhy_server {
 	int fd; /* descriptor of libmicrohttpd's epoll set */
 };
 
-/* An answer that is being sent. */
+/* An answer before it is passed to libmicrohttpd. */
 struct answer {
 	unsigned status;
 	const char *content_type;
 	struct kwhy_text body;
-	const char *header, *value; /* one more header of the answer; NULL: no more headers */
+	const char *header, *value; /* header that only some answers have, such as Allow; header NULL: none */
 };
 
 static void answer_shortly(struct answer *answer, unsigned status, const char *words)
@@ -53,8 +53,8 @@ static bool is_allowed(const struct kwhy_server *server, struct MHD_Connection *
 }
 
 /*
- * The result for the Host headers of a request. All of them must be accepted: if there are several, proxies
- * differ in which one they use.
+ * Whether the Host headers of a request that were visited so far are accepted. All must be: of several, a
+ * proxy in front of this server may use another one than this server would.
  */
 struct hosts {
 	const char *listen;
@@ -132,7 +132,10 @@ static void add_headers(struct MHD_Response *response, const struct answer *answ
 		(void)MHD_add_response_header(response, answer->header, answer->value);
 }
 
-/* Queues an answer for sending. The library then owns the answer's body and frees it. */
+/*
+ * Passes an answer to libmicrohttpd, which sends it. libmicrohttpd owns and frees the body from then on.
+ * MHD_NO: memory is exhausted; libmicrohttpd then closes the connection.
+ */
 static enum MHD_Result send_answer(struct MHD_Connection *connection, struct answer *answer)
 {
 	struct MHD_Response *response = MHD_create_response_from_buffer(
@@ -156,9 +159,9 @@ static bool has_body(struct MHD_Connection *connection)
 }
 
 /*
- * Handles a request. libmicrohttpd calls it once with the headers and again at the end of the request. A
- * request with a body, which no path accepts, is answered immediately and its connection closed; other
- * connections stay open.
+ * Handles a request. libmicrohttpd calls this when it has read the headers, with *state NULL, and again at
+ * the end of the request. A request is answered in the second call. One with a body, which no path accepts,
+ * is answered in the first, after which libmicrohttpd closes its connection instead of reading the body.
  */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *upload, size_t *upload_bytes, void **state)
@@ -177,8 +180,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 }
 
 /*
- * Updates the table of connections. libmicrohttpd keeps `connection_state` from the start to the end of a
- * connection.
+ * Adds a connection to the table when it starts and removes it when it is closed. libmicrohttpd stores
+ * *connection_state for the life of the connection: its entry in the table, or NULL.
  */
 static void note_connection(void *context, struct MHD_Connection *connection, void **connection_state,
 	enum MHD_ConnectionNotificationCode what)
@@ -207,7 +210,7 @@ static void note_answered(void *context, struct MHD_Connection *connection, void
 		kwhy_connections_renew(info->socket_context, kwhy_clock_mono_ns());
 }
 
-/* In GnuTLS's priority syntax; TLS versions before these have known weaknesses. */
+/* Priority string of GnuTLS: only TLS 1.2 and 1.3, as earlier versions have known weaknesses. */
 static const char tls_versions[] = "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
 static enum kwhy_status start(struct kwhy_server *server, int listener, struct kwhy_error *error)
@@ -238,8 +241,8 @@ static enum kwhy_status start(struct kwhy_server *server, int listener, struct k
 	if (server->daemon)
 		return KWHY_OK;
 	/*
-	 * If TLS failed to start, the library has closed the socket. It must not be closed again, because
-	 * another thread may have opened a file with its number.
+	 * If TLS failed to start, libmicrohttpd has closed the listening socket. So it is not closed here:
+	 * another thread may have opened a file that got the same number.
 	 */
 	if (flags & MHD_USE_TLS)
 		return kwhy_fail(error, KWHY_E_INPUT,
