@@ -5,30 +5,31 @@
 #include "host/facts.h"
 #include "model/doctor.h"
 
-/* Arguments and results of the function that evaluates a check. */
+/* Arguments of the function that evaluates a check, and `check`, to which it writes the result. */
 struct kwhy_judging {
 	const struct kwhy_host_facts *facts;
-	const struct kwhy_host_gpu *gpu; /* NULL: the check concerns the machine */
+	const struct kwhy_host_gpu *gpu; /* the GPU to check; NULL: it is a check of the machine */
 	struct kwhy_doctor_check *check;
 	struct kwhy_arena *arena;
 };
 
 /*
- * A kind of check. `cure` is the end of the advice; "{gpu}" in it is replaced by the GPU's number. `judge`
- * evaluates the check and sets its verdict and fact by kwhy_judge().
+ * One kind of check. `title`, `effect` and `source` are copied to its result. `cure`: what to do if the
+ * verdict is advice; "{gpu}" in it is replaced by the number of the GPU; NULL: the verdict is never advice.
+ * `judge` evaluates the check and must call kwhy_judge() once, which sets verdict and fact.
  */
 struct kwhy_check_kind {
 	const char *id, *title, *effect, *source, *cure;
 	void (*judge)(const struct kwhy_judging *judging);
 };
 
-/* Tables of checks; each ends with a row whose id is NULL. */
+/* The checks of each GPU, of the machine and of kwhy's installation; each array ends with an id of NULL. */
 extern const struct kwhy_check_kind kwhy_gpu_checks[], kwhy_machine_checks[], kwhy_installation_checks[];
 
-/* An environment variable of which some values make programs slower. */
+/* An environment variable that makes programs slower if it has certain values. */
 struct kwhy_variable_kind {
 	const char *name, *id;
-	const char *costly; /* values that make programs slower, separated by blanks; NULL: any value */
+	const char *costly; /* these values, separated by blanks; NULL: any value but an empty one */
 	const char *effect, *source, *cure;
 };
 extern const struct kwhy_variable_kind kwhy_variables[];

@@ -23,7 +23,7 @@ void kwhy_judge(const struct kwhy_judging *judging, enum kwhy_doctor_verdict ver
 	judging->check->fact = kwhy_arena_copy(judging->arena, fact);
 }
 
-/* The advice `cure` with "{gpu}" replaced by the GPU's number. */
+/* The text `cure` with the first "{gpu}" replaced by the number of the GPU; NULL: memory is exhausted. */
 static const char *cure_for(struct kwhy_arena *arena, const char *cure, int32_t gpu)
 {
 	const char *mark = strstr(cure, "{gpu}");
@@ -54,7 +54,7 @@ static enum kwhy_status run_check(struct kwhy_doctor_report *report, const struc
 	return KWHY_OK;
 }
 
-/* Whether `value` is one of the words of `costly`, which are separated by blanks. costly NULL: true. */
+/* Whether `value` is one of the words in `costly`, which are separated by blanks. `costly` NULL: true. */
 static bool is_costly(const char *costly, const char *value)
 {
 	size_t length = strlen(value);
@@ -72,8 +72,8 @@ static bool is_costly(const char *costly, const char *value)
 }
 
 /*
- * Copies the first characters of a value and replaces unprintable bytes by '?', because a value may have any
- * bytes.
+ * Copies at most the first 63 bytes of a value, with "..." if it is longer, and replaces bytes that are not
+ * printable ASCII by '?'.
  */
 static const char *quoted(struct kwhy_arena *arena, const char *value)
 {

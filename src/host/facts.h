@@ -10,18 +10,21 @@
 #include <stdint.h>
 
 /*
- * Facts about a machine and its GPUs at the time of reading. A number below 0 and a pointer of NULL mean
- * "unknown", unless a field states another meaning.
+ * Facts about a machine and its GPUs when they were read. Unless a field says otherwise, a number is unknown
+ * if it is below 0 (KWHY_HOST_UNKNOWN, KWHY_HOST_REFUSED) and a pointer if it is NULL.
  */
 
-enum { KWHY_HOST_UNKNOWN = -1, KWHY_HOST_REFUSED = -2 /* the driver denies permission */ };
+enum { KWHY_HOST_UNKNOWN = -1, KWHY_HOST_REFUSED = -2 /* unknown, as the driver denied permission */ };
 
-/* The NUMA node that a GPU is attached to, and the CPUs that this process may use. */
+/* Which NUMA node and CPUs are nearest to a GPU. Valid only if known is true. */
 struct kwhy_gpu_locality {
 	bool known;
 	int numa_nodes; /* number of NUMA nodes of the machine */
-	int node;	/* NUMA node of the GPU; -1: it is near several nodes, or its node is unknown */
-	/* cpus: number of CPUs that the process may use; local_cpus: how many of these are near the GPU */
+	int node;	/* nearest NUMA node; -1: several are equally near, or it is unknown */
+	/*
+	 * cpus: number of CPUs on which this process may run; local_cpus: how many of these are nearest to
+	 * the GPU
+	 */
 	int cpus, local_cpus;
 };
 
@@ -29,7 +32,7 @@ struct kwhy_host_gpu {
 	int32_t index;
 	const char *name, *uuid, *pci_address;
 	unsigned pci_domain, pci_bus, pci_device;
-	int64_t energy_mj, power_mw; /* readings of the energy counter and of the power meter */
+	int64_t energy_mj, power_mw; /* energy counter, and power at the time of reading */
 	int64_t persistence, limit_mw, default_limit_mw;
 	int64_t sm_clock_mhz, sm_clock_most_mhz, reasons, busy_percent;
 	int64_t power_violation_ns, thermal_violation_ns;
@@ -41,46 +44,56 @@ struct kwhy_host_gpu {
 
 struct kwhy_host_facts {
 	struct kwhy_arena *arena;
-	const char *root; /* prefix of the paths of all files that are read */
+	const char
+		*root; /* text that is put before the paths of all files that are read; "" except in tests */
 	struct kwhy_host_gpu *gpus;
 	size_t gpu_count;
-	const char *no_gpu;		    /* why no GPU was found, or why a GPU is missing from the list */
-	const char *driver;		    /* version of the GPU driver */
-	int64_t cuda_version, nccl_version; /* 13000 for CUDA 13.0, 22809 for NCCL 2.28.9 */
+	const char *no_gpu; /* why there is no GPU, or why one of them could not be opened and is missing from
+			       the array; NULL: no GPU is missing */
+	const char *driver; /* version of the NVIDIA driver, such as "580.159.04" */
+	int64_t cuda_version, nccl_version; /* newest CUDA version that the driver supports, 13000 for 13.0,
+					       and version of NCCL, 22809 for 2.28.9 */
 	int64_t cpus, cpus_allowed;
-	double cpu_quota; /* CPU time that a cgroup grants, in CPU seconds per second; NAN: no limit */
-	int64_t memory_limit_bytes; /* memory limit of a cgroup; -1: no limit */
+	double cpu_quota; /* limit of the CPU time by cgroups, in CPU seconds per second, the lowest of all
+			     that apply; NAN: no limit */
+	int64_t memory_limit_bytes; /* limit of the host memory by cgroups, the lowest of all that apply; -1:
+				       no limit */
 	int64_t memory_total_bytes;
 	const char *governor, *cpu_driver, *clock_source;
-	const char *container,
-		*hypervisor; /* names of the kind of container and hypervisor; NULL: not detected */
-	const char *rapl;    /* path of a RAPL zone's energy file; NULL: no such file */
+	const char *container, *hypervisor; /* kind of the container, such as "Docker", and name of the
+					       hypervisor, such as "KVM"; NULL: none was detected */
+	const char *rapl; /* path of the file with the energy counter of the first CPU package (RAPL); NULL:
+			     there is none */
 	bool rapl_readable;
 	bool mps;
-	bool gpu_devices;	 /* whether the devices of NVIDIA's driver are in /dev */
-	bool has_nvml, has_cuda; /* whether the driver's libraries can be loaded */
+	bool gpu_devices;	 /* whether /dev/nvidiactl exists */
+	bool has_nvml, has_cuda; /* whether libnvidia-ml.so.1 and libcuda.so.1 can be loaded */
 };
 
 /*
- * Reads the first line of the file at facts->root + path, without its newline. False: the file does not exist
- * or cannot be read.
+ * Reads the first line of the file facts->root + path into `out`, without its newline. False: the file cannot
+ * be read.
  */
 bool kwhy_host_read_line(const struct kwhy_host_facts *facts, const char *path, char *out, size_t out_bytes);
-/* Reads the first line of a file as kwhy_host_read_line() and converts it to a number. */
+/* The same, and converts the line to a number. False: the file cannot be read, or the line is no number. */
 bool kwhy_host_read_number(const struct kwhy_host_facts *facts, const char *path, int64_t *out);
 bool kwhy_host_exists(const struct kwhy_host_facts *facts, const char *path);
-/* Copies a text to the arena; NULL: memory is exhausted. */
+/* Copies a text into facts->arena; NULL: memory is exhausted. */
 const char *kwhy_host_keep(const struct kwhy_host_facts *facts, const char *text);
 
 /*
- * Each function below reads one part of the facts. `only`: number of the only GPU to read; -1: all GPUs.
- * KWHY_E_USAGE: the GPU does not exist.
+ * The functions below fill in the facts, each one part. Those about GPUs come first:
+ * kwhy_host_read_topology() adds to them. `only`: number of the only GPU to read; -1: all. KWHY_E_USAGE:
+ * there is no such GPU. Without an NVIDIA driver no GPU is found, which is no error.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_host_read_gpus(
 	struct kwhy_host_facts *facts, int64_t only, struct kwhy_error *error);
 void kwhy_host_read_topology(struct kwhy_host_facts *facts);
-void kwhy_host_read_limits(struct kwhy_host_facts *facts);    /* limits of cgroups, kind of container */
-void kwhy_host_read_processor(struct kwhy_host_facts *facts); /* frequency governor, clock source, RAPL */
-void kwhy_host_read_software(struct kwhy_host_facts *facts);  /* NCCL, MPS, the driver's libraries */
+void kwhy_host_read_limits(
+	struct kwhy_host_facts *facts); /* limits by cgroups, kind of container, size of the memory */
+void kwhy_host_read_processor(
+	struct kwhy_host_facts *facts); /* frequency governor, clock source, hypervisor, RAPL */
+void kwhy_host_read_software(
+	struct kwhy_host_facts *facts); /* NCCL, MPS, devices and libraries of the NVIDIA driver */
 
 #endif

@@ -7,23 +7,27 @@
 #define NS_PER_S 1e9
 
 /*
- * If heat has reduced the clocks for at least this time since the driver was loaded, the check gives advice.
+ * Time in ns for which heat has reduced the clocks since the driver was loaded (NVML's thermal violation
+ * status), from which on the check gives advice.
  */
 #define THERMAL_NS INT64_C(1000000000)
 
-/* Reasons for reduced clocks that stem from a fault of cooling or board, not from a setting. */
+/*
+ * Reasons of NVML for reduced clocks for which the check says that the GPU is too hot or slowed by its board.
+ * They come from cooling or hardware, not from a setting.
+ */
 #define REASONS_OF_HEAT \
 	(KWHY_NVML_REASON_SOFTWARE_THERMAL | KWHY_NVML_REASON_HARDWARE_THERMAL | KWHY_NVML_REASON_HARDWARE)
 
 /*
- * Utilisation up to which a GPU counts as idle. NVML averages over the last second, so a program that has
- * just ended still shows in it.
+ * Utilisation in % up to which a GPU on which NVML lists no process counts as unused: NVML averages over up
+ * to a second, so a program that has just ended still shows in it.
  */
 enum { BUSY_PERCENT = 5 };
 
 /*
- * Why a value is unknown. `other` is a second value that the check needs; if `other` is unknown, the reason
- * for that counts as well.
+ * Why a check has no result: `value` or `other`, the two values that it needs, is unknown. A denied
+ * permission of either is named; a check of one value passes 0 for the other.
  */
 static const char *not_reported(int64_t value, int64_t other)
 {
@@ -220,7 +224,7 @@ static void judge_locality(const struct kwhy_judging *judging)
 			locality->node, locality->cpus);
 }
 
-/* Text such as ", 7 % busy"; "" if the utilisation is unknown. */
+/* Writes a text such as ", 7 % busy"; "" if the utilisation is unknown. Returns `out`. */
 static const char *busy_words(char out[32], const struct kwhy_host_gpu *gpu)
 {
 	out[0] = '\0';

@@ -17,8 +17,8 @@ static int64_t known(enum kwhy_nvml_result result, unsigned value)
 }
 
 /*
- * Makes an NVML call that returns one unsigned number. Evaluates to the number, or to a value below 0 that
- * says why it is unknown.
+ * Calls the NVML function `name`, which writes one unsigned number. Evaluates to the number or, if the call
+ * fails, to KWHY_HOST_REFUSED (no permission) or KWHY_HOST_UNKNOWN.
  */
 #define ask(nvml, name, ...)                                                                        \
 	({                                                                                          \

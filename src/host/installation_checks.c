@@ -5,12 +5,13 @@
 
 enum {
 	CUDA_OLDEST =
-		12000 /* CUDA 12.0 in the form of cuda_version; the oldest CUDA whose CUPTI is supported */
+		12000 /* CUDA 12.0, the oldest whose CUPTI kwhy supports, as a value of facts->cuda_version */
 };
 
 /*
- * A container gets a library of the driver only if the corresponding capability is set: NVML with `utility`,
- * libcuda with `compute`. The devices are there in either case.
+ * The NVIDIA Container Toolkit puts libraries of the driver into a container only for capabilities that are
+ * requested: NVML for `utility`, libcuda for `compute`. So in a container the devices may be there without a
+ * library, for which this check gives advice.
  */
 static void judge_driver_libraries(const struct kwhy_judging *judging)
 {

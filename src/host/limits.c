@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads limits of a container or control group from cgroups version 2, or from version 1 where that is
- * mounted.
+ * Reads the limits of CPU time and memory that cgroups set, version 2 and, where it is mounted, version 1,
+ * and also the kind of container and the size of the memory.
  */
 #include "host/facts.h"
 
@@ -11,12 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smallest limit that means "no limit". Version 1 writes a number near 2^63, rounded to pages, for it. */
+/*
+ * A memory limit of at least this means "no limit": version 1 writes a number near 2^63, rounded down to
+ * pages, for it.
+ */
 #define UNLIMITED_BYTES (INT64_C(1) << 60)
 
 /*
- * Path of this process's group in the hierarchy of version 2: for the line "0::/user.slice/..." of
- * /proc/self/cgroup it is "/user.slice/..."; "": the root.
+ * Path of the cgroup of this process in the hierarchy of version 2: for the first line "0::/user.slice/..."
+ * of /proc/self/cgroup it is "/user.slice/...". "": the root group, or no such line.
  */
 static void own_group(const struct kwhy_host_facts *facts, char out[PATH_MAX])
 {
@@ -28,7 +31,10 @@ static void own_group(const struct kwhy_host_facts *facts, char out[PATH_MAX])
 		memcpy(out, line + 3, strlen(line + 3) + 1);
 }
 
-/* Parses quota and period of CPU time as CPUs: "200000 100000" is two CPUs, "max 100000" is no limit, NAN. */
+/*
+ * Parses a line of cpu.max, quota and period in us, as a number of CPUs: "200000 100000" is 2; "max 100000",
+ * no limit, is NAN.
+ */
 static double quota_of(const char *line)
 {
 	char *end;
@@ -39,7 +45,7 @@ static double quota_of(const char *line)
 
 static double lower(double a, double b)
 {
-	return fmin(a, b); /* fmin() ignores a NAN */
+	return fmin(a, b); /* fmin() returns the other value if one is NAN, which means no limit */
 }
 
 static void lower_memory(struct kwhy_host_facts *facts, int64_t limit_bytes)
@@ -62,7 +68,10 @@ static void read_group(struct kwhy_host_facts *facts, const char *group)
 		lower_memory(facts, bytes);
 }
 
-/* Reads the limits of the process's group and of all groups above it, because all of them apply. */
+/*
+ * Reads the limits of the cgroup of this process and of all groups above it: each limits the processes below
+ * it.
+ */
 static void read_version_2(struct kwhy_host_facts *facts)
 {
 	char group[PATH_MAX];
@@ -103,8 +112,7 @@ static void read_container(struct kwhy_host_facts *facts)
 
 static void read_memory(struct kwhy_host_facts *facts)
 {
-	static const char key[] =
-		"MemTotal:"; /* the line of /proc/meminfo; its number is in units of 1024 bytes */
+	static const char key[] = "MemTotal:"; /* first line of /proc/meminfo; a number in KiB follows */
 	char line[128];
 
 	if (kwhy_host_read_line(facts, "/proc/meminfo", line, sizeof(line)) &&

@@ -29,7 +29,10 @@ static void judge_driver(const struct kwhy_judging *judging)
 			facts->driver, facts->cuda_version / 1000, facts->cuda_version % 1000 / 10);
 }
 
-/* NCCL's version number is 22809 for 2.28.9; up to 2.8 it had fewer digits, 2804 for 2.8.4. */
+/*
+ * NCCL's version number is major * 10000 + minor * 100 + patch, 22809 for 2.28.9; up to 2.8 it was major *
+ * 1000 + ..., 2804 for 2.8.4.
+ */
 static void judge_nccl(const struct kwhy_judging *judging)
 {
 	int64_t version = judging->facts->nccl_version, major = version < 10000 ? 1000 : 10000;
@@ -100,8 +103,8 @@ static void judge_container(const struct kwhy_judging *judging)
 }
 
 /*
- * Drivers that choose the frequency themselves name their default governor "powersave", so it is no fault
- * there.
+ * The governor "powersave" keeps the CPUs at their lowest clock. But the drivers intel_pstate and amd_pstate
+ * choose the clock themselves and call their default governor "powersave", for which there is no advice.
  */
 static void judge_governor(const struct kwhy_judging *judging)
 {

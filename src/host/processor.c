@@ -28,8 +28,9 @@ static void read_rapl(struct kwhy_host_facts *facts)
 }
 
 /*
- * Name of the hypervisor; NULL: none is detected. Xen states its name in /sys/hypervisor; others are
- * detected by names in the machine's DMI tables, which x86 and Arm servers have.
+ * Name of the hypervisor; NULL: none is detected. /sys/hypervisor/type has the name under Xen. Others are
+ * recognised by a name in the vendor or product of the machine in its DMI tables, which x86 and Arm servers
+ * have.
  */
 static const char *hypervisor_of(const struct kwhy_host_facts *facts)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct nccl {
-	int (*get_version)(int *out); /* ncclGetVersion(), which returns 0 on success */
+	int (*get_version)(int *out); /* ncclGetVersion(); returns 0 on success */
 };
 
 static void read_nccl(struct kwhy_host_facts *facts)
@@ -33,7 +33,7 @@ static void read_nccl(struct kwhy_host_facts *facts)
 	kwhy_dso_close(handle);
 }
 
-/* Whether the MPS daemon runs: its clients connect through a pipe in this folder. */
+/* Whether the MPS daemon runs: it makes the pipe `control`, to which its clients connect, in this folder. */
 static bool has_mps(const struct kwhy_host_facts *facts)
 {
 	const char *folder = secure_getenv("CUDA_MPS_PIPE_DIRECTORY");

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds which CPUs are near a GPU and which of them this process may use. */
+/*
+ * Counts the CPUs of the machine and those on which this process may run, and finds which of these are
+ * nearest to each GPU.
+ */
 #include "host/facts.h"
 
 #include <hwloc.h>
 
-/* CPUs that this process is bound to; without a binding, those that the system allows it. */
+/*
+ * The CPUs on which this process may run: those to which it is bound or, if that is unknown, those that the
+ * system allows it. Returns NULL if memory is exhausted; the caller frees the result.
+ */
 static hwloc_bitmap_t allowed_cpus(hwloc_topology_t topology)
 {
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
@@ -17,8 +23,8 @@ static hwloc_bitmap_t allowed_cpus(hwloc_topology_t topology)
 }
 
 /*
- * The NUMA node of `near`, the object that contains a device in hwloc's topology; -1: `near` has several
- * nodes or none.
+ * Number of the NUMA node of `near`, the object of hwloc's topology to which the device is attached; -1: the
+ * object has several NUMA nodes or none.
  */
 static int node_of(hwloc_obj_t near)
 {
@@ -60,8 +66,8 @@ static void read_loaded(struct kwhy_host_facts *facts, hwloc_topology_t topology
 }
 
 /*
- * Disables the parts of hwloc that query the GPUs and thereby power them up, and its use of libpciaccess,
- * which leaks memory. Without libpciaccess hwloc finds the PCI devices in /sys.
+ * Disables the components of hwloc that query GPUs, because they would power them up, and "pci", because
+ * libpciaccess, which it uses, leaks memory. hwloc then finds PCI devices in /sys.
  */
 static void leave_out_parts(hwloc_topology_t topology)
 {

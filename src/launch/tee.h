@@ -11,7 +11,7 @@
 
 /*
  * Receives the output of a child, in chunks as they were read, which may contain any bytes. `stream`: 1 is
- * standard output, 2 standard error, 0 a pipe to which both were connected.
+ * standard output, 2 standard error.
  */
 typedef void kwhy_output_seen(
 	void *context, int stream, int64_t time_mono_ns, const char *bytes, size_t length);

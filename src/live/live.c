@@ -13,41 +13,52 @@
 #include <time.h>
 
 /*
- * In ns: readings are kept from KEEP_NS before the time up to which the energies of all meters are final,
- * because the power curves after that time depend on them. If a meter has stopped, that time stays where it
- * is; readings are then kept for at most KEEP_MAX_NS.
+ * In ns. Energies of a meter are final up to some time (struct kwhy_live_totals, settled_ns). Readings are
+ * kept from KEEP_NS before the earliest of these times, because the power curves that follow depend on them,
+ * but no longer than KEEP_MAX_NS + KEEP_NS: the time of a meter that has stopped does not advance.
  */
 #define KEEP_NS INT64_C(3000000000)
 #define KEEP_MAX_NS INT64_C(120000000000)
 /*
- * A gauge is not shown if its last reading is older than this many of its periods, and than this time in ns.
+ * A gauge counts as unknown if its last reading is at least GAUGE_STALE_NS old and at least
+ * GAUGE_STALE_PERIODS of its periods.
  */
 #define GAUGE_STALE_PERIODS 3
 #define GAUGE_STALE_NS INT64_C(60000000000)
-/* In ns: time after which the names of processes are read again, because a program may change its name. */
+/*
+ * In ns: the names of the processes of a device are read again after this time, since a program may change
+ * its name.
+ */
 #define NAMES_NS INT64_C(60000000000)
 
 /*
- * The sampler's energy is computed again whenever the busy times of all CPUs have grown by this many
- * seconds in total. The system counts the busy time of each CPU in steps of 10 ms.
+ * The sampler's energy is computed again when the busy time of all CPUs together has grown by this many CPU
+ * seconds: the system counts the busy time of each CPU in steps of 10 ms, which would be a large error of a
+ * shorter time.
  */
 #define BUSY_MIN_S 1.0
 
 /*
- * Values at the last computation of the sampler's energy: energy of the CPU packages, CPU time of the
- * sampler, and busy time of all CPUs.
+ * Values when the sampler's energy was last computed: energy of all CPU packages since the start, CPU time of
+ * the sampler thread, and busy time of all CPUs. begun: there was such a computation.
  */
 struct shared {
 	double packages_j, cpu_s, busy_s;
 	bool begun;
 };
 
-/* When the list of a device's processes is shown again, and when their names are read again. */
+/*
+ * Times on CLOCK_MONOTONIC: due_ns: when the processes of a device in the snapshot are to be updated;
+ * names_ns: when their names are to be read again.
+ */
 struct listing {
 	int64_t due_ns, names_ns;
 };
 
-/* Times of the newest readings from which an object's figures were computed. */
+/*
+ * Times of the newest reading of the energy counter and of the power of a metered object when its figures
+ * were last computed; 0: it has none.
+ */
 struct newest {
 	int64_t counter_ns, power_ns;
 };
@@ -61,13 +72,13 @@ struct kwhy_live {
 	struct kwhy_live_source *sources;
 	struct kwhy_live_totals *device_ledger;
 	struct kwhy_live_process (*processes)[KWHY_SENSOR_PROCESSES];
-	struct listing *listings; /* [device_count] */
-	struct newest *newest;	  /* [metered_count] */
+	struct listing *listings; /* [number of the device] */
+	struct newest *newest;	  /* [index in snapshot.metered] */
 	int64_t started_ns;	  /* time on CLOCK_MONOTONIC from which on energy counts */
 	struct shared shared;
-	kwhy_live_follow *follow; /* NULL: no follower was set */
+	kwhy_live_follow *follow; /* function that gets the readings of each tick; NULL: none */
 	void *follower;
-	double sampler_j; /* energy of the sampler thread since the start; NAN: not computed yet */
+	double sampler_j; /* energy of the sampler thread since the start, J; NAN: not computed yet */
 	struct kwhy_live_snapshot snapshot;
 };
 
@@ -109,8 +120,8 @@ static void describe_sources(struct kwhy_live *live)
 }
 
 /*
- * Makes the names of metered objects unique, because users of the snapshot identify them by name. If a
- * second object has the same name, a number is added to its name.
+ * Name of metered object number `at`. Users of the snapshot identify metered objects by name, so if k objects
+ * before it have the same name, " (k + 1)" is added.
  */
 static const char *unique_name(struct kwhy_live *live, const struct kwhy_metered *metered, size_t at)
 {
@@ -291,8 +302,8 @@ static int64_t newest_ns(const struct kwhy_readings *readings)
 }
 
 /*
- * Passes the readings of a metered object to the follower. `counter` is empty if the object has no energy
- * counter.
+ * Passes the readings of metered object i to the follower, if one is set. `counter`: the kept readings of its
+ * energy counter, empty if it has none.
  */
 static void pass_on(const struct kwhy_live *live, size_t i, const struct kwhy_metered *metered,
 	const struct kwhy_curve *curve, const struct kwhy_readings *counter)
@@ -310,8 +321,8 @@ static void pass_on(const struct kwhy_live *live, size_t i, const struct kwhy_me
 }
 
 /*
- * Whether the object's figures are those of these newest readings already. Once the readings are old, the
- * power is unknown, so the figures are computed again.
+ * Whether the figures of an object need not be computed again: it has no newer readings than at the last
+ * time, and the newest are not so old that its power has become unknown.
  */
 static bool is_settled(const struct newest *before, const struct newest *now, int64_t now_ns)
 {
@@ -359,8 +370,8 @@ static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns,
 }
 
 /*
- * Drops the readings that no power curve needs any more. Meters for which no energy is final yet do not
- * count.
+ * Drops readings that no power curve needs any more; see KEEP_NS. A meter of which no energy is final yet has
+ * no influence, but its readings are dropped, too.
  */
 static void forget(struct kwhy_live *live, int64_t now_ns)
 {
@@ -383,8 +394,7 @@ static double process_cpu_s(void)
 }
 
 /*
- * Energy of all CPU packages since the start; NAN: the machine reports no package, or the energy of one is
- * unknown.
+ * Energy of all CPU packages since the start in J; NAN: no meter reads one, or the energy of one is unknown.
  */
 static double packages_j(const struct kwhy_live *live)
 {
@@ -403,8 +413,9 @@ static double packages_j(const struct kwhy_live *live)
 }
 
 /*
- * Adds the sampler's part of the packages' energy since the last computation to sampler_j. Each part is
- * computed with the power of its own time, so sampler_j never falls.
+ * Adds to sampler_j the energy of the sampler thread since the last computation: the energy of the CPU
+ * packages in that time, times the share of the thread in the busy time of all CPUs. Does nothing before the
+ * busy time has grown by BUSY_MIN_S.
  */
 static void share_out(struct kwhy_live *live, double cpu_s, double busy_s)
 {

@@ -9,9 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COMMAND_BYTES = 16 }; /* the kernel keeps 15 bytes of a name; a newline follows */
+enum { COMMAND_BYTES = 16 }; /* /proc/PID/comm has at most 15 bytes of the name and a newline */
 
-/* Reads the kernel's name of a process. A process of another container has no name in this /proc. */
+/*
+ * Reads the name of a process from /proc/PID/comm. If there is none, as for a process of another container,
+ * the name stays "".
+ */
 static void read_command(struct kwhy_live_process *process)
 {
 	char path[64], name[COMMAND_BYTES], clean[3 * COMMAND_BYTES + 1];
@@ -42,7 +45,7 @@ static int by_memory(const void *left, const void *right)
 	return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* Index of a process; `count`: it is not in the list. */
+/* Index of the entry of process `pid`; `count`: there is none. */
 static size_t find(const struct kwhy_live_process *processes, size_t count, int64_t pid)
 {
 	size_t i = 0;

@@ -5,10 +5,10 @@
 #include "live/snapshot.h"
 
 /*
- * Merges the entries of the driver's list, one for each context of a process, into one row for each
- * process, with the name of its command. The process with the most memory comes first. Returns the number
- * of rows. `out` has space for `count` rows. The names of processes that `known` contains are copied from
- * there; the others are read from /proc.
+ * Makes one row for each process out of the list of the driver, which has one entry for each context; the
+ * memory of contexts of a process is added. Rows are sorted by memory, largest first; their number, at most
+ * `count`, is returned, and `out` must have space for `count`. Names are copied from `known`, the rows of an
+ * earlier call, or, for processes that it does not contain, read from /proc.
  */
 size_t kwhy_live_processes_make(const struct kwhy_sensor_process *listed, size_t count,
 	const struct kwhy_live_process *known, size_t known_count, struct kwhy_live_process *out);

@@ -6,12 +6,14 @@
 
 #define SECOND_NS INT64_C(1000000000)
 /*
- * In ns: the power curve of this time before the newest counter update may still be changed by later
- * readings.
+ * In ns: the end of the power curve, from this long before the newest update of the energy counter on, may
+ * still be changed by later readings.
  */
 #define UPDATE_MARGIN_NS INT64_C(50000000)
 
-/* Appends the mean power of a step. When the history is full, the older half is dropped first. */
+/*
+ * Appends the mean power of a step to the history. When the array is full, its older half is dropped first.
+ */
 static void push_step(struct kwhy_live_totals *totals, double watts)
 {
 	if (totals->history_count == 2 * KWHY_LIVE_STEPS) {
@@ -23,8 +25,8 @@ static void push_step(struct kwhy_live_totals *totals, double watts)
 }
 
 /*
- * Ends the current step and appends NAN for each later step without readings. A gap longer than the history
- * empties the history.
+ * Ends the current step and begins step number `step`: appends the mean power of the current one, and NAN for
+ * each step between them. If they are more than KWHY_LIVE_STEPS apart, the history becomes empty.
  */
 static void advance_step(struct kwhy_live_totals *totals, int64_t step)
 {
@@ -53,7 +55,10 @@ static void add_power(struct kwhy_live_totals *totals, int64_t time_ns, double w
 	totals->step_count++;
 }
 
-/* Sets the lowest, mean and highest power of the second that ends at the newest reading. */
+/*
+ * Sets the lowest, mean and highest power of the second that ends at the newest power reading. If this
+ * reading is older than KWHY_LIVE_STALE_NS, they stay as they are (NAN).
+ */
 static void show_second(const struct kwhy_readings *powers, int64_t now_ns, struct kwhy_live_metered *out)
 {
 	int64_t newest_ns = powers->count ? powers->items[powers->count - 1].time_mono_ns : 0;
@@ -64,8 +69,8 @@ static void show_second(const struct kwhy_readings *powers, int64_t now_ns, stru
 	for (size_t i = powers->count; i-- > 0 && powers->items[i].time_mono_ns > newest_ns - SECOND_NS;) {
 		double watts = (double)powers->items[i].value * 1e-3;
 
-		out->low_w = fmin(out->low_w,
-			watts); /* fmin(NAN, x) is x, so the first power replaces an unknown one */
+		out->low_w = fmin(
+			out->low_w, watts); /* low_w is NAN before the first reading, and fmin(NAN, x) is x */
 		out->high_w = fmax(out->high_w, watts);
 		sum_w += watts;
 		count++;
@@ -75,7 +80,8 @@ static void show_second(const struct kwhy_readings *powers, int64_t now_ns, stru
 
 /*
  * For a meter with an energy counter and no power readings: sets the mean power of the last second of its
- * power curve.
+ * power curve, or of all of it if it is shorter, and adds it to the history. mean_w stays NAN if the curve
+ * ends more than KWHY_LIVE_STALE_NS ago.
  */
 static void show_counted(
 	struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry, struct kwhy_live_metered *out)
@@ -96,8 +102,8 @@ static void show_counted(
 }
 
 /*
- * Time from which energy is added now: the end of the time whose energy is final; at the first call, the
- * start or the first reading, whichever is later.
+ * Start of the time whose energy is computed now: settled_ns, up to which energy is final already, or, before
+ * any is, the time from which energies count. It is not before the start of the power curve.
  */
 static int64_t settle_from(const struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry)
 {
@@ -107,7 +113,10 @@ static int64_t settle_from(const struct kwhy_live_totals *totals, const struct k
 	return from_ns > first_ns ? from_ns : first_ns;
 }
 
-/* Time up to which the power curve is final: later readings do not change it. */
+/*
+ * Time up to which later readings do not change the power curve: UPDATE_MARGIN_NS before the newest reading
+ * of the counter or, without a counter or with one that is stuck, the end of the curve.
+ */
 static int64_t settle_to(const struct kwhy_live_entry *entry)
 {
 	int64_t last_ns = kwhy_curve_last_ns(entry->curve), counted_ns = entry->counted_ns - UPDATE_MARGIN_NS;
@@ -117,7 +126,10 @@ static int64_t settle_to(const struct kwhy_live_entry *entry)
 	return counted_ns;
 }
 
-/* Adds the energy from `from_ns` to `to_ns` to *joules. False: it is not known yet. */
+/*
+ * Adds the energy of the curve from `from_ns` to `to_ns` to *joules; if it is negative, adds nothing. False:
+ * it is not known yet, and nothing was added.
+ */
 static bool add_window(const struct kwhy_curve *curve, int64_t from_ns, int64_t to_ns, double *joules)
 {
 	struct kwhy_energy energy;

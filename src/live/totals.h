@@ -4,41 +4,49 @@
 
 #include "live/snapshot.h"
 
-/* In ns: if the newest power reading is older than this, there is no present power. */
+/* In ns: the present power is unknown (NAN) if the newest reading is older than this. */
 #define KWHY_LIVE_STALE_NS INT64_C(3000000000)
 
-/* Energy and power measured by one meter, updated at each tick. Zero-initialise. */
+/* State from which the energy and power of one metered object are computed at each tick. Zero-initialise. */
 struct kwhy_live_totals {
-	int64_t settled_ns; /* time up to which settled_j is final; 0: before the first tick */
-	int64_t seen_ns;    /* time of the newest power that was added to the history; 0: no power yet */
+	int64_t settled_ns; /* time up to which the energy is final, on CLOCK_MONOTONIC; settled_j is the
+			       energy up to then. 0: no energy is known yet */
+	int64_t seen_ns;    /* time of the newest power in the history; 0: none yet */
 	double settled_j;
 	/*
-	 * Energy that views show: settled_j plus the energy of the power samples since settled_ns. It never
-	 * falls.
+	 * Energy in J that is shown: settled_j plus the energy after settled_ns, which may still change. If
+	 * that sum falls, energy_j keeps its value.
 	 */
 	double energy_j;
 	double idle_j;
-	int64_t step; /* number of the current history step: its time in ns divided by KWHY_LIVE_STEP_NS */
+	int64_t step; /* number of the step that has not ended: time on CLOCK_MONOTONIC, divided by
+			 KWHY_LIVE_STEP_NS; step_sum_w and step_count are the sum and number of its powers */
 	double step_sum_w;
 	uint64_t step_count;
-	/* Mean power of each step; only the last KWHY_LIVE_STEPS of the history_count steps are shown. */
+	/*
+	 * Mean powers of the history_count steps that have ended, in W; the last KWHY_LIVE_STEPS of them are
+	 * shown.
+	 */
 	float history_w[2 * KWHY_LIVE_STEPS];
 	size_t history_count;
 };
 
 /* Inputs of kwhy_live_totals_settle(). */
 struct kwhy_live_entry {
-	const struct kwhy_curve *curve;	    /* power over time, computed from the readings that are kept */
-	const struct kwhy_readings *powers; /* power readings; NULL: the meter has a counter only */
-	int64_t counted_ns; /* time of the newest counter reading; 0: no counter, or no reading yet */
+	const struct kwhy_curve *curve; /* power over time of the kept readings */
+	const struct kwhy_readings
+		*powers;    /* kept readings of the power; NULL: there is only an energy counter */
+	int64_t counted_ns; /* time of the newest reading of the energy counter; 0: there is none */
 	int64_t started_ns, now_ns;
-	bool idle_known, idle; /* the driver reports that nothing runs on the device; valid if idle_known */
+	bool idle_known, idle; /* idle: the driver reports a utilisation of 0 for the device; valid only if
+				  idle_known */
 };
 
 /*
- * Updates the energy up to the end of the power curve, and appends new powers to the history. If the meter
- * has a counter that is read rarely, each of its readings corrects the energy that power samples gave since
- * the reading before. So energy is final only up to the last counter reading.
+ * Adds the energy up to the end of the power curve to the totals and the new powers to the history, and
+ * writes energy, powers and history to *out. If the object has power readings and an energy counter that is
+ * read more rarely, the energy after the last counter reading is that of the powers; the next counter reading
+ * corrects it. So energy is final only up to shortly before the last counter reading.
  */
 void kwhy_live_totals_settle(
 	struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry, struct kwhy_live_metered *out);

@@ -53,7 +53,8 @@ typedef void kwhy_pm_sampling_seen(void *context, const struct kwhy_perf_sample 
 
 /*
  * Passes the samples since the last call to `seen`, at most 500. *out_more: there are more at once. Call it
- * every 10 ms or so: if the buffer for undecoded samples overflows, this and all later calls fail.
+ * every 10 ms or so: if the buffer for undecoded samples overflows, the call fails, and there are no more
+ * samples.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_read(struct kwhy_pm_sampling *pm, kwhy_pm_sampling_seen *seen,
 	void *context, bool *out_more, struct kwhy_error *error);

@@ -8,37 +8,49 @@
 #include <stddef.h>
 
 /*
- * Serves the metrics over HTTP by libmicrohttpd: GET and HEAD of / and /metrics. It has no thread of its own;
- * its owner calls kwhy_server_run() when the server's descriptor is readable and when the time of
- * kwhy_server_wait_ms() has passed. The number of connections, the bytes of a request and the time of an
- * answer are limited (serve/connections.h).
+ * An HTTP server (libmicrohttpd) that answers GET and HEAD of /, an HTML page, and of /metrics. It has no
+ * thread of its own: its caller must call kwhy_server_run() whenever the descriptor kwhy_server_fd() is
+ * readable, and after kwhy_server_wait_ms(). The number of connections, the size of a request and the time of
+ * an answer are limited (serve/connections.h).
  */
 struct kwhy_server;
 
 struct kwhy_server_request {
 	union kwhy_address address;
-	const char *token;  /* token that every request must have; NULL: no token */
-	const char *listen; /* the text from which `address` was parsed; a Host header may contain its host
-			       name */
-	bool any_host;	    /* accept any Host header; this is implied if there is a token */
-	const char *cert_pem, *key_pem; /* PEM text of certificate and key for HTTPS; set both or neither */
-	/* Write the present metrics and the HTML page into `out`. Both are called by kwhy_server_run(). */
+	const char *token;  /* token that each request must have in "Authorization: Bearer TOKEN"; NULL: none
+			       is needed */
+	const char *listen; /* text from which `address` was parsed; its host is accepted in Host headers
+			       (serve/accept.h) */
+	bool any_host;	    /* whether any host is accepted in Host headers; with a token any is, too */
+	const char *cert_pem, *key_pem; /* certificate and key for HTTPS as PEM text; both NULL: HTTP */
+	/*
+	 * Functions that write the answer for /metrics and that for / into `out`; they are called by
+	 * kwhy_server_run(), with `context`.
+	 */
 	void (*write_metrics)(void *context, enum kwhy_exposition_form form, struct kwhy_text *out);
 	void (*write_page)(void *context, struct kwhy_text *out);
 	void *context;
 };
 
-/* Starts the server. Strings of the request are borrowed and must outlive the server. */
+/*
+ * Opens the listening socket and starts the server. The strings in *request are borrowed and must outlive it.
+ * KWHY_E_INPUT: certificate or key are not accepted; KWHY_E_UNSUPPORTED: libmicrohttpd has no TLS; KWHY_E_IO:
+ * the address cannot be used.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_server_open(
 	const struct kwhy_server_request *request, struct kwhy_server **out, struct kwhy_error *error);
 void kwhy_server_close(struct kwhy_server *server);
 
-/* The address that the server listens at, with the port that the system chose if it was 0. */
+/*
+ * The address at which the server listens; a port 0 in the request is replaced by the one that the system
+ * chose.
+ */
 union kwhy_address kwhy_server_address(const struct kwhy_server *server);
 
 int kwhy_server_fd(const struct kwhy_server *server);
 /*
- * Milliseconds until kwhy_server_run() has work that its descriptor does not signal, but at most `most_ms`.
+ * Time in ms after which kwhy_server_run() must be called even if the descriptor is not readable; at most
+ * `most_ms`.
  */
 int kwhy_server_wait_ms(const struct kwhy_server *server, int most_ms);
 void kwhy_server_run(struct kwhy_server *server);

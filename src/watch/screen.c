@@ -59,8 +59,8 @@ void kwhy_screen_put_code(struct kwhy_screen *screen, size_t column, enum kwhy_s
 }
 
 /*
- * Reads the next code point of *text and moves past it. Invalid bytes and control characters become
- * REPLACEMENT.
+ * Decodes the character at *utf8 and advances *utf8 beyond it. Returns its code point; for an invalid byte
+ * sequence or a control character, REPLACEMENT.
  */
 static uint32_t decode(const char **utf8)
 {

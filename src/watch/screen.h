@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Meaning of a cell; the terminal decides how it looks. */
+/* What a cell means; watch/terminal.c chooses attributes and colours for it. */
 enum kwhy_style {
 	KWHY_STYLE_PLAIN,
 	KWHY_STYLE_TITLE,
@@ -26,39 +26,41 @@ struct kwhy_cell {
 };
 
 /*
- * A growing list of lines of `columns` cells each. If memory runs out, it sets `failed`; check that once at
- * the end. Set `columns` (at least 1) and `ascii`, and the other fields to zero; end with
- * kwhy_screen_done().
+ * A text in memory: lines of `columns` cells each, to which lines are appended. If memory runs out, `failed`
+ * is set, and further calls do nothing; check it once at the end. Before use, set `columns` (at least 1) and
+ * `ascii`, and all other fields to 0. Free it by kwhy_screen_done().
  */
 struct kwhy_screen {
 	size_t columns;
-	bool ascii; /* characters that are not ASCII are shown as "?", and a micro sign as "u" */
+	bool ascii; /* whether to replace characters that are not ASCII, by "?", and a micro sign by "u" */
 	size_t lines, capacity;
 	struct kwhy_cell *cells;
 	bool failed;
 };
 
 void kwhy_screen_done(struct kwhy_screen *screen);
-/* Removes all lines. */
+/* Removes all lines and keeps their memory. */
 void kwhy_screen_clear(struct kwhy_screen *screen);
 
-/* Appends a line of blanks. */
+/* Appends a line of blanks in this style; the functions below write into the last line. */
 void kwhy_screen_begin_line(struct kwhy_screen *screen, enum kwhy_style style);
 
 /*
- * Writes a text into the last line from `column` on and cuts it at the line's end. Returns the column after
- * the text.
+ * Writes a text from `column` on; what is beyond the end of the line is cut. Returns the column after the
+ * uncut text.
  */
 size_t kwhy_screen_put(struct kwhy_screen *screen, size_t column, enum kwhy_style style, const char *utf8);
-/* Writes into the last line so that the text ends before `column`. */
+/*
+ * Writes a text whose last character is in column - 1; if it is longer than `column`, it starts in column 0.
+ */
 void kwhy_screen_put_left_of(
 	struct kwhy_screen *screen, size_t column, enum kwhy_style style, const char *utf8);
 void kwhy_screen_put_code(struct kwhy_screen *screen, size_t column, enum kwhy_style style, uint32_t code);
 
-/* The cell at a column of an existing line. */
+/* The cell at a line and column, which must exist. */
 struct kwhy_cell kwhy_screen_cell(const struct kwhy_screen *screen, size_t line, size_t column);
 
-/* Appends the lines to `out` as text, without styles and without blanks at their ends. */
+/* Appends all lines to `out` as UTF-8 text, without styles and without blanks at line ends. */
 void kwhy_screen_write(const struct kwhy_screen *screen, struct kwhy_text *out);
 
 #endif

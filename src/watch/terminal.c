@@ -16,7 +16,7 @@ static void choose_styles(struct kwhy_terminal *terminal, bool color)
 {
 	static const struct {
 		attr_t attribute;
-		short color; /* colour; -1: the terminal's default */
+		short color; /* foreground colour; -1: that of the terminal */
 	} rows[KWHY_STYLE_COUNT] = {
 		[KWHY_STYLE_PLAIN] = {A_NORMAL, -1},
 		[KWHY_STYLE_TITLE] = {A_REVERSE, -1},
@@ -29,8 +29,8 @@ static void choose_styles(struct kwhy_terminal *terminal, bool color)
 	bool paints = color && has_colors() && start_color() == OK && use_default_colors() == OK;
 
 	for (int s = 0; s < KWHY_STYLE_COUNT; s++) {
-		short pair = (short)(s +
-			1); /* ncurses numbers colour pairs from 1; pair 0 is the terminal's default */
+		short pair = (short)(s + 1); /* number of a pair of foreground and background colours; ncurses
+						has its default in pair 0 */
 
 		terminal->attributes[s] = rows[s].attribute;
 		if (paints && rows[s].color >= 0 && init_pair(pair, rows[s].color, -1) == OK)

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <term.h> /* this header defines macros with short common names, so no other file includes it */
+#include <term.h> /* for setupterm() and tigetstr(); defines macros with short common names, so no other file includes it */
 #include <unistd.h>
 
 /*
- * Adds the usual folders of terminal descriptions to those that ncurses searches: an ncurses that was built
- * on another machine searches only the folders of its own build. The folder share/terminfo next to kwhy's bin
- * is added as well, where a copied installation has the usual descriptions.
+ * Makes ncurses search also the usual folders of terminal descriptions, by TERMINFO_DIRS, unless that is set:
+ * an ncurses that was built elsewhere searches only the folders of its own build. The last folder is
+ * ../share/terminfo next to the program, where a portable copy of kwhy has such descriptions.
  */
 static void add_places(void)
 {

@@ -5,9 +5,9 @@
 #include "base/status.h"
 
 /*
- * Checks that the terminal named by TERM is known and can position text. KWHY_E_UNSUPPORTED: it is unknown or
- * cannot. Sets the environment variable TERMINFO_DIRS where it is not set, so call it before other threads
- * exist that may read the environment.
+ * Checks that there is a description of the terminal that TERM names, and that it can place text at a
+ * position; if not, KWHY_E_UNSUPPORTED. It sets the environment variable TERMINFO_DIRS, unless it is set
+ * already, so call it before other threads exist that may read the environment.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_terminal_kind_check(struct kwhy_error *error);
 

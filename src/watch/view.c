@@ -8,7 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns of an energy line: where the device's name starts and where each of the other texts ends. */
+/*
+ * Columns of the first line of a device and of the line of another meter: where the name of a device starts,
+ * and before which column the power, its range, the power limit and the energy in J and Wh end. INDENT:
+ * blanks between texts of other lines. WORDS: bytes of a text.
+ */
 enum {
 	NAME = 7,
 	POWER_END = 40,
@@ -17,7 +21,7 @@ enum {
 	JOULES_END = 71,
 	WATTHOURS_END = 80,
 	INDENT = 2,
-	REMARK = 27, /* column at which the remark next to the power curve starts */
+	REMARK = 27, /* columns that are kept for the remark to the right of the power curve */
 	WORDS = 128
 };
 
@@ -43,7 +47,10 @@ static const char *watts(char out[KWHY_QUANTITY_BYTES], double value)
 	return out;
 }
 
-/* Writes the present power, its range in the last second, and the energy since the start. */
+/*
+ * Writes the present power, its lowest and highest value in the last second, and the energy since the start
+ * in J and Wh.
+ */
 static void put_metered(struct drawing *drawing, const struct kwhy_live_metered *metered)
 {
 	char text[KWHY_QUANTITY_BYTES], range[WORDS];
@@ -58,15 +65,15 @@ static void put_metered(struct drawing *drawing, const struct kwhy_live_metered 
 }
 
 /*
- * Whether the screen is narrower than all columns of an energy line. The line then begins with its most
- * important values, one after the other, and the rest is cut.
+ * Whether the screen is narrower than the line of put_wide(). Lines then have only the most important values,
+ * without fixed columns, and are cut at the edge.
  */
 static bool is_narrow(const struct drawing *drawing)
 {
 	return drawing->screen->columns < WATTHOURS_END;
 }
 
-/* Text that a device's line has in place of its power; NULL: its power is shown. */
+/* Text in place of the power of a device whose power is not shown; NULL: it is shown. */
 static const char *instead_of_power(const struct kwhy_live_device *device)
 {
 	if (device->lost)
@@ -81,7 +88,10 @@ static size_t put_next(struct drawing *drawing, size_t column, enum kwhy_style s
 	return kwhy_screen_put(drawing->screen, column + INDENT, style, text);
 }
 
-/* Writes the power, its share of the limit, and the energy after the device's name, for narrow screens. */
+/*
+ * For narrow screens: writes, from `column` on, the power and the text `limit`, such as "of 700 W", or, if it
+ * is not NULL, `instead` in place of both, and then the energy. Returns the column after them.
+ */
 static size_t put_narrow(struct drawing *drawing, size_t column, const char *instead, const char *limit,
 	const struct kwhy_live_metered *metered)
 {
@@ -138,10 +148,13 @@ static void draw_first_line(struct drawing *drawing, const struct kwhy_live_devi
 	put_next(drawing, column, KWHY_STYLE_NAME, device->name ? device->name : "");
 }
 
-/* Gauges of a device that are shown after its power, the most informative first. */
+/*
+ * Gauges of a device in the order in which they are shown in its second line. The values are shown as value *
+ * scale.
+ */
 static const struct gauge_words {
 	enum kwhy_gauge gauge;
-	const char *format; /* printf format of value * scale */
+	const char *format; /* printf format of value * scale, a double */
 	double scale;
 } gauge_words[] = {
 	{KWHY_GAUGE_BUSY, "busy %.0f %%", 0.1},
@@ -159,7 +172,7 @@ static const struct gauge_words {
 };
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the format is one of gauge_words above */
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the formats are those in gauge_words above */
 static void gauge_text(
 	char out[WORDS], const struct gauge_words *words, const struct kwhy_live_device *device)
 {
@@ -175,7 +188,7 @@ static void gauge_text(
 }
 #pragma GCC diagnostic pop
 
-/* Writes the gauges of a device into one row, as many as fit. */
+/* Draws the second line of a device: its known gauges, as many as fit; no line if no gauge is known. */
 static void draw_gauges(struct drawing *drawing, const struct kwhy_live_device *device)
 {
 	size_t column = 0;
@@ -202,7 +215,10 @@ static double highest(const struct kwhy_live_metered *metered, size_t first)
 	return most;
 }
 
-/* Character that shows the power of a step by its height, one of eight. A step without readings is blank. */
+/*
+ * Character that shows a power as the height of a bar, in eight levels. share: the power, divided by the
+ * highest one that is shown; NAN: no readings, shown as a blank.
+ */
 static uint32_t curve_code(const struct kwhy_screen *screen, double share)
 {
 	static const char ascii[] = "_.-:=+*#";
@@ -214,7 +230,10 @@ static uint32_t curve_code(const struct kwhy_screen *screen, double share)
 	return screen->ascii ? (uint32_t)ascii[level] : 0x2581 + (uint32_t)level;
 }
 
-/* Writes the throttle reasons that reduce performance; the driver's reason "idle" does not. */
+/*
+ * Writes why the clocks are reduced, such as "held by power cap", without the reason "idle", which costs no
+ * performance. False: there is no other reason.
+ */
 static bool throttle_words(const struct kwhy_live_device *device, char out[WORDS])
 {
 	const struct kwhy_live_value *reasons = &device->gauges[KWHY_GAUGE_THROTTLE_REASONS];
@@ -234,7 +253,11 @@ static bool throttle_words(const struct kwhy_live_device *device, char out[WORDS
 	return length > 0;
 }
 
-/* Writes the remark next to a power curve of `steps` steps to `out`, which may stay empty. */
+/*
+ * Writes the remark to the right of a power curve of `steps` steps, and returns its style: that the device is
+ * lost or divided anew, or why its clocks are reduced, or else the highest power in the curve and its time
+ * span. "": none of these is known.
+ */
 static enum kwhy_style remark_of(
 	const struct kwhy_live_device *device, double most_w, size_t steps, char out[WORDS])
 {
@@ -263,8 +286,9 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /*
- * Draws the mean powers of half seconds, from 0 to the highest mean, with the newest at the right. A long
- * remark shortens the curve.
+ * Draws the third line of a device: a curve of its mean powers in steps of KWHY_LIVE_STEP_NS, the newest at
+ * the right, and a remark. The full height is the highest of these powers. A remark of more than REMARK
+ * columns makes the curve shorter.
  */
 static void draw_curve(struct drawing *drawing, const struct kwhy_live_device *device)
 {
@@ -318,8 +342,9 @@ static void draw_domains(struct drawing *drawing)
 }
 
 /*
- * Finds the process with the most memory among those of all devices that are not drawn yet. `taken` counts
- * the drawn processes of each device, whose lists are sorted by memory. False: all processes are drawn.
+ * Finds, of the processes that are not drawn yet, the one with the most device memory, on the first `devices`
+ * devices. Each device has its processes sorted by memory, so those already drawn are its first taken[d].
+ * False: all are drawn.
  */
 static bool next_process(const struct kwhy_live_snapshot *snapshot, size_t taken[], size_t devices,
 	size_t *out_device, const struct kwhy_live_process **out)
@@ -372,7 +397,7 @@ static void draw_processes(struct drawing *drawing, size_t most)
 	}
 }
 
-/* Number of GPUs, not counting their MIG instances. */
+/* Number of GPUs; their MIG instances do not count. */
 static size_t count_gpus(const struct kwhy_live_snapshot *snapshot)
 {
 	size_t count = 0;
@@ -407,12 +432,15 @@ static void draw_title(struct drawing *drawing)
 }
 
 /*
- * Time after the start in which the sampler searches for the updates of energy counters. The cost in this
- * time is not typical.
+ * In ns: for this time after the start of the sampler the cost of reading is not shown, because it is higher
+ * than later: the sampler finds out when the energy counters are updated.
  */
 #define COST_FIRST_NS INT64_C(10000000000)
 
-/* Adds a text about the cost of reading the meters; parts that do not fit are left out. */
+/*
+ * Appends to `text` the CPU time of the sampler as a share of one core, its longest reading and, if it fits
+ * into the line, its energy.
+ */
 static void add_reading_cost(const struct drawing *drawing, char *text, size_t text_bytes)
 {
 	const struct kwhy_live_cost *cost = &drawing->snapshot->cost;
@@ -444,7 +472,10 @@ static void draw_cost(struct drawing *drawing)
 	kwhy_screen_put(drawing->screen, 0, lost ? KWHY_STYLE_WARNING : KWHY_STYLE_QUIET, text);
 }
 
-/* Number of bytes in the first line of a sentence that is broken between words to fit the screen. */
+/*
+ * Number of bytes of the first line of a sentence that is broken at blanks into lines of at most `columns`
+ * bytes; a longer word is cut.
+ */
 static size_t line_length(const char *text, size_t columns)
 {
 	size_t length = strlen(text), most = smaller(columns, WORDS * 2 - 1), cut = most;

@@ -6,19 +6,21 @@
 #include "watch/screen.h"
 
 /*
- * Draws a snapshot: a title, three lines for each device, one line for each CPU domain and wall meter, the
- * processes with the most memory, and the cost of reading the meters. Pure. Four devices fit 80 columns by 24
- * lines. With fewer than 80 columns the first line of a device starts with its state if it is lost, its
- * power, its limit and its energy. The screen needs at least KWHY_VIEW_COLUMNS_MIN columns.
+ * kwhy_view_draw() appends to the screen: a title; for each device up to three lines, with power and energy,
+ * gauges, and a curve of its power; one line for each CPU or board domain and wall meter; the processes that
+ * hold the most device memory; the cost of reading the meters; and why meters are missing. It changes nothing
+ * but the screen. Four devices fit into 80 columns and 24 lines. With fewer than 80 columns the first line of
+ * a device has its power, limit and energy, or that it is lost, before its name. The screen needs at least
+ * KWHY_VIEW_COLUMNS_MIN columns.
  */
 enum { KWHY_VIEW_COLUMNS_MIN = 32 };
 
 struct kwhy_view {
 	size_t processes_most;
 	/*
-	 * Limit of the lines for sentences about missing sources of readings. Each sentence gets one line,
-	 * and all of them together get this many additional lines; longer sentences are cut. SIZE_MAX: no
-	 * sentence is cut.
+	 * Each sentence about a missing source of readings gets one line. more_lines: number of further lines
+	 * for all sentences together; a sentence that would need more than are left is cut after its first
+	 * line. SIZE_MAX: none is cut.
 	 */
 	size_t more_lines;
 };
