@@ -8,28 +8,33 @@
 
 /* Attributes of the kernel: small files under /sys, each of which holds one value. */
 
-/* space for the longest path, and for the longest text */
+/*
+ * size in bytes, with the final zero, of a buffer for the path of an attribute or for its text; a longer path
+ * is an error, a longer text is cut
+ */
 #define KWHY_ATTRIBUTE_BYTES 256
 
 /* Joins a folder and a name to a path. False: the path is too long. */
 bool kwhy_attribute_path(char out[KWHY_ATTRIBUTE_BYTES], const char *folder, const char *name);
 
 /*
- * Reads the text of an attribute, without white space at its end. False: it cannot be read, and errno says
- * why.
+ * The text of an attribute, without white space at its end, or its value, which must be an integer and
+ * nothing else. False: errno says why it could not be read (EINVAL: it is no such integer).
  */
 bool kwhy_attribute_text(char out[KWHY_ATTRIBUTE_BYTES], const char *folder, const char *name);
 bool kwhy_attribute_integer(int64_t *out, const char *folder, const char *name);
 
 /*
  * Open an attribute once and read it repeatedly, without allocation. kwhy_attribute_open() returns a
- * descriptor, to be closed with close(), or -1 with errno.
+ * descriptor, to be closed with close(), or -1 with errno. kwhy_attribute_read() reads the integer that the
+ * attribute holds now; false: errno says why.
  */
 int kwhy_attribute_open(const char *folder, const char *name);
 bool kwhy_attribute_read(int fd, int64_t *out);
 
 /*
- * Returns the number that follows a prefix in a name, such as 12 of "hwmon12"; -1: the name has another form.
+ * Returns the number that follows `prefix` in a name, such as 12 for the name "hwmon12" and the prefix
+ * "hwmon". -1: the name does not consist of the prefix and a decimal number.
  */
 int64_t kwhy_attribute_number(const char *name, const char *prefix);
 

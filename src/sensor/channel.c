@@ -20,9 +20,9 @@ static struct kwhy_channel_slot *slot_of(const struct kwhy_channel *channel, uin
 }
 
 /*
- * A slot's values are stored with release order and loaded with acquire order. If a reader sees a value that
- * this call stores, it therefore also sees `written` as the previous call stored it. That count shows that
- * the slot's old reading has been overwritten.
+ * Each store has release order, and readers load with acquire order. A reader that sees a value stored here
+ * therefore also sees the count `written` of all earlier pushes, from which oldest_kept() tells it that the
+ * slot's old reading is lost.
  */
 void kwhy_channel_push(struct kwhy_channel *channel, struct kwhy_reading reading)
 {
@@ -50,8 +50,8 @@ static uint64_t written(const struct kwhy_channel *channel)
 }
 
 /*
- * Number of the oldest reading that can be read safely. The writer may be overwriting the slot before that
- * reading's slot, so one reading less is kept than there are slots.
+ * Number of the oldest reading that can be read safely. The slot of the reading before it may be about to be
+ * overwritten by the next push, so only `capacity` - 1 readings are kept.
  */
 static uint64_t oldest_kept(const struct kwhy_channel *channel)
 {

@@ -17,17 +17,16 @@ struct kwhy_reading {
 };
 
 /*
- * One entry of a channel. A channel holds readings of one source in the order of their arrival; one thread
- * writes and any number of threads read, without locks and without allocation.
+ * One slot of a channel's ring buffer: a reading. A channel holds readings of one source in the order of
+ * their arrival. One thread writes and any number of threads read, without locks and without allocation.
  */
 struct kwhy_channel_slot {
 	_Atomic int64_t time_mono_ns, value;
 };
 
 /*
- * Holds the last `capacity` - 1 readings; capacity is a power of two, at least 2. `written` is the number of
- * readings ever written. Each reader counts the readings that it has taken, and those that it has lost
- * because they were overwritten before.
+ * Ring buffer of a source's readings, of which the last `capacity` - 1 can be read; `capacity` is a power of
+ * two, at least 2. `written` is the number of readings ever written.
  */
 struct kwhy_channel {
 	_Atomic uint64_t written;
@@ -41,7 +40,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_channel_init(
 /* Appends a reading. Only the writing thread may call it. It never fails and never waits. */
 void kwhy_channel_push(struct kwhy_channel *channel, struct kwhy_reading reading);
 
-/* A reader's position in a channel. All zero: it begins with the oldest reading that is kept. */
+/*
+ * A reader's position in a channel. `taken`: number of the next reading to read, counted from the channel's
+ * first; `lost`: how many of them were overwritten before this reader read them. All zero: it begins with the
+ * oldest reading that is kept, and counts the older ones as lost.
+ */
 struct kwhy_channel_cursor {
 	uint64_t taken, lost;
 };

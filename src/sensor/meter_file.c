@@ -11,14 +11,15 @@
 #include <unistd.h>
 
 /*
- * Wall meters: power CSV that another program writes and that is followed while it grows. Only rows with the
- * source meter_mw and without a device are used. Invalid lines are counted and skipped.
+ * Wall meters: files of power readings as CSV, which another program writes and which are followed while they
+ * grow. Only rows with the source meter_mw and without a device are used; all others are counted as failures
+ * and skipped.
  */
 
 #define PERIOD_NS INT64_C(200000000)
 #define UPDATES_PER_S 20.0
 #define HISTORY_DEFAULT_S 60
-/* a row's time may be this much later than the time at which the file is read */
+/* a row's time may be this much later than the time at which it is read from the file */
 #define AHEAD_NS INT64_C(1000000000)
 
 enum { FILES_MAX = 16 };
@@ -60,9 +61,9 @@ static void count_failure(struct meter_files *files, const struct file *file)
 }
 
 /*
- * Pushes the reading of a row. A row that was in the file at the start is ignored if it is older than the
- * channel's history. A row that is appended later counts as invalid if it is older than the history or lies
- * in the future, because the clock of its meter is then wrong.
+ * Pushes the reading of a row to the file's channel. A row that was in the file at the start is ignored if it
+ * is older than `history_ns`. A row that is appended later counts as a failure if it is older than that or
+ * more than AHEAD_NS in the future, because the clock of its meter is then wrong.
  */
 static void take_row(struct meter_files *files, struct file *file, const struct kwhy_power_row *row,
 	const struct kwhy_clock_relation *relation)
@@ -93,7 +94,10 @@ static void take_line(struct meter_files *files, struct file *file, char *line, 
 		take_row(files, file, &row, relation);
 }
 
-/* Takes the whole lines out of the text and keeps the remaining bytes. */
+/*
+ * Takes the whole lines out of the buffer `text` and keeps the bytes of the unfinished line. If this line
+ * fills the buffer, it is too long: it counts as a failure, and the rest of it is skipped.
+ */
 static void take_lines(
 	struct meter_files *files, struct file *file, const struct kwhy_clock_relation *relation)
 {
@@ -133,7 +137,8 @@ static void find(struct file *file)
 }
 
 /*
- * If the file was truncated, reads it from its start again. If it is missing, tries to open it by its name.
+ * If the file was truncated, the next read begins at its start. If it did not exist at the last read, tries
+ * to open it by its path.
  */
 static void keep_open(struct file *file)
 {
@@ -199,7 +204,7 @@ static int64_t meter_file_read(void *state, uint32_t argument, int64_t now_mono_
 	return 0;
 }
 
-/* Fails if a row is not a reading of a wall meter. `row` comes from the line that was parsed last. */
+/* Fails if a row is not a reading of a wall meter. `lines->number` is the number of its line. */
 static enum kwhy_status check_row(
 	const struct kwhy_power_lines *lines, const struct kwhy_power_row *row, struct kwhy_error *error)
 {

@@ -10,8 +10,8 @@
 enum { SHOWN_BYTES = 40 };
 
 /*
- * Range of Unix times in nanoseconds that are accepted: from 2001 to 2096. Numbers outside have another unit
- * or come from another clock.
+ * Range of Unix times in nanoseconds that are accepted: from 2001 to 2096. A time outside this range is not
+ * in nanoseconds or comes from another clock, and is refused.
  */
 #define TIME_MIN_NS INT64_C(1000000000000000000)
 #define TIME_MAX_NS INT64_C(4000000000000000000)

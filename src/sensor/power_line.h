@@ -12,7 +12,8 @@
 /*
  * Parses power CSV (docs/formats/csv.md) line by line, from files that another program is still writing and
  * from files that are replayed. No I/O and no allocation. Lines are split as in base/csv_line.h and rows
- * parsed as in model/power_row.h. Times must be Unix times, because readings are used live.
+ * parsed as in model/power_row.h. Times must be Unix times, because they are compared with the time at which
+ * the readings are used.
  */
 /* longest line that is accepted */
 #define KWHY_POWER_LINE_BYTES 4096
@@ -33,8 +34,8 @@ enum kwhy_power_item {
 
 /*
  * Parses one line, which has no newline. Quotes are resolved in place. KWHY_E_INPUT: the line is not valid;
- * the message names the file and the line and says what to do. Later lines can still be parsed, unless the
- * columns are not known yet.
+ * the message names the file and the line and says what to do. Lines after it can still be parsed; if it was
+ * the header, the next line is taken as the header.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_line_take(struct kwhy_power_lines *lines, char *line, size_t length,
 	enum kwhy_power_item *out_item, struct kwhy_power_row *out, struct kwhy_error *error);

@@ -10,15 +10,15 @@
 #include <string.h>
 
 /*
- * Replays a recorded power CSV as if its meters were on this machine. The first reading comes when the
- * sampler starts.
+ * Replays a recorded power CSV as if its meters were on this machine. The first reading gets the time at
+ * which the sampler starts; the distances in time between readings are kept.
  */
 
 #define FILE_LIMIT_BYTES ((size_t)256 << 20)
 
 /*
- * Least time between two calls that push readings, so that replaying dense readings costs no more than
- * reading a meter.
+ * Least time between two calls of the task, so that replaying readings that are close in time costs no more
+ * than reading a meter. A call pushes all readings whose time has come.
  */
 #define REST_NS INT64_C(50000000)
 
@@ -29,7 +29,7 @@ struct reading {
 	uint32_t source; /* index into the file's series */
 };
 
-/* The readings of one meter of one device in the file. One source replays a series. */
+/* The readings of one meter of one device (or of the host) in the file. One source replays a series. */
 struct series {
 	struct kwhy_power_row row; /* first row of the series */
 	size_t count;
@@ -51,7 +51,10 @@ struct replay {
 	struct series *series;
 	size_t series_count;
 	bool started;
-	/* offset that converts the file's Unix times to CLOCK_MONOTONIC in this replay */
+	/*
+	 * added to a Unix time in the file, gives the time on CLOCK_MONOTONIC at which the reading is
+	 * replayed
+	 */
 	int64_t offset_ns;
 };
 
@@ -99,7 +102,7 @@ static enum kwhy_status add_reading(
 	return KWHY_OK;
 }
 
-/* Stores the name of a device if the comment states one. Other comments are ignored. */
+/* Stores the name of a device if the line is a comment that states one. All other lines are ignored. */
 static void read_comment(struct replay *replay, const char *line, size_t length)
 {
 	static const char word[] = "# device ", key[] = " name=\"";
@@ -212,7 +215,7 @@ static const struct series *next_device(const struct replay *replay, int32_t ind
 	return next;
 }
 
-/* Adds the devices in ascending order of their numbers, whatever their order in the file. */
+/* Adds the file's devices to the sensors, in ascending order of their numbers. */
 static enum kwhy_status add_devices(struct replay *replay, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;

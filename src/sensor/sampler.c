@@ -14,14 +14,15 @@
 #define DRIFT_MIN_NS INT64_C(10000000000)
 
 /*
- * The kernel slews both clocks of a machine at the same rate. If one clock changes relative to the other by
- * more than this, in nanoseconds, one of them was set.
+ * The kernel slews Unix time and CLOCK_MONOTONIC alike, so the offset between them stays. If it changes by
+ * more than this and the uncertainties of both readings of it, Unix time was set.
  */
 #define STEP_MIN_NS INT64_C(1000000)
 
 /*
- * Values that any thread may read while the sampler's thread writes them. Each value is atomic. The three
- * fields of the clocks' relation belong together; `turn` shows whether they are from one write.
+ * Values that any thread may read while the sampler's thread writes them. Each value is atomic. The last
+ * three fields, which are the relation of Unix time to CLOCK_MONOTONIC, must be read together: `turn` shows
+ * whether they are from one write (a sequence lock).
  */
 struct published {
 	_Atomic int64_t running_ns, cpu_ns, longest_read_ns, step_ns, stepped_ns;
@@ -36,11 +37,17 @@ struct kwhy_sampler {
 	struct kwhy_clock clock;
 	int64_t *due_mono_ns; /* next deadline of each task, on CLOCK_MONOTONIC */
 	int64_t relate_mono_ns, started_mono_ns;
-	/* relations of the clocks at the start and at the last reading; only the thread uses `last` */
+	/*
+	 * relations of Unix time to CLOCK_MONOTONIC at the start and when last read; only the sampler's
+	 * thread uses `last`
+	 */
 	struct kwhy_clock_relation first, last;
 	struct published published;
 	pthread_t thread;
-	/* held by callers of kwhy_sampler_flush(), never by the sampler's thread */
+	/*
+	 * held during kwhy_sampler_flush() by its caller, so that one flush runs at a time; never taken by
+	 * the sampler's thread
+	 */
 	pthread_mutex_t flushing;
 	sem_t flushed;
 	atomic_bool flush_wanted, stop_wanted;
@@ -80,7 +87,10 @@ static struct kwhy_clock_relation read_relation(const struct published *publishe
 	return relation;
 }
 
-/* Reads the relation of the clocks. A sudden change counts as a step and not as drift. */
+/*
+ * Reads the relation of the clocks. A change of more than STEP_MIN_NS since the last reading counts as a step
+ * (the clock was set), not as drift.
+ */
 static void relate(struct kwhy_sampler *sampler)
 {
 	struct kwhy_clock_relation now = sampler->clock.relate(sampler->clock.context);
@@ -96,8 +106,8 @@ static void relate(struct kwhy_sampler *sampler)
 }
 
 /*
- * The task's first deadline in the future; deadlines are period_ns apart. Deadlines that have passed are
- * counted as missed.
+ * The task's first deadline after `now`. Deadlines are period_ns apart, and `due_ns` is the one for which the
+ * task has just run. Deadlines between the two are counted as missed.
  */
 static int64_t next_on_grid(struct kwhy_sampler *sampler, int64_t due_ns, int64_t period_ns, int64_t now)
 {
@@ -147,7 +157,7 @@ static void run_early(struct kwhy_sampler *sampler, size_t i)
 		*due = asked;
 }
 
-/* Runs the tasks that are due; with `all`, also the others. */
+/* Runs the tasks whose deadline has come; with `all`, every task. */
 static void run_tasks(struct kwhy_sampler *sampler, bool all)
 {
 	for (size_t i = 0; i < sampler->sensors->task_count; i++)
@@ -197,7 +207,7 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* Creates the thread with all signals blocked, because signals are for the program's own threads. */
+/* Creates the thread with all signals blocked, so that signals are delivered to threads of the program. */
 static int create_thread(struct kwhy_sampler *sampler)
 {
 	sigset_t all, before;

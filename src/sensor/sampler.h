@@ -6,9 +6,9 @@
 #include "sensor/sensor.h"
 
 /*
- * A thread that runs the tasks of all sensors at absolute deadlines. While it runs, it allocates nothing
- * and takes no lock. Readings go to the channels. Missed deadlines are counted; a task does not run for a
- * missed deadline.
+ * A thread that runs the tasks of all sensors at absolute deadlines. While it runs, it allocates nothing and
+ * takes no lock. Readings go to the channels. A deadline that passes before its task can run is counted as
+ * missed; the task then runs once, not once for each missed deadline.
  */
 struct kwhy_sampler;
 
@@ -41,8 +41,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_sampler_start(struct kwhy_sensors *sensors,
 	const struct kwhy_clock *clock, struct kwhy_sampler **out, struct kwhy_error *error);
 
 /*
- * Returns once every task has been run after the start of this call, so that the channels hold what the
- * meters have shown until now.
+ * Makes the sampler's thread run every task now, also before its deadline, and waits for that, so that the
+ * channels hold what the meters have shown until now.
  */
 void kwhy_sampler_flush(struct kwhy_sampler *sampler);
 

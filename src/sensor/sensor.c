@@ -123,8 +123,8 @@ void kwhy_sensor_indices_write(const bool is_in[KWHY_SENSOR_INDEX_MAX + 1], char
 }
 
 /*
- * Finds the absence that says why an existing device has no meter, or why there are no devices; NULL: there
- * is none.
+ * Finds the text of the absence that says why a device has no meter: for a device that exists, one whose text
+ * begins with "GPU INDEX "; otherwise the first absence. NULL: there is none.
  */
 static const char *why_absent(const struct kwhy_sensors *sensors, int32_t index)
 {
@@ -152,7 +152,10 @@ static enum kwhy_status fail_absent(
 		why ? ": " : "", why ? why : "; no device was found");
 }
 
-/* Fails if a device in the list does not exist. */
+/*
+ * Fails if a device in the list was not added to the sensors, because it does not exist or its back end found
+ * no meter.
+ */
 static enum kwhy_status check_devices(
 	const struct kwhy_sensors *sensors, const char *devices, struct kwhy_error *error)
 {
@@ -272,7 +275,10 @@ int64_t kwhy_sensors_now_ns(const struct kwhy_sensors *sensors)
 	return sensors->clock ? sensors->clock->now_mono_ns(sensors->clock->context) : kwhy_clock_mono_ns();
 }
 
-/* Makes space for one more item of an array in the arena. Its items may move. */
+/*
+ * Makes space for one more item of an array in the arena. The items may move, so pointers to them become
+ * invalid.
+ */
 static enum kwhy_status grow(struct kwhy_sensors *sensors, void **items, size_t item_bytes, size_t count,
 	size_t *capacity, struct kwhy_error *error)
 {
@@ -318,7 +324,10 @@ enum kwhy_status kwhy_sensors_add_device(struct kwhy_sensors *sensors,
 	return KWHY_OK;
 }
 
-/* Number of slots for the readings of the history, rounded up to a power of two. */
+/*
+ * Number of slots for the readings of the history, rounded up to a power of two; at least CHANNEL_MIN, at
+ * most CHANNEL_MAX.
+ */
 static uint64_t slots_for(double updates_per_s, size_t history_s)
 {
 	double wanted = updates_per_s * (double)(history_s ? history_s : HISTORY_DEFAULT_S);

@@ -14,11 +14,11 @@
 #include <stdint.h>
 
 /*
- * The meters of this machine, through one table of back ends. kwhy_sensors_open() asks each back end what is
- * available. The result has four lists. Devices are GPUs and instances. A source is one meter or gauge of one
- * device or of the host, with a channel of readings. A task reads sources at a given period. An absence is a
- * sentence that says what is not available and why. A sampler (sensor/sampler.h) runs the tasks; without it
- * nothing is read.
+ * The meters of this machine, through one table of back ends (one each for NVML, ROCm SMI, RAPL and so on).
+ * kwhy_sensors_open() asks each back end what is available. The result has four lists. Devices are GPUs and
+ * instances. A source is one meter or gauge of one device or of the host, with a channel of readings. A task
+ * reads sources at a given period. An absence is a sentence that says what is not available and why. A
+ * sampler (sensor/sampler.h) runs the tasks; without a sampler no readings come.
  */
 
 #define KWHY_SENSOR_NO_DEVICE UINT32_MAX
@@ -28,9 +28,9 @@ enum { KWHY_SENSOR_INDEX_MAX = 1023 };
 /* How a GPU is divided into instances (MIG) now, compared with how it was when the meters were opened. */
 enum kwhy_division {
 	KWHY_DIVISION_KEPT,
-	KWHY_DIVISION_WHOLE, /* it was divided, and is whole now */
-	KWHY_DIVISION_OTHER  /* it has other instances now, or has some now; these are no devices of the list
-			      */
+	KWHY_DIVISION_WHOLE, /* it was divided then, and has no instances now */
+	KWHY_DIVISION_OTHER /* it has other instances now than then, or was whole and has instances now; these
+			       have no struct kwhy_sensor_device */
 };
 
 struct kwhy_sensor_device {
@@ -54,7 +54,10 @@ struct kwhy_sensor_device {
 	 */
 	_Atomic bool lost;
 	_Atomic bool unlisted; /* whether the last attempt to list the device's processes failed */
-	/* `division` of an instance stays KEPT; divided_anew: it was once other than KEPT */
+	/*
+	 * how a GPU is divided now; always KEPT for an instance. divided_anew: `division` was other than KEPT
+	 * at least once since the start
+	 */
 	_Atomic enum kwhy_division division;
 	_Atomic bool divided_anew;
 };
@@ -93,8 +96,9 @@ struct kwhy_sensor_process {
 };
 
 /*
- * How much a process used a device, by the driver's samples since the requested time. It is the share of time
- * in which the process's kernels ran or, if it ran no kernels, its copies or video units.
+ * How much a process used a device, by the driver's samples since the requested time. busy_percent is the
+ * share of time in which the process's kernels ran or, if it ran no kernels, in which its copies or video
+ * units ran.
  */
 struct kwhy_sensor_use {
 	int64_t pid;
@@ -121,7 +125,9 @@ struct kwhy_sensor_request {
 		 * default, which is 2 s, the counter's own period, and 1 s, respectively
 		 */
 		gauge_period_ns;
-	/* time between further reads of the SM clock, with `gauges`; 0: it is read with the other gauges only
+	/*
+	 * time between reads of the SM clock by a task of its own, if `gauges` is set; 0: there is no such
+	 * task, and the SM clock is read with the other gauges
 	 */
 	int64_t clock_period_ns;
 	/* time between reads of the gauges of a GPU other than clocks and utilisation; 0: gauge_period_ns */
@@ -131,20 +137,23 @@ struct kwhy_sensor_request {
 	 * (sensor/nvml/update.h); 0: counter_period_ns
 	 */
 	int64_t counter_catch_ns;
-	/* time between reads of the power samples after kwhy_sensors_view(); 0: ring_period_ns */
+	/*
+	 * time between reads of the power samples until the time given to kwhy_sensors_view(); 0:
+	 * ring_period_ns
+	 */
 	int64_t ring_view_period_ns;
-	int64_t host_period_ns; /* time between reads of the CPU's counters; 0: counter_period_ns, or 100 ms
-				 */
+	int64_t host_period_ns; /* time between reads of RAPL's counters; 0: counter_period_ns or, if that is
+				   0, too, 100 ms */
 	/* time between reads of trailing averages and instantaneous powers; 0: 100 ms */
 	int64_t average_period_ns;
 	bool gauges, processes; /* whether to read gauges, and whether to list processes */
-	/* whether to read averages and instantaneous powers also of devices with a better meter */
+	/* whether to read trailing averages and instantaneous powers also of GPUs that keep power samples */
 	bool all_meters;
 	bool without_nvml, without_rocm, without_host;
 	const char *powercap_root, *perf_root, *hwmon_root,
 		/* folders that are searched; NULL: those under this machine's /sys */
 		*drm_root;
-	/* paths of wall meters' power CSV, which is followed while it grows */
+	/* paths of power CSV files that programs of wall meters write; rows are read as they are appended */
 	const char *const *meter_files;
 	size_t meter_file_count;
 	/* path of a power CSV that is replayed in real time in place of all meters; NULL: no replay */
@@ -171,8 +180,8 @@ struct kwhy_sensors;
 /*
  * The function of a task. The function reads sources and pushes the readings into the channels of those
  * sources. It never allocates, and it waits only for calls of the vendor's library. It returns the time of
- * its next call; 0: one period after the deadline of this call; INT64_MAX: never. The next call may be
- * earlier than the returned time. Only the sampler's thread calls it.
+ * its next call; 0: one period after the deadline of this call; INT64_MAX: never. A flush of the sampler may
+ * call it earlier than it asked for. Only the sampler's thread calls it.
  */
 typedef int64_t kwhy_sensor_read(void *state, uint32_t task_argument, int64_t now_mono_ns);
 
@@ -193,7 +202,10 @@ struct kwhy_sensor_absence {
 	 * its place
 	 */
 	bool is_refused;
-	/* the device exists, but the user or kwhy chose not to use it; this is always reported */
+	/*
+	 * the device exists, but the user or kwhy chose not to use it; users are shown this absence in any
+	 * case, others only if they matter
+	 */
 	bool is_choice;
 };
 
@@ -205,10 +217,16 @@ struct kwhy_sensors {
 	struct kwhy_sensor_absence *absences;
 	size_t device_count, source_count, task_count, absence_count;
 	size_t device_capacity, source_capacity, task_capacity, absence_capacity;
-	/* by device number: whether the device exists, even if it was not requested */
+	/*
+	 * [number of the device in the vendor's tools] whether the device exists, even if it was not
+	 * requested
+	 */
 	bool is_there[KWHY_SENSOR_INDEX_MAX + 1];
 	void *states[8]; /* states of the back ends, in the order of backends.def */
-	/* until this time on CLOCK_MONOTONIC, readings are wanted as soon as in a view */
+	/*
+	 * until this time on CLOCK_MONOTONIC, power samples are read every request.ring_view_period_ns; set
+	 * by kwhy_sensors_view()
+	 */
 	_Atomic int64_t viewed_until_ns;
 	const struct kwhy_clock *clock;
 };
@@ -216,16 +234,17 @@ struct kwhy_sensors {
 struct kwhy_sensor_backend {
 	const char *name;
 	/*
-	 * Adds the devices, sources and tasks that are available. If the machine has no meter of this kind,
-	 * the function adds an absence and returns KWHY_OK. The function fails only if the request cannot
-	 * be met (unknown device, unreadable replay file) or if memory is short.
+	 * Adds the devices, sources and tasks that are available. If the machine has no meter that this back
+	 * end reads, the function adds an absence, unless that need not be said, and returns KWHY_OK. The
+	 * function fails only if the request cannot be met (unknown device, unreadable replay file) or if
+	 * memory is short.
 	 */
 	enum kwhy_status (*open)(struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request,
 		void **out_state, struct kwhy_error *error);
 	void (*close)(void *state); /* never called with NULL */
 	/*
-	 * Lists the processes that use a device now and returns how many; 0: they cannot be listed. Only one
-	 * thread at a time may call it. NULL: the back end cannot list processes.
+	 * Lists the processes that use a device now and returns how many; 0: there are none, or they cannot
+	 * be listed. Only one thread at a time may call it. NULL: the back end cannot list processes.
 	 */
 	size_t (*processes)(
 		void *state, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
@@ -245,21 +264,21 @@ struct kwhy_sensor_backend {
 /*
  * Opens all back ends that the request allows. Also returns KWHY_OK if there is no meter; check source_count.
  * KWHY_E_USAGE: the list of devices is malformed. KWHY_E_UNSUPPORTED: the list names a device that does not
- * exist; the message names those that do.
+ * exist or has no meter; the message names the devices that exist or says why.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sensors_open(
 	const struct kwhy_sensor_request *request, struct kwhy_sensors **out, struct kwhy_error *error);
 void kwhy_sensors_close(struct kwhy_sensors *sensors);
 
 /*
- * Finds the source of a given meter of a device; NULL: there is none. If the meter has several domains, the
- * source is that of the first.
+ * Finds the source of a given meter of a device; NULL: there is none. If the device has several sources of
+ * that meter, such as one per CPU package, it is the one that was added first.
  */
 const struct kwhy_source_channel *kwhy_sensors_find_meter(
 	const struct kwhy_sensors *sensors, enum kwhy_meter meter, uint32_t device);
 /*
- * Finds the source with the best rank among a device's own meters that have one of these roles; NULL: there
- * is none.
+ * Finds the most accurate source (by the ranks in model/meters.def) among a device's own meters that have one
+ * of the roles in the bit set `roles`; NULL: there is none.
  */
 const struct kwhy_source_channel *kwhy_sensors_best_meter(
 	const struct kwhy_sensors *sensors, unsigned roles, uint32_t device);
@@ -273,21 +292,21 @@ bool kwhy_sensors_uses(struct kwhy_sensors *sensors, uint32_t device, int64_t af
 	struct kwhy_sensor_use out[KWHY_SENSOR_PROCESSES], size_t *out_count);
 
 /*
- * Gets how Unix time relates to CLOCK_MONOTONIC now, for readings that have Unix times. Any thread may call
- * it.
- */
-/*
- * Lets power samples be read as soon as for a view (request.ring_view_period_ns) until this time on
- * CLOCK_MONOTONIC. Any thread may call it.
+ * Makes the sampler read power samples every request.ring_view_period_ns, because somebody watches, until
+ * `until_mono_ns` on CLOCK_MONOTONIC. Any thread may call it.
  */
 void kwhy_sensors_view(struct kwhy_sensors *sensors, int64_t until_mono_ns);
 
+/*
+ * Gets how Unix time relates to CLOCK_MONOTONIC now, for readings that have Unix times. Any thread may call
+ * it.
+ */
 struct kwhy_clock_relation kwhy_sensors_relate(const struct kwhy_sensors *sensors);
 int64_t kwhy_sensors_now_ns(const struct kwhy_sensors *sensors);
 
 /*
- * Back ends call this while they open, for every device that exists. True: the request has no list of
- * devices, or the list contains this number.
+ * Every back end calls this while it is being opened, for each device that exists, also to set is_there.
+ * True: the request has no list of devices, or the list contains this number.
  */
 bool kwhy_sensors_wants_device(
 	struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request, int32_t index);

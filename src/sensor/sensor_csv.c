@@ -17,7 +17,7 @@ struct place {
 	uint64_t lost_reported;
 	struct kwhy_reading last;
 	bool begun;
-	int64_t wrapped; /* what must be added to the counter's readings, because the counter has wrapped */
+	int64_t wrapped; /* sum of the counter's wraps so far, which is added to each of its readings */
 };
 
 struct kwhy_sensor_csv {
@@ -57,8 +57,8 @@ static int32_t index_of(const struct kwhy_sensor_csv *csv, const struct kwhy_sou
 }
 
 /*
- * Writes a text in double quotes. Double quotes and control characters in it become spaces, because comment
- * lines cannot hold them.
+ * Writes a text in double quotes. Double quotes and control characters in it become spaces, because a quoted
+ * text in a comment line of power CSV has no escapes.
  */
 static void write_quoted(FILE *file, const char *text)
 {
@@ -137,7 +137,10 @@ enum kwhy_status kwhy_sensor_csv_open(const char *path, const struct kwhy_sensor
 	return KWHY_OK;
 }
 
-/* Converts a counter's reading to a value without wraps. At a reset of the counter the value still falls. */
+/*
+ * Converts a counter's reading to a value without wraps. A fall that is a reset of the counter, not a wrap,
+ * stays a fall.
+ */
 static int64_t unwrapped(
 	const struct kwhy_source_channel *source, struct place *place, const struct kwhy_reading *reading)
 {

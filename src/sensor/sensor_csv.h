@@ -8,8 +8,8 @@
  * Writes readings of meters as power CSV (docs/formats/csv.md), which `kwhy report --power` and --power-file
  * read. Only one thread at a time may use it; the sampler may run at the same time. Times are converted to
  * Unix time by the relation of the clocks when the file was opened, so that they stay consistent if the clock
- * is set later. Wraps of counters whose range is known are undone. Gauges are left out, because the format
- * has none.
+ * is set later. Wraps of counters whose range is known are undone, so their values rise past that range.
+ * Gauges are left out, because the format has none.
  */
 struct kwhy_sensor_csv;
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * prefix of the UUIDs of instances with drivers before R470; it is followed by the rest of the GPU's UUID and
- * /gi/ci
+ * drivers before R470 write the UUID of a MIG instance as this prefix, the GPU's UUID without "GPU-", and the
+ * numbers of its GPU instance and compute instance: MIG-GPU-.../1/0
  */
 #define OLD_INSTANCE "MIG-GPU-"
 
@@ -49,7 +49,10 @@ static bool take_entry(const char **list, struct entry *out)
 	return true;
 }
 
-/* Whether all GPUs are the same product and have no instances. Then CUDA numbers them as the driver does. */
+/*
+ * Whether all GPUs are the same product and none has MIG instances. CUDA's numbers are then the driver's,
+ * whatever CUDA_DEVICE_ORDER says.
+ */
 static bool all_are_alike(const struct look *look)
 {
 	for (size_t i = 0; i < look->unit_count; i++)
@@ -97,7 +100,7 @@ static enum found find_uuid(const struct look *look, struct entry entry, int32_t
 		if (strncmp(look->units[i].uuid, entry.text, entry.length) != 0)
 			continue;
 		if (found == FOUND)
-			return FOUND_NONE; /* the prefix is ambiguous, because two UUIDs begin with it */
+			return FOUND_NONE; /* a prefix with which several UUIDs begin matches nothing */
 		found = FOUND;
 		*out = look->units[i].gpu;
 	}

@@ -12,7 +12,7 @@
 /*
  * Finds out which of a machine's GPUs a CUDA program can see, by the rules of the CUDA programming guide
  * (environment variables, CUDA_VISIBLE_DEVICES). The list has entries separated by commas: numbers, UUIDs,
- * prefixes of UUIDs that match exactly one GPU, and UUIDs of MIG instances. If an entry matches nothing, it
+ * prefixes of UUIDs that match exactly one GPU, and UUIDs of MIG instances. If an entry matches no GPU, it
  * and all entries after it are ignored. An empty list shows no GPU. If CUDA_DEVICE_ORDER is PCI_BUS_ID, the
  * numbers are those of the driver. Otherwise CUDA gives number 0 to the fastest GPU; if all GPUs are equal,
  * CUDA's numbers are the driver's, too.
@@ -28,7 +28,8 @@ struct kwhy_visible_unit {
 
 /*
  * Marks in `seen`, by number, the GPUs that request->visible shows; all of `seen` must be false before.
- * False: the list has numbers, and these may differ from the driver's numbers, so no GPU is marked.
+ * False: it cannot be known which GPUs are meant, so none is marked: the list has a number, and CUDA's
+ * numbers may differ from the driver's or count MIG instances.
  */
 bool kwhy_visible_find(const struct kwhy_sensor_request *request, const struct kwhy_visible_unit *units,
 	size_t unit_count, bool seen[KWHY_SENSOR_INDEX_MAX + 1]);

@@ -28,7 +28,7 @@ enum { CHIPS_MAX = 256, SENSORS_MAX = 64, INDEX_MAX = 32 };
 static const struct form {
 	const char *prefix, *suffix;
 	enum kwhy_meter meter;
-	int64_t divisor; /* units of the attribute (uJ, uW) in one unit of the meter (uJ, mW) */
+	int64_t divisor; /* how many units of the attribute (uJ, uW) make one unit of the meter (uJ, mW) */
 } forms[] = {
 	{"energy", "_input", KWHY_METER_HWMON_ENERGY, 1},
 	{"power", "_input", KWHY_METER_HWMON_POWER, 1000},
@@ -45,7 +45,7 @@ struct attribute {
 
 struct hwmon {
 	struct kwhy_sensors *sensors;
-	const struct kwhy_sensor_request *request; /* valid only while the back end opens */
+	const struct kwhy_sensor_request *request; /* valid only while the back end is being opened */
 	struct attribute attributes[SENSORS_MAX];
 	size_t count;
 	/* number of sensors so far; energy and power of one sensor have the same number */
@@ -82,8 +82,8 @@ static int64_t hwmon_read(void *state, uint32_t argument, int64_t now_mono_ns)
 }
 
 /*
- * Whether another back end reads the meters of the chip's GPU. If none does, the chip is the GPU's only
- * meter.
+ * Whether the chip belongs to an AMD GPU whose meters another back end (rocm) reads already; the chip is then
+ * skipped. Without that back end the chip is the GPU's only meter.
  */
 static bool is_metered_apart(const struct kwhy_sensors *sensors, const char *driver)
 {
@@ -95,7 +95,10 @@ static bool is_metered_apart(const struct kwhy_sensors *sensors, const char *dri
 	return false;
 }
 
-/* Where a sensor is: its folder, its prefix, such as "power", and its index, such as 1. */
+/*
+ * Where a sensor is: the folder of its attributes, the name of its driver, the form of its readings and its
+ * index, such as 1 in "power1_input".
+ */
 struct place {
 	const char *folder, *driver;
 	const struct form *form;
@@ -109,8 +112,8 @@ static const char *attribute_name(char out[64], const struct place *place, const
 }
 
 /*
- * Names a sensor by the text that ACPI's firmware gives or, if there is none, by its driver and its label (or
- * attribute).
+ * Names a sensor by the text that ACPI's firmware gives ("power1_oem_info"). If there is none, the name is
+ * the driver's name and the sensor's label or, without a label, its prefix and index, such as "power1".
  */
 static void name_sensor(char out[KWHY_ATTRIBUTE_BYTES], const struct place *place)
 {

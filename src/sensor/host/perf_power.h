@@ -13,7 +13,7 @@
 
 /*
  * Gets the CPUs on which to read the counters, one for each package, from the device's attribute "cpumask".
- * Returns how many; 0: the device does not exist.
+ * Writes at most `space` and returns how many; 0: the device does not exist or its list is malformed.
  */
 int kwhy_perf_power_cpus(const char *folder, int *out, int space);
 
@@ -24,7 +24,7 @@ int kwhy_perf_power_cpus(const char *folder, int *out, int space);
  */
 int kwhy_perf_power_open(const char *folder, const char *event, int cpu, double *out_scale_uj);
 
-/* Reads the microjoules that were counted since the counter was opened. */
+/* Reads the microjoules that were counted since the counter was opened. False: the read failed. */
 bool kwhy_perf_power_read(int fd, double scale_uj, int64_t *out_uj);
 
 #endif

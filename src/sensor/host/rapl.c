@@ -14,7 +14,7 @@
  * The counters of RAPL (running average power limit) of Intel's and AMD's CPUs, from Linux's powercap tree.
  * The zone intel-rapl:P is a package, and intel-rapl:P:S is a part of it. Of the parts only the memory is
  * read, because the energy of the memory is not included in that of the package. Two kinds of zones are not
- * read: "psys", which includes the packages, and intel-rapl-mmio, which shows the same counters a second
+ * read: "psys", which includes the packages, and intel-rapl-mmio, which shows the packages' counters a second
  * time.
  */
 
@@ -22,7 +22,10 @@ enum { ZONES_MAX = 64, PARTS_MAX = 16, DOMAINS_MAX = 2 * ZONES_MAX, TRIES = 3 };
 
 #define ROOT "/sys/class/powercap"
 #define PERF_ROOT "/sys/bus/event_source/devices/power"
-/* largest range that is accepted; real ranges are near 2^38, and sums over wraps must fit 64 bits */
+/*
+ * largest range of a counter that is accepted, in uJ; a counter with a larger one counts as one that does not
+ * wrap. Real ranges are near 2^38, and sums over many wraps must fit 64 bits.
+ */
 #define WRAP_MAX_UJ (INT64_C(1) << 48)
 #define PERIOD_NS INT64_C(100000000)
 #define TOOK_MAX_NS INT64_C(2000000)
@@ -65,8 +68,8 @@ static bool read_domain(const struct domain *domain, int64_t *out_uj)
 
 /*
  * Reads a counter, and gives the reading the time in the middle of the read. A read usually takes
- * microseconds. A longer one was interrupted, so its time is uncertain; the counter is then read again, up to
- * three times in all.
+ * microseconds. One that took more than TOOK_MAX_NS was interrupted, so its time is uncertain; the counter is
+ * then read again, and the third read is kept however long it took.
  */
 static bool read_dated(const struct rapl *rapl, const struct domain *domain, struct kwhy_reading *out)
 {
@@ -100,7 +103,7 @@ static int64_t rapl_read(void *state, uint32_t argument, int64_t now_mono_ns)
 	return 0;
 }
 
-/* Notes that a counter cannot be read. Only the first one is reported. */
+/* Remembers that a counter cannot be read. Only the first such counter is reported. */
 static void refuse(struct rapl *rapl, const char *folder, int failure)
 {
 	if (rapl->refusal)
@@ -127,8 +130,8 @@ static enum kwhy_status tell_refusal(struct rapl *rapl, struct kwhy_error *error
 }
 
 /*
- * Opens the counter of a zone and adds it as a source. A counter that cannot be read is noted and is no
- * error.
+ * Opens the counter of a zone and adds it as a source. A counter that cannot be read is no error: refuse()
+ * remembers it for tell_absence().
  */
 static enum kwhy_status add_domain(struct rapl *rapl, const char *folder,
 	const struct kwhy_source_channel *source, struct kwhy_error *error)
@@ -267,7 +270,10 @@ static enum kwhy_status add_events(struct rapl *rapl, struct kwhy_error *error)
 	return status;
 }
 
-/* Adds an absence if there are no counters or some could not be read. */
+/*
+ * Reports, as an absence of the back end "rapl", that there are no counters or that a powercap counter cannot
+ * be read. The latter is not reported if events of perf are read in place of all powercap counters.
+ */
 static enum kwhy_status tell_absence(struct rapl *rapl, struct kwhy_error *error)
 {
 	if (rapl->refusal && (rapl->count == 0 || rapl->domains[0].scale_uj == 0))

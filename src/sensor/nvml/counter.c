@@ -8,7 +8,7 @@
 /*
  * Default time between caught updates (update.h says what catching is). On an H200, the reads that catch an
  * update spin in the driver for 4.5 ms, at worst for 30 ms, so catching every update would use a tenth of a
- * core. Between caught updates the driver's power samples show how the power changes.
+ * core. Between caught updates the driver's power samples, another meter, show how the power changes.
  */
 #define CATCH_NS INT64_C(20000000000)
 
@@ -18,7 +18,7 @@
  */
 #define ALONE_NS INT64_C(1000000000)
 
-/* The channel's capacity is enough for counters that update 50 times per second. */
+/* Readings per second that the channel's capacity allows for: more than any counter's updates. */
 #define UPDATES_PER_S 50.0
 
 struct kwhy_nvml_counter {
@@ -70,8 +70,9 @@ static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 		kwhy_nvml_unit_push(unit, counter->source, edge_ns, (int64_t)value_mj);
 	} else if (!counter->has_moved && counter->update.phase == KWHY_NVML_UPDATE_STILL) {
 		/*
-		 * No update was found. As long as the counter has never changed, its readings are passed on
-		 * nevertheless, to show that it does not change.
+		 * No update was found within the time that the search takes at most. While the counter has
+		 * kept its first value, each such reading is pushed nevertheless, to show that it does not
+		 * change.
 		 */
 		kwhy_nvml_unit_push(unit, counter->source, now_ns, (int64_t)value_mj);
 	}

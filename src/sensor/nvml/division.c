@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a GPU is divided into instances (MIG). An administrator can divide it, or make it whole, while its
- * meters are read; its power meters go on then. Instances that are new get no devices, as the lists of the
- * sensors do not grow.
+ * Watches whether a GPU is divided into other MIG instances than when its meters were opened. An
+ * administrator can divide a GPU, or make it whole, while its meters are read; its power meters go on then.
+ * New instances get no devices, as the sensors' list of devices does not grow after the start.
  */
 #include "sensor/nvml/parts.h"
 
 #include <string.h>
 
 /*
- * Time between two looks. On an H200, a look at a whole GPU takes 0.16 ms. Instances that ended are noticed
- * at once, since their readings and lists of processes are refused.
+ * Time between two checks of the division. On an H200, the check of a GPU that is not divided takes 0.16 ms.
+ * That an instance was destroyed is noticed without a check, as NVML refuses its readings and its list of
+ * processes.
  */
 #define PERIOD_NS INT64_C(2000000000)
 
@@ -58,7 +59,10 @@ static unsigned count_instances(const struct kwhy_nvml_unit *gpu)
 	return count;
 }
 
-/* Marks an instance as lost or as there. One that comes back may have another number. */
+/*
+ * Marks an instance as lost or as present, and returns whether it is present. An instance that comes back may
+ * have another number of its GPU instance, which is asked for again.
+ */
 static bool look_for(struct kwhy_nvml_unit *instance, bool is_divided)
 {
 	_Atomic bool *lost = &instance->sensors->devices[instance->device].lost;

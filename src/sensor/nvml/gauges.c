@@ -7,8 +7,10 @@
 
 enum { VALUES_MAX = 2 };
 
-/* How often a row is read: as the request says, and SELDOM each SELDOM_NS, unless the others are read less
- * often. */
+/*
+ * How often a row is read: FAST and SLOW at the request's two periods, SELDOM each SELDOM_NS or, if that is
+ * longer, at the period of SLOW.
+ */
 enum rate { FAST, SLOW, SELDOM };
 #define SELDOM_NS INT64_C(10000000000)
 
@@ -167,7 +169,10 @@ struct gauges {
 			[VALUES_MAX];
 };
 
-/* The driver does not tell the utilisation of a GPU that is divided into MIG instances. */
+/*
+ * Whether the driver withholds the gauges of a row: it has no utilisation of a GPU that is divided into MIG
+ * instances.
+ */
 static bool is_hidden(const struct kwhy_nvml_unit *unit, size_t row)
 {
 	return unit->is_divided && rows[row].read == read_busy;
@@ -189,7 +194,7 @@ static void read_row(struct gauges *gauges, size_t row)
 		return;
 	}
 	result = rows[row].read(gauges->unit, values);
-	/* the SM clock is the first of the clocks */
+	/* value 0 of the row of the clocks is the SM clock, which is left out if its own task reads it */
 	for (int i = row == CLOCKS && gauges->has_clock_task; i < rows[row].count; i++)
 		if (result == KWHY_NVML_SUCCESS)
 			kwhy_nvml_unit_push(gauges->unit, gauges->sources[row][i], time_ns, values[i]);
@@ -214,7 +219,7 @@ static int64_t read_gauges(void *state, uint32_t argument, int64_t now_ns)
 	return 0;
 }
 
-/* Reads the SM clock alone, more often than the other gauges. */
+/* Task that reads only the SM clock, more often than read_gauges() reads the other gauges. */
 static int64_t read_clock_alone(void *state, uint32_t argument, int64_t now_ns)
 {
 	struct gauges *gauges = state;
@@ -260,7 +265,10 @@ static enum kwhy_status add_row(struct gauges *gauges, size_t row, struct kwhy_e
 	gauges->sources[row][0] = KWHY_NVML_NO_SOURCE;
 	if (result != KWHY_NVML_SUCCESS)
 		status = kwhy_nvml_unit_add_absence(unit, rows[row].words, result, error);
-	/* a divided GPU may be whole again later */
+	/*
+	 * The utilisation of a divided GPU gets its sources nevertheless, for the GPU may be whole again
+	 * later.
+	 */
 	if (result != KWHY_NVML_SUCCESS && !is_hidden(unit, row))
 		return status;
 	for (int i = 0; !status && i < rows[row].count; i++)

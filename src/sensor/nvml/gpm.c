@@ -8,18 +8,20 @@
 #include <math.h>
 
 #define MIN_NS INT64_C(100000000)
-/* longer than 100 ms, so that a read that is slightly early succeeds, too */
+/* shortest period of samples: longer than MIN_NS, so that a read that is slightly early is still allowed */
 #define PERIOD_MIN_NS INT64_C(120000000)
-/* where samples are taken less often than this, the first means are over PERIOD_MIN_NS, so that there are
- * some soon */
+/*
+ * If the period is longer than FIRST_NS, the second sample is taken PERIOD_MIN_NS after the first, so that
+ * the first means come soon.
+ */
 #define FIRST_NS INT64_C(2000000000)
 #define MIB 1048576.0
 
 static const struct {
 	unsigned metric;
 	enum kwhy_gauge gauge;
-	double unit; /* kwhy's units in one unit of NVML, such as permille in a percent, or bytes/s in MiB/s
-		      */
+	double unit; /* how many of kwhy's units make one of NVML's: 10 permille are 1 %, MIB bytes/s are 1
+			MiB/s */
 } rows[] = {
 	{KWHY_NVML_GPM_SM_ACTIVE, KWHY_GAUGE_SM_ACTIVE, 10},
 	{KWHY_NVML_GPM_SM_OCCUPANCY, KWHY_GAUGE_SM_OCCUPANCY, 10},
@@ -83,7 +85,10 @@ static void settle_all(struct gpm *gpm, enum kwhy_nvml_result result)
 			settle(gpm, i, result);
 }
 
-/* The counters of a MIG instance are read through its GPU. */
+/*
+ * Takes a sample of a GPU or of a MIG instance. The call for an instance takes the handle of its GPU and the
+ * number of the GPU instance.
+ */
 static enum kwhy_nvml_result sample(const struct kwhy_nvml_unit *unit, kwhy_nvml_gpm_sample out)
 {
 	return unit->parent
@@ -134,7 +139,7 @@ static enum kwhy_nvml_result query(const struct kwhy_nvml_unit *unit)
 	return result;
 }
 
-/* Allocates and takes both samples, so that the supported metrics are known immediately. */
+/* Allocates and takes two samples, so that add_rows() can ask at once which metrics the GPU supports. */
 static enum kwhy_nvml_result prepare(struct kwhy_nvml_unit *unit)
 {
 	enum kwhy_nvml_result result = query(unit);
@@ -167,7 +172,10 @@ static enum kwhy_status add_rows(struct gpm *gpm, int64_t period_ns, struct kwhy
 enum kwhy_status kwhy_nvml_gpm_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error)
 {
 	struct gpm *gpm = kwhy_arena_alloc(&unit->sensors->arena, 1, sizeof(*gpm));
-	/* the energy of a GPU is divided by how busy its instances are, so these are read more often */
+	/*
+	 * An instance is read at the faster period of gauges, because its SM activity is the weight by which
+	 * the energy of the GPU is divided among instances.
+	 */
 	int64_t period_ns = unit->parent ? kwhy_nvml_unit_gauge_period_ns(unit)
 					 : kwhy_nvml_unit_slow_period_ns(unit);
 	enum kwhy_nvml_result result;

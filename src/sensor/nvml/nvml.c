@@ -77,7 +77,10 @@ static void set_title(struct kwhy_nvml_unit *unit, int32_t index, int32_t mig_in
 			&unit->sensors->arena, "MIG instance %d of GPU %d", mig_index, index);
 }
 
-/* Adds a device to the sensors, without its meters. */
+/*
+ * Adds a GPU or a MIG instance (mig_index 0 or more) as a device, without its meters. `like` gives the
+ * library, the request and the handle.
+ */
 static enum kwhy_status add_unit(struct state *state, struct kwhy_nvml_unit *like, int32_t index,
 	int32_t mig_index, struct kwhy_nvml_unit **out, struct kwhy_error *error)
 {
@@ -202,7 +205,8 @@ static enum kwhy_status open_nvml(struct kwhy_sensors *sensors, const struct kwh
 	}
 	if (status)
 		return status;
-	*out_state = state; /* the caller closes the back end, even if a later step fails */
+	*out_state = state; /* from here on the caller closes the back end with *out_state, also if this
+			       function fails */
 	status = add_gpus(state, sensors, request, error);
 	for (struct kwhy_nvml_unit *unit = state->units; unit; unit = unit->next)
 		unit->request = NULL; /* the caller may free the request before the meters are read */

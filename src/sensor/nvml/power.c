@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Power as single values: a trailing average, an instantaneous power, and the average of the memory alone.
- * The first two are needed only if the driver keeps no power samples.
+ * The first two are read only if the driver keeps no ring buffer of power samples, or if all meters are
+ * requested.
  */
 #include "sensor/nvml/parts.h"
 
@@ -105,7 +106,10 @@ static struct power *new_power(struct kwhy_nvml_unit *unit)
 	return power;
 }
 
-/* Adds a source for each field that the GPU supports. *out_result is NVML's result for the last field. */
+/*
+ * Adds a source for each field that the GPU supports. *out_result is NVML's result for the last field of
+ * `rows`, supported or not.
+ */
 static enum kwhy_status add_fields(struct power *power, const struct row *rows, int row_count,
 	enum kwhy_nvml_result *out_result, struct kwhy_error *error)
 {
@@ -128,8 +132,9 @@ static enum kwhy_status add_fields(struct power *power, const struct row *rows, 
 }
 
 /*
- * Adds nvmlDeviceGetPowerUsage() as a source. It is used on GPUs without the fields above, where it returns
- * the instantaneous power; on GPUs with these fields it returns an average.
+ * Adds nvmlDeviceGetPowerUsage() as a source. It is used on GPUs that support no power field (struct
+ * kwhy_nvml_field), where it returns the instantaneous power; on GPUs with these fields it returns an
+ * average.
  */
 static enum kwhy_status add_usage(struct power *power, struct kwhy_error *error)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver's ring buffer of power samples. On an H200 it has 120 samples, taken 20 ms apart, with Unix time
- * stamps of the driver. One call reads all of them, early enough that none is overwritten unread.
+ * stamps of the driver. One call reads all that are newer than a time. Calls are less than 2.4 s apart, so
+ * that no sample is overwritten unread.
  */
 #include "sensor/nvml/parts.h"
 
@@ -15,8 +16,9 @@
 /* time between reads: the ring buffer holds 2.4 s, and a read takes 0.6 ms of a core on an H200 */
 #define READ_NS (2000 * MS)
 /*
- * Time until the next attempt after the driver refused to return samples. There is time for several attempts
- * before samples are overwritten, each at another phase of the counter's updates.
+ * Time until the next attempt after the driver refused to return samples. At least one attempt comes before
+ * unread samples are overwritten. The time is not a multiple of 100 ms, so that attempts fall at different
+ * moments between two updates of the energy counter.
  */
 #define RETRY_NS (230 * MS)
 /* usual gaps between samples are 7 to 47 ms; a longer gap means that samples are missing */
@@ -34,9 +36,10 @@ struct ring {
 	struct kwhy_nvml_sample *samples; /* space for all samples of the ring buffer */
 	unsigned long long seen_unix_us;  /* newest time stamp that was read; 0: all samples count as new */
 	int64_t seen_mono_ns; /* seen_unix_us on CLOCK_MONOTONIC; INT64_MIN: there was no sample yet */
-	struct kwhy_clock_relation relation; /* relation of the two clocks at the last read */
-	int64_t first_ns;		     /* time of the first read, or 0 */
-	int64_t period_ns, view_period_ns;   /* time between two reads, also while somebody watches */
+	struct kwhy_clock_relation relation; /* relation of Unix time to CLOCK_MONOTONIC at the last read */
+	int64_t first_ns;		     /* time of the first read; 0: there was none yet */
+	int64_t period_ns, view_period_ns;   /* time between two reads, usually and while a view is shown
+						(kwhy_sensors_view()) */
 };
 
 static void refuse(struct ring *ring)
@@ -44,7 +47,10 @@ static void refuse(struct ring *ring)
 	kwhy_nvml_unit_refuse(ring->unit, ring->source, KWHY_NVML_UNKNOWN);
 }
 
-/* Counts the samples that are missing between the previous sample and the one at this time. */
+/*
+ * Counts as failures the samples that are missing between the last sample taken and one at `time_mono_ns`, if
+ * that gap is longer than GAP_NS.
+ */
 static void count_missing(struct ring *ring, int64_t time_mono_ns)
 {
 	int64_t gap_ns = ring->seen_mono_ns == INT64_MIN ? 0 : time_mono_ns - ring->seen_mono_ns;
@@ -57,7 +63,8 @@ static void count_missing(struct ring *ring, int64_t time_mono_ns)
 
 /*
  * Takes one sample. The driver may return the newest sample of the previous read again; that sample is then
- * skipped. A sample that is older than the newest taken sample, or lies in the future, is invalid.
+ * skipped. A sample that is older than the newest taken sample, or lies more than AHEAD_NS in the future, is
+ * invalid and counts as a failure.
  */
 static void take(struct ring *ring, const struct kwhy_nvml_sample *sample, unsigned type, int64_t now_ns)
 {
@@ -79,7 +86,8 @@ static void take(struct ring *ring, const struct kwhy_nvml_sample *sample, unsig
 
 /*
  * Reads the relation of the clocks. If Unix time was set, time stamps from before and after the setting
- * cannot be compared; then samples count as new if they are later on CLOCK_MONOTONIC.
+ * cannot be compared; all samples are then asked for, and those are new that are later on CLOCK_MONOTONIC
+ * than the last one taken.
  */
 static void relate(struct ring *ring)
 {
@@ -91,8 +99,9 @@ static void relate(struct ring *ring)
 }
 
 /*
- * The time of the next read; 0: one period later. Reads lie on one grid, so that they come together with
- * those of other meters again when the view has ended.
+ * The time of the next read; 0: one period after this one. If a view changes the period, the reads lie at
+ * multiples of the period after the first read. When the view ends, they therefore coincide again with the
+ * reads of other meters.
  */
 static int64_t next_ns(struct ring *ring, int64_t now_ns)
 {

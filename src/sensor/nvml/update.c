@@ -17,14 +17,20 @@
  */
 #define CATCH_LENGTH_NS (1000 * MS)
 #define STILL_STEP_NS (250 * MS)
-/* time after a single read that showed no update with certainty until the next one */
+/* time from a single read that did not show which update it saw to the next single read */
 #define AGAIN_NS (1000 * MS)
 #define FAST_NS (15 * MS)  /* updates less than this apart cannot be distinguished */
 #define MARGIN_NS (2 * MS) /* margin for jitter of the updates and of the thread's wake-up */
 #define TRUST_NS (14 * MS) /* predicted times of updates with a larger uncertainty are not reported */
-/* The same for single reads between catches. On a busy H200 a catch alone leaves an uncertainty of 12 ms. */
+/*
+ * Like TRUST_NS, for counters that are also read between catches: it must exceed the 12 ms that a catch on a
+ * busy H200 leaves.
+ */
 #define TRUST_BETWEEN_NS (30 * MS)
-/* Usual period. If a measured period is compatible with it, the usual one is used instead. */
+/*
+ * Period of the updates on an H200, and its uncertainty. If a measured period agrees with it within the
+ * measurement's uncertainty, USUAL_NS is used instead.
+ */
 #define USUAL_NS (100 * MS)
 #define USUAL_UNSURE_NS (MS / 10)
 #define DRIFT_RATIO 20000 /* the assumed drift of a period is at most 1 / DRIFT_RATIO of that period */
@@ -77,8 +83,9 @@ static int64_t trust_ns(const struct kwhy_nvml_update *update)
 }
 
 /*
- * Decides when the next read is: at the next attempt to catch or, before that, midway between two updates,
- * the first of them not before `want_ns`.
+ * Decides when the next read is: at the start of the next attempt to catch. If single reads are wanted and
+ * one fits before that, it is a single read, midway between two updates, of which the earlier one is not
+ * before `want_ns`.
  */
 static void plan(struct kwhy_nvml_update *update, int64_t want_ns)
 {
@@ -92,8 +99,10 @@ static void plan(struct kwhy_nvml_update *update, int64_t want_ns)
 }
 
 /*
- * Decides when the next attempt to catch starts. The update to be caught is as many periods ahead as can be
- * predicted, and the attempt starts before the earliest time that this update may have.
+ * Ends an attempt that caught an update, and decides when the next attempt starts. Its update is at most
+ * `catch_ns` ahead, at most 8 times as many periods as the last time, and no more than can be predicted to
+ * within trust_ns(). The attempt starts before the earliest time of that update, but at most a third of a
+ * period early.
  */
 static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 {
@@ -103,8 +112,8 @@ static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 
 	update->stride = least(8 * update->stride, wanted);
 	while (update->stride > 1 && unsure_after(update, update->stride) > trust_ns(update))
-		update->stride /= 2; /* a shorter stride, so that reads before the next attempt to catch an
-					update still have a known update time */
+		update->stride /= 2; /* the time of every update up to the next attempt must be known to
+					within trust_ns() */
 	early_ns = least(
 		unsure_after(update, update->stride) + MARGIN_NS + update->took_ns, update->period_ns / 3);
 	update->phase = KWHY_NVML_UPDATE_WAIT;
@@ -115,8 +124,8 @@ static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 
 /*
  * Computes the period from the grid's first and last update. If the usual period is compatible with the
- * computed one and more precise, the usual period is used, so that the next catch may come much later. If
- * the usual period has once proved wrong, it is not used again.
+ * computed one and more precise, the usual period is used, so that the next catch may come much later. After
+ * an update that did not fit the grid (is_unusual), USUAL_NS is never used again.
  */
 static void learn_period(struct kwhy_nvml_update *update)
 {
@@ -130,8 +139,9 @@ static void learn_period(struct kwhy_nvml_update *update)
 }
 
 /*
- * Adds a caught update to the grid, and corrects the grid by it. An update that is too far from the grid
- * starts a new grid.
+ * Adds an update to the grid and corrects the grid's phase and period by it. The update was caught at
+ * `edge_ns`, to within +- `unsure_ns`. If it is farther from the grid than both uncertainties and MARGIN_NS
+ * allow, it starts a new grid.
  */
 static void join(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsure_ns)
 {
@@ -188,8 +198,8 @@ static bool caught(struct kwhy_nvml_update *update, int64_t end_ns, int64_t *out
 }
 
 /*
- * Ends an attempt to catch an update without success: the counter changes at nearly every read, or does not
- * change.
+ * Ends an attempt to catch an update without success. If the value changed at more than half of the attempt's
+ * reads, the counter counts as too fast to be caught, otherwise as still.
  */
 static void give_up(struct kwhy_nvml_update *update, int64_t end_ns)
 {
@@ -201,8 +211,9 @@ static void give_up(struct kwhy_nvml_update *update, int64_t end_ns)
 }
 
 /*
- * Finds the last update of the grid that certainly precedes a read, and reports it. False: no update is
- * certain to be the last one, because another may have happened during the read.
+ * Finds the update of the grid whose value a read shows, and reports it. False: an update may have happened
+ * during the read, so that it is not certain which value was read; or the update was reported before; or its
+ * time is too uncertain.
  */
 static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
 {
@@ -217,8 +228,9 @@ static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end
 }
 
 /*
- * Handles a read that came too long after the one before it. If the value changed now or earlier in this
- * attempt, a new attempt begins. Otherwise this attempt goes on, until CATCH_LENGTH_NS have passed.
+ * Handles a read of an attempt that ended more than CATCH_NS after the start of the read before it, too late
+ * to catch an update. If the value changed now or earlier in this attempt, a new attempt begins. Otherwise
+ * this attempt goes on, and is given up once CATCH_LENGTH_NS have passed.
  */
 static bool read_late(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
@@ -233,8 +245,9 @@ static bool read_late(
 		update->reads++;
 	update->next_ns = end_ns + GAP_NS;
 	if (changed && !update->period_ns)
-		update->unsure_ns = 0; /* this update was missed, so the time from the last caught update to
-					  the next one would be two periods but be taken for one */
+		update->unsure_ns = 0; /* The update was not caught, so the grid begins anew with the next
+					  caught one: the time between the caught updates before and after it
+					  would be two periods but be taken for one. */
 	return update->period_ns && place(update, begin_ns, end_ns, out_edge_ns);
 }
 
@@ -258,9 +271,9 @@ static bool read_catching(
 }
 
 /*
- * Handles a read between attempts to catch, or the first read of an attempt. If it is not certain which
- * update the read shows, another update is near, and an attempt to catch it begins, or another single read
- * follows later.
+ * Handles a read in the phase WAIT: the one at which an attempt to catch is due, or a single read before
+ * that. If place() reports no update, an attempt begins at once; with single reads, another single read
+ * follows instead.
  */
 static bool read_resting(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)

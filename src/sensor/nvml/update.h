@@ -7,14 +7,15 @@
 
 /*
  * Finds the times at which an energy counter is updated. A read takes 2 to 15 ms of a core on an H200, so the
- * counter is read rarely. An update is caught if two reads in quick succession have different values; its
- * time is then known. Two caught updates give the period. From then on updates are assumed to form a regular
- * grid in time, and each further caught update makes the grid's period and phase more precise. An update is
- * reported every `wanted_ns`, and one is caught every `catch_ns`. A read between two catches shows the value
- * of the last grid update before the read. If `catch_ns` is longer than `wanted_ns`, single reads, each
- * midway between two updates, report the updates between the catches; they take a fraction of the time of a
- * catch. A caught update that is not on the grid starts a new grid. A counter that does not change is read 4
- * times per second. A counter that changes too fast for single updates to be caught is read every
+ * counter is read rarely. An update is caught if two reads, the second at most 28 ms after the first, have
+ * different values; the update happened between them. Two caught updates give the period. From then on
+ * updates are assumed to form a regular grid in time, and each further caught update makes the grid's period
+ * and phase more precise. An update is reported every `wanted_ns`, and one is caught every `catch_ns`. A read
+ * between two catches shows the value of the last grid update before the read. If `catch_ns` is longer than
+ * `wanted_ns`, single reads, each midway between two predicted updates, report the earlier of the two; they
+ * take a fraction of the time of a catch. A caught update that is not on the grid starts a new grid. If
+ * nothing changed for a second, the counter is read 4 times per second until it changes. A counter that
+ * changes at more than half of the reads is too fast for single updates to be caught, and is read every
  * `wanted_ns`. Times are those of CLOCK_MONOTONIC. Only one thread may use it.
  */
 
@@ -34,8 +35,8 @@ struct kwhy_nvml_update {
 	int64_t old_begin_ns;	/* start of the previous read */
 	int64_t took_ns;	/* duration of the last read */
 	int64_t since_ns;	/* start of the current attempt to catch an update */
-	int64_t changes, reads; /* number of reads in this attempt: changed ones (with another value than the
-				   read before), and all */
+	int64_t changes, reads; /* number of reads in this attempt whose value differs from that of the read
+				   before, and number of all its reads */
 	int64_t edge_ns, unsure_ns; /* time of the grid's last caught update, known to within +- unsure_ns;
 				       unsure_ns 0: there is no grid yet */
 	int64_t first_ns, first_unsure_ns,
@@ -46,7 +47,8 @@ struct kwhy_nvml_update {
 		updates;
 	/* period of the grid, known to within +- period_unsure_ns; 0: unknown */
 	int64_t period_ns, period_unsure_ns;
-	bool is_unusual; /* the usual period was assumed once and did not fit */
+	bool is_unusual; /* an update once did not fit the grid, so a period of 100 ms is not assumed any more
+			  */
 	int64_t stride;	 /* number of updates from edge_ns to the next update to be caught */
 	int64_t reported_ns, reported_unsure_ns; /* time of the update that was reported last, known to within
 						    +- reported_unsure_ns */
@@ -56,9 +58,9 @@ struct kwhy_nvml_update {
 
 /*
  * Takes the result of a read that lasted from `begin_ns` to `end_ns`; `changed`: the value differs from that
- * of the read before. True: the counter has had this value since the update at *out_edge_ns. That time is
- * known to within 14 ms (30 ms if catch_ns is longer than wanted_ns) or, for a fast counter, to within the
- * duration of the read. No update is reported twice.
+ * of the read before. True: an update is reported: the counter got this value at *out_edge_ns. False: none
+ * is, as it was reported before or its time is too uncertain. That time is known to within 14 ms (30 ms if
+ * catch_ns is longer than wanted_ns) or, for a fast counter, to within the duration of the read.
  */
 bool kwhy_nvml_update_read(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed,
 	int64_t *out_edge_ns);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-	/* a GPU, its at most 7 instances (up to Blackwell), and one entry in reserve */
+	/* space for a GPU, its at most 7 MIG instances (up to Blackwell), and one more */
 	UNITS_PER_GPU = 9,
 	LIST_BYTES = 120
 };
@@ -29,7 +29,7 @@ static void name_unit(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, str
 		unit->uuid[0] = '\0';
 }
 
-/* Lists a GPU and its instances in `units` and returns how many there are. */
+/* Writes a GPU and its MIG instances to `units`, UNITS_PER_GPU at most, and returns how many were written. */
 static size_t list_gpu(const struct kwhy_nvml *nvml, unsigned index, struct kwhy_visible_unit *units)
 {
 	kwhy_nvml_handle gpu, instance;

@@ -31,8 +31,8 @@ static int read_place(const struct kwhy_rocm_smi *rocm, uint32_t device, uint32_
 }
 
 /*
- * Reads the edge sensor's temperature. Cards without one (MI300) have a sensor at the hottest spot, which is
- * read instead.
+ * Reads the edge sensor's temperature. Cards without such a sensor (MI300) have one at the hottest spot
+ * ("junction"), which is read instead.
  */
 static int read_temperature(const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out)
 {

@@ -5,7 +5,10 @@
 #include "sensor/sensor.h"
 #include "vendor/rocm_smi.h"
 
-/* The parts of the ROCm back end. A function that returns int returns one of the library's results. */
+/*
+ * The parts of the ROCm back end. A function that returns int returns a result of ROCm SMI
+ * (KWHY_RSMI_SUCCESS: good).
+ */
 
 int64_t kwhy_rocm_saturated(uint64_t value);
 
@@ -21,8 +24,9 @@ enum { KWHY_ROCM_GAUGES = 9 };
 extern const struct kwhy_rocm_gauge kwhy_rocm_gauges[KWHY_ROCM_GAUGES];
 
 /*
- * Lists the processes that use a device and returns how many. A process's memory is known only if it uses no
- * other device. *out_is_listed false: the library refused the list.
+ * Lists the processes that use a device and returns how many. The library reports the memory of a process on
+ * all devices together, so memory_bytes is -1 for a process that uses several devices. *out_is_listed false:
+ * the library refused the list.
  */
 size_t kwhy_rocm_processes(const struct kwhy_rocm_smi *rocm, uint32_t device,
 	struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES], bool *out_is_listed);

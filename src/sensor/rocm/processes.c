@@ -3,7 +3,9 @@
 
 enum { LISTED_MAX = 512, GPUS_MAX = 64 };
 
-/* Whether a process uses the device. *out_alone: it uses no other device. */
+/*
+ * Whether a process uses the device. *out_alone: it uses exactly one device; not set if the library refuses.
+ */
 static bool uses(const struct kwhy_rocm_smi *rocm, uint32_t pid, uint32_t device, bool *out_alone)
 {
 	uint32_t devices[GPUS_MAX], count = GPUS_MAX;

@@ -20,11 +20,12 @@ enum { CARDS_MAX = 64, DEVICES_MAX = 64, VENDOR_AMD = 0x1002 };
 #define DRM_ROOT "/sys/class/drm"
 #define COUNTER_PERIOD_NS INT64_C(100000000)
 #define GAUGE_PERIOD_NS INT64_C(1000000000)
-#define COUNTER_UPDATE_NS INT64_C(1000000) /* the driver asks the firmware at most once a millisecond */
+#define COUNTER_UPDATE_NS INT64_C(1000000) /* the driver asks the firmware at most once a ms */
 
 /*
  * A count of the accumulator is 2^-16 J (15.259 uJ), by the driver's documentation of gpu_metrics. The
- * library rounds this to 15.3 uJ, which is 0.27 % too much, so the library's figure is replaced.
+ * library reports 15.3 uJ, which is 0.27 % too much. If it reports 15.3 +- 0.06 uJ, 2^-16 J is therefore
+ * used; any other figure is used as it is.
  */
 #define RESOLUTION_UJ (1e6 / 65536)
 #define RESOLUTION_REPORTED_UJ 15.3
@@ -39,8 +40,8 @@ struct unit {
 	uint32_t device; /* index into sensors->devices */
 	uint32_t energy, power;
 	uint32_t gauges[KWHY_ROCM_GAUGES];
-	bool current_power; /* whether the library reports instantaneous power; false: it reports only an
-			       average over a short time */
+	bool current_power; /* whether the library reports the instantaneous power of the socket; false: its
+			       average power is read instead */
 };
 
 struct rocm {
@@ -93,8 +94,8 @@ static void push(struct rocm *rocm, uint32_t source, int result, int64_t time_mo
 }
 
 /*
- * Converts the driver's time since boot to CLOCK_MONOTONIC. If the result is not near the present time,
- * returns the present time.
+ * Converts the driver's time since boot to CLOCK_MONOTONIC. If the result is a second or more from the
+ * present time, returns the present time.
  */
 static int64_t stamped_ns(const struct rocm *rocm, uint64_t stamp_ns, int64_t now_mono_ns)
 {
@@ -171,8 +172,8 @@ static enum kwhy_status add_meter(
 }
 
 /*
- * Adds those meters whose reading is above 0. On a card with two GPUs (MI250X), the second GPU's meter reads
- * 0, because the first GPU's meter measures both.
+ * Adds the energy counter and the power of a GPU as meters if their readings are above 0 now. On a card with
+ * two GPUs (MI250X), the second GPU's meter reads 0, because the first GPU's meter measures both.
  */
 static enum kwhy_status add_meters(
 	struct rocm *rocm, struct unit *unit, uint32_t device, struct kwhy_error *error)
@@ -318,7 +319,10 @@ static enum kwhy_status add_all(struct rocm *rocm, struct kwhy_error *error)
 	return status;
 }
 
-/* Whether there is a display or render device of AMD. This is checked without loading the library. */
+/*
+ * Whether the system has a graphics card of AMD; looks in the folders of DRM (direct rendering manager) under
+ * /sys, so that the library is not loaded in vain.
+ */
 static bool has_amd_card(const char *root)
 {
 	int64_t cards[CARDS_MAX];
