@@ -25,8 +25,8 @@ static bool has_host(const struct kwhy_replay_work *work)
 }
 
 /*
- * Sets the `slots` of each ring to the number of its copies, and its slot_bytes to the size of the largest.
- * Returns the size in bytes of the largest copy or fill, at least ALIGN.
+ * For each ring, sets `slots` to the number of copies between host and device that use it, and slot_bytes to
+ * the size of the largest of them. Returns the size in bytes of the largest copy or fill, at least ALIGN.
  */
 static uint64_t survey(struct kwhy_replay_buffers *buffers, const struct kwhy_replay_pattern *pattern)
 {

@@ -8,8 +8,8 @@
 
 /*
  * To merge several pieces of work, a change first edits the piece that remains, which gets the time of all
- * pieces, and then drops the other pieces. In the journal of edits each dropped row therefore comes after the
- * row into which it was merged.
+ * pieces, and then drops the other pieces. The whatif graph's journal lists edited nodes in the order of the
+ * edits, so each dropped row comes after the row into which it was merged.
  */
 
 /* State of one change. */
@@ -26,8 +26,8 @@ static bool is_changed(const struct merge *merge, uint32_t row)
 }
 
 /*
- * Gets the next row that the change edited, from entry *edit of the journal on, and moves *edit past it;
- * KWHY_NONE: there are no more rows.
+ * Gets the next activity that the change edited (not a call), from entry *edit of the journal on, and moves
+ * *edit past it; KWHY_NONE: there are no more rows.
  */
 static uint32_t next_row(const struct merge *merge, size_t *edit)
 {
@@ -44,7 +44,10 @@ static uint32_t next_row(const struct merge *merge, size_t *edit)
 
 typedef void merge_into(const struct merge *merge, uint32_t first, uint32_t row);
 
-/* Calls the function `into` for each dropped row, with the row into which it was merged. */
+/*
+ * Calls the function `into` for each row that the change dropped, with the row into which it was merged: the
+ * last row that was changed and not dropped before it in the journal.
+ */
 static void each_merged(const struct merge *merge, merge_into *into)
 {
 	uint32_t first = KWHY_NONE, row;
@@ -83,8 +86,8 @@ static void batch(const struct merge *merge, uint32_t first, uint32_t row)
 }
 
 /*
- * Merges a row into a fused kernel, which gets the largest grid of its parts. A part may be a kernel, or a
- * copy or fill within the device.
+ * Merges a row into a fused kernel, which gets the largest number of blocks of its parts. A part may be a
+ * kernel, or a copy or fill within the device.
  */
 static void fuse(const struct merge *merge, uint32_t first, uint32_t row)
 {
@@ -96,7 +99,10 @@ static void fuse(const struct merge *merge, uint32_t first, uint32_t row)
 		blocks[first] = blocks[row];
 }
 
-/* Multiplies bytes and blocks of the rows that remain: each of them now does the work of `number` steps. */
+/*
+ * Multiplies bytes and blocks of the rows that remain: with a bigger batch, each of them does the work of
+ * `number` steps of the program.
+ */
 static void grow(const struct merge *merge)
 {
 	struct kwhy_replay_changes *changes = merge->changes;
@@ -166,7 +172,10 @@ enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif,
 		if (!status && effect.places)
 			follow(&merge, change_requests[i].change->id);
 	}
-	/* If the last change was refused, the times of the graph are invalid until it is simulated again. */
+	/*
+	 * Also simulates after the last change: if that change was refused, the times of the graph are those
+	 * of the attempt.
+	 */
 	if (!status)
 		status = kwhy_whatif_play(whatif->graph, error);
 	if (status)

@@ -6,7 +6,10 @@
 
 enum kwhy_replay_became {
 	KWHY_REPLAY_AS_IT_WAS,
-	/* a copy that replaces several, with a kernel that gathers or scatters their data */
+	/*
+	 * a copy that replaces several, together with a kernel that gathers their data before it or scatters
+	 * them after it
+	 */
 	KWHY_REPLAY_PACKED,
 	KWHY_REPLAY_FUSED /* a kernel that replaces several kernels, copies or fills */
 };
@@ -20,7 +23,7 @@ struct kwhy_replay_changes {
 	uint32_t *blocks; /* [activities] blocks of each kernel after the changes */
 	uint8_t *became;  /* [activities] enum kwhy_replay_became: what each activity is after the changes */
 	bool pinned;	  /* whether copies from and to pageable memory use page-locked memory */
-	bool captured;	  /* whether calls that issue several pieces of work launch a graph */
+	bool captured; /* whether each call that issues several pieces of work launches them as one graph */
 };
 
 /*

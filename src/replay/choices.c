@@ -8,8 +8,8 @@
 
 /*
  * Distance of two grids: the difference of the logarithms of their thread counts plus that of the logarithms
- * of their kernel lengths, both as absolute values. All lengths above KWHY_PROXY_LONG_NS count as equal,
- * because power does not depend on them.
+ * of their kernel lengths, both as absolute values. Lengths above KWHY_PROXY_LONG_NS count as equal, because
+ * the power of such long kernels does not depend on their length.
  */
 static double distance(const struct kwhy_proxy_grid *a, const struct kwhy_proxy_grid *b)
 {
@@ -36,7 +36,10 @@ const struct kwhy_proxy_grid *kwhy_replay_alike(
 	return NULL;
 }
 
-/* Energy of an account above idle in nJ; 0: the account draws less than idle, or its power is unknown. */
+/*
+ * Energy in nJ that the account's recorded kernels drew above idle_w; 0: it has no kernels, draws less than
+ * idle_w, or its power is unknown.
+ */
 static double above_idle_nj(const struct kwhy_replay_account *account, double idle_w)
 {
 	return account->count ? fmax((account->power_w - idle_w) * (double)account->time_ns, 0) : 0;

@@ -6,8 +6,8 @@
 #define STEP_MAX 4.0
 
 /*
- * The attempt whose factor is closest to the solution, among the attempts whose energy is at least wanted_j
- * (`side` 1) or at most wanted_j (`side` -1); NULL: there is no such attempt.
+ * `side` 1: of the attempts that drew at least wanted_j, the one with the smallest factor. `side` -1: of
+ * those that drew at most wanted_j, the one with the largest factor. NULL: there is no such attempt.
  */
 static const struct kwhy_replay_attempt *nearest(
 	const struct kwhy_replay_attempt *attempts, size_t count, double wanted_j, int side)

@@ -14,15 +14,17 @@ struct kwhy_replay_attempt {
 
 /*
  * The factor to try next so that a replay draws wanted_j above idle; wanted_j must be above 0. It is
- * interpolated linearly between the nearest attempts below and above wanted_j. If all attempts are on one
- * side, it is extrapolated from the last two, or in proportion from a single one, to at most four times and
- * at least a quarter of the last factor. Pure.
+ * interpolated linearly between the attempts that drew less and more than wanted_j with the nearest factors.
+ * If no such pair exists, it is extrapolated linearly from the last two attempts if energy rose with the
+ * factor, otherwise in proportion from the last one; the result is then between a quarter of the last factor
+ * and four times it. Pure.
  */
 double kwhy_replay_next_factor(const struct kwhy_replay_attempt *attempts, size_t count, double wanted_j);
 
 /*
- * The part of a calibrated factor that a changed replay uses. It corrects at most the error of the first
- * window, first_off_ratio. Where kernels are too short to draw their wanted power, the calibrated factor
+ * The factor that the replay with changes uses, from the calibrated factor. It lies between 1 and the factor
+ * that would correct first_off_ratio, the relative error of the energy at factor 1, if energy were
+ * proportional to the factor. Where kernels are too short to draw their wanted power, the calibrated factor
  * becomes large and has little effect. The changed replay may have longer kernels, which would draw all of
  * that power. Pure.
  */

@@ -143,8 +143,9 @@ double kwhy_replay_late_of_waits_ns(const struct kwhy_replay_latencies *latencie
 }
 
 /*
- * Latency in ns of issuing a kind of work and waiting for it. It is the round-trip latency without the time
- * of the work itself: for a kernel its own start and end, for a copy its recorded length.
+ * Latency in ns of issuing a kind of work and waiting for it. It is the measured round-trip latency less the
+ * time of the work itself: for a copy between host and device of at most SMALL_BYTES its recorded length; for
+ * all other work the duration of a kernel that does nothing.
  */
 static double both_ns(const struct kwhy_replay_latencies *latencies, const struct kwhy_proxies *proxies,
 	const struct kwhy_replay_pattern *pattern, const struct kwhy_replay_work *work)

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Durations of calls on this GPU without the work itself: of a call that issues work, and of a call that
- * waits for it. They are medians of round trips in an idle stream: for a kernel, for a graph, and for small
- * copies by direction and kind of memory.
+ * How long calls take on this GPU, apart from the work on the device. Round-trip latencies are medians of
+ * round trips in an idle stream: of a kernel, of a graph, and of small copies by direction and kind of
+ * memory.
  */
 enum kwhy_replay_call { /* kind of work that a call issues */
 	KWHY_REPLAY_CALL_LAUNCH,
@@ -21,18 +21,21 @@ enum kwhy_replay_call { /* kind of work that a call issues */
 	KWHY_REPLAY_CALL_COUNT
 };
 
-/* Median durations of calls that issue work and do not wait, in the recording and on this GPU. */
+/*
+ * Median durations of the `count` recorded calls of one kind that issue work and do not wait: as recorded,
+ * and in a replay on this GPU.
+ */
 struct kwhy_replay_call_times {
 	uint64_t count;
 	double recorded_ns, here_ns;
 };
 
 struct kwhy_replay_latencies {
-	/* round-trip latency of a kernel, less the time for which the kernel waited as requested */
+	/* round-trip latency of a kernel that waits for a given time, less that time */
 	double kernel_ns;
 	/*
-	 * round-trip latency of a graph of two kernels, less the time that the second kernel adds; on GPUs
-	 * without graphs it is kernel_ns
+	 * round-trip latency of a graph of two such kernels, less their waits and the time that a second
+	 * kernel takes by itself; on GPUs without graphs it is kernel_ns
 	 */
 	double graph_ns;
 	/*
@@ -42,8 +45,8 @@ struct kwhy_replay_latencies {
 	double copy_ns[2][2];
 	struct kwhy_replay_call_times calls[KWHY_REPLAY_CALL_COUNT];
 	/*
-	 * Time in ns by which waits of a replay return later than in the recording. Later runs shorten their
-	 * waits by this time.
+	 * correction in ns that calibration finds: time by which waits of the replay return later than
+	 * recorded. Runs let each wait return earlier by this.
 	 */
 	double late_ns;
 };
@@ -70,16 +73,17 @@ struct kwhy_replay_overhead {
 const char *kwhy_replay_call_name(enum kwhy_replay_call call); /* such as "launch" or "pageable-copy" */
 
 /*
- * Time in ns that recording adds to a call of the given kind with `pieces` pieces of work, because a recorder
- * stores a record for each piece. It is negative if this machine is slower than the recorded one, and 0 if
- * the recording has no call of that kind. Pure.
+ * Time in ns by which a recorded call of the given kind with `pieces` pieces of work exceeds one on this GPU
+ * without a recorder. The difference of the medians for one piece counts once per piece, because a recorder
+ * stores a record for each; for a graph launch it counts once. It is negative if this machine is slower than
+ * the recorded one, and 0 if the recording has no call of that kind. Pure.
  */
 double kwhy_replay_added_ns(
 	const struct kwhy_replay_latencies *latencies, enum kwhy_replay_call kind, uint32_t pieces);
 
 /*
- * The part of late_ns, in ns, that the latency of a round trip can explain; the rest belongs to the pattern.
- * Pure.
+ * late_ns, limited to +- kernel_ns: a wait cannot return later by more than the latency of a round trip, so
+ * what exceeds it has another cause in the pattern. Pure.
  */
 double kwhy_replay_late_of_waits_ns(const struct kwhy_replay_latencies *latencies);
 
@@ -87,8 +91,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_latencies_measure(
 	const struct kwhy_proxies *proxies, struct kwhy_replay_latencies *out, struct kwhy_error *error);
 
 /*
- * Latency of one piece of work of a pattern, in two parts. A round trip measures only their sum, which is
- * divided in proportion to the recorded latencies, or evenly if these are unknown. Pure.
+ * Latency of one piece of work of a pattern, in two parts. A round trip measures only their sum. It is
+ * divided in proportion to the recorded latencies pattern->issue_ns and return_ns, or evenly unless both are
+ * above 0. Pure.
  */
 struct kwhy_replay_overhead kwhy_replay_overhead_of(const struct kwhy_replay_latencies *latencies,
 	const struct kwhy_proxies *proxies, const struct kwhy_replay_pattern *pattern,

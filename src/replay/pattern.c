@@ -105,7 +105,9 @@ static enum kwhy_status read_accounts(struct kwhy_replay_builder *builder, struc
 	return KWHY_OK;
 }
 
-/* Computes for each account the sums over its kernels. */
+/*
+ * Computes for each account the number and total time of its kernels, and the length and grid of the longest.
+ */
 static void sum_accounts(struct kwhy_replay_pattern *pattern)
 {
 	for (size_t i = 0; i < pattern->work_count; i++) {

@@ -8,8 +8,8 @@
 
 /*
  * The calls of a recording that a replay makes again for one device. For each host thread it has the calls
- * and the pauses between them; for each call it has the work that the call issues or waits for. It is made
- * from the recording's graph as last simulated, with or without changes. Pure.
+ * and the pauses between them; for each call it has the work that the call issues or waits for. Its times are
+ * those of the last simulation of the whatif graph, in which changes may have been made. Pure.
  */
 
 enum kwhy_replay_kind { KWHY_REPLAY_KERNEL, KWHY_REPLAY_COPY, KWHY_REPLAY_FILL };
@@ -20,7 +20,8 @@ enum kwhy_replay_direction { KWHY_REPLAY_H2D, KWHY_REPLAY_D2H, KWHY_REPLAY_D2D }
 struct kwhy_replay_work {
 	int64_t length_ns;
 	/*
-	 * time from the start of the call that issues the work to the start of the work in an idle stream
+	 * time from the start of the call that issues the work to the start of the work, if the stream was
+	 * idle; 0: no recorded call issued it
 	 */
 	int64_t issue_ns;
 	uint64_t bytes; /* size of a copy or fill, bytes */
@@ -31,7 +32,10 @@ struct kwhy_replay_work {
 	uint32_t replay_stream;
 	uint32_t grid;	  /* for a kernel: index in the pattern's grids */
 	uint32_t account; /* for a kernel: index in the pattern's accounts; KWHY_NONE: it has no account */
-	/* indices of work in other streams that must end before this work; KWHY_NONE: no such work */
+	/*
+	 * indices of at most two pieces of work in other streams that must end before this work begins;
+	 * KWHY_NONE: no such work
+	 */
 	uint32_t after[2];
 	/*
 	 * number of the event that is recorded after the work, if work of other streams or a call waits for
@@ -45,7 +49,8 @@ struct kwhy_replay_work {
 
 enum kwhy_replay_wait {
 	KWHY_REPLAY_WAIT_NONE,
-	KWHY_REPLAY_WAIT_REPLAY_STREAM, /* waits until all work in the stream of the work `wait` has run */
+	KWHY_REPLAY_WAIT_REPLAY_STREAM, /* waits until all work has run that was issued in the stream of the
+					   work `wait` */
 	KWHY_REPLAY_WAIT_WORK		/* waits until the work `wait` has run */
 };
 
@@ -63,7 +68,7 @@ struct kwhy_replay_op {
 	uint32_t work, work_count;
 	uint32_t graph; /* index of the graph that the call launches; KWHY_NONE: it launches no graph */
 	uint32_t wait;	/* index of the work that the call waits for; KWHY_NONE: it does not wait */
-	/* op of another thread that must end before this one begins; KWHY_NONE: no such op */
+	/* index of an op of another thread that must end before this one begins; KWHY_NONE: no such op */
 	uint32_t after_op;
 	int64_t after_ns;  /* minimum time from the end of after_op to the start of this op */
 	uint8_t wait_kind; /* enum kwhy_replay_wait */
@@ -74,7 +79,7 @@ struct kwhy_replay_thread {
 };
 
 struct kwhy_replay_replay_stream {
-	uint32_t last_work; /* the work that was issued last in the stream */
+	uint32_t last_work; /* index of the stream's last work in the pattern */
 };
 
 struct kwhy_replay_grid {
@@ -92,8 +97,8 @@ struct kwhy_replay_account {
 };
 
 /*
- * A graph that all launches of the same sequence of work share. It has the work of the first launch; each
- * length is the mean over all launches.
+ * A graph that all launches of the same sequence of work share. `work` is the index of the first launch's
+ * first work; each length_ns of that work becomes the mean over all `launches`.
  */
 struct kwhy_replay_graph {
 	uint32_t work, work_count, launches;
@@ -111,7 +116,8 @@ struct kwhy_replay_left {
 	uint64_t allocations;	 /* allocations and frees, which are replaced by pauses of the host */
 	uint64_t guessed_memory; /* copies whose kind of host memory is unknown and taken as pageable */
 	/*
-	 * work that ran at the same time as the previous work of its stream, and is replayed after that work
+	 * work that was recorded as running at the same time as the work before it in its stream, and is
+	 * replayed after it
 	 */
 	uint64_t overlaps;
 	uint64_t orders; /* recorded dependences between streams or threads that the replay does not keep */
@@ -122,7 +128,10 @@ struct kwhy_replay_pattern {
 	uint32_t device;	 /* number of the replayed device in the recording */
 	/* time from the first start to the last end of the pattern's work in the simulated graph */
 	int64_t span_ns;
-	/* recorded gap between two kernels of which the second was queued before the first one ended */
+	/*
+	 * recorded gap in ns between the end of a kernel and the start of the next in its stream, if that was
+	 * queued before the end
+	 */
 	int64_t queued_ns;
 	/*
 	 * recorded latencies. issue_ns: from the call to the start of a kernel in an idle stream. return_ns:
@@ -139,7 +148,8 @@ struct kwhy_replay_pattern {
 	size_t thread_count, op_count, work_count, replay_stream_count, grid_count, account_count,
 		graph_count;
 	size_t op_capacity, work_capacity, replay_stream_capacity, grid_capacity, graph_capacity;
-	uint32_t mark_count, first_work; /* first_work: index of the work that starts first */
+	uint32_t mark_count, first_work; /* mark_count: number of events (kwhy_replay_work.mark); first_work:
+					    index of the work that starts first */
 	uint64_t kernels, copies, fills, waits;
 	struct kwhy_replay_left left;
 };

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Reads the calls of each thread. A call that neither issues work nor waits is time of the host and becomes
- * part of the pause before the next call.
+ * Turns the recorded calls of each thread into ops of the replay. A call that neither issues work nor waits
+ * for work or another thread becomes part of the pause before the next op.
  */
 
 static const struct kwhy_calls *calls_of(const struct kwhy_replay_builder *builder)
@@ -19,8 +19,8 @@ static const struct kwhy_calls *calls_of(const struct kwhy_replay_builder *build
 }
 
 /*
- * The outermost call that issues a row after the changes; KWHY_NONE: the row has no recorded call, or the
- * call is dropped.
+ * The call that issues a row after the changes, or the outermost of the calls around it (a library's call
+ * that makes others); KWHY_NONE: the row has no recorded call, or a change dropped the call.
  */
 static uint32_t issuer_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
@@ -45,8 +45,9 @@ static int by_start(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * Entry of first_row for the call that issues a row. The entry of rows without a call comes after those of
- * all calls.
+ * Entry of first_row with the next free position in `rows` for rows of the call that issues `row`. It is
+ * entry call + 1, which becomes the start of the next call's rows once all rows are listed. Rows without a
+ * call come after those of all calls.
  */
 static size_t *place_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
@@ -84,8 +85,9 @@ static size_t issued(const struct kwhy_replay_builder *builder, size_t call)
 }
 
 /*
- * The replayed row that a call waits for; KWHY_NONE: it waits for no replayed row. A launch that took long
- * because the launch queue was full gets no row: the replayed launch waits for space in the queue by itself.
+ * The replayed row that a call waits for; KWHY_NONE: it waits for no replayed row. A launch that waited for
+ * earlier work because the launch queue was full gets no row: the replayed launch waits for the queue by
+ * itself.
  */
 static uint32_t waited_for(const struct kwhy_replay_builder *builder, uint32_t call)
 {
@@ -109,8 +111,8 @@ static bool is_left(const struct kwhy_replay_builder *builder, size_t call)
 }
 
 /*
- * The call of another thread that handed work to this thread and must therefore end before this call begins;
- * KWHY_NONE: there is none.
+ * The call of another thread that must end before this call begins, because that thread handed over work to
+ * this one (a link KWHY_LINK_CROSS); KWHY_NONE: there is none.
  */
 static uint32_t handed_by(const struct kwhy_replay_builder *builder, size_t call)
 {
@@ -217,8 +219,8 @@ static enum kwhy_status add_call(
 }
 
 /*
- * Whether a call is replayed. A call that neither issues work nor waits nor exchanges work with another
- * thread is not replayed; its time becomes a pause.
+ * Whether a call is replayed. A call that neither issues replayed work nor waits for it, and that no other
+ * thread waits for or is waited for by, is not replayed; its time becomes a pause.
  */
 static bool is_called(struct kwhy_replay_builder *builder, size_t call)
 {
@@ -233,7 +235,8 @@ static bool is_called(struct kwhy_replay_builder *builder, size_t call)
 
 /*
  * Pause in ns from the end of the thread's last replayed call (ended_ns) to the start of `call`, without the
- * time for which the thread waited for another thread.
+ * time for which the thread waited for another thread. INT64_MIN: there was no such call, and the pause
+ * begins at time 0 of the pattern.
  */
 static int64_t gap_before(const struct kwhy_replay_builder *builder, size_t call, int64_t ended_ns)
 {
@@ -276,7 +279,7 @@ static enum kwhy_status read_thread(
 
 /*
  * Reads work whose call is unknown. An additional thread of the replay issues each piece at the time at which
- * it began in the recording.
+ * the piece starts in the simulated graph.
  */
 static enum kwhy_status read_uncalled(struct kwhy_replay_builder *builder, struct kwhy_error *error)
 {

@@ -13,8 +13,8 @@ struct sharing {
 };
 
 /*
- * Writes the key of a graph launch. Launches with equal keys share a graph, even if the lengths of their work
- * differ.
+ * Writes the key of a graph launch: kind, direction, memory, stream, grid, account and bytes of each piece of
+ * its work, but not the length. Launches with equal keys share a graph.
  */
 static void write_key(struct sharing *sharing, const struct kwhy_replay_op *op)
 {
@@ -62,8 +62,8 @@ static enum kwhy_status find_graph(
 }
 
 /*
- * Assigns a launch to the graph with its sequence of work, and adds its lengths to the graph's sums.
- * take_means() divides the sums by the number of launches.
+ * Assigns a launch to the graph with its sequence of work, and adds the lengths of that work to those of the
+ * graph's first launch. take_means() divides the sums by the number of launches.
  */
 static enum kwhy_status share(struct sharing *sharing, struct kwhy_replay_op *op, struct kwhy_error *error)
 {

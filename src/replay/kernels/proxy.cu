@@ -3,8 +3,8 @@
  * Proxy kernels, which take a given time and draw more or less power during it. `ticks` is the length of a
  * kernel. With `by_time`, it is in nanoseconds of the device's global timer, whose rate is constant.
  * Otherwise it is in cycles of each multiprocessor's clock, which has finer steps. `busy` is the share of the
- * multiprocessors that work, in units of 1/1024; blocks on the other multiprocessors wait. `sink` is never
- * written; it keeps the compiler from removing the work.
+ * multiprocessors that work, in units of 1/1024; blocks on the other multiprocessors wait. `sink` is written
+ * only under a condition that practically never holds; it keeps the compiler from removing the work.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -12,7 +12,7 @@ typedef unsigned int u32;
 #define KERNEL extern "C" __global__ __launch_bounds__(1024, 2)
 #define ARGUMENTS u64 ticks, u32 by_time, u32 busy, float *sink, const uint4 *from, uint4 *to, u64 words
 
-/* number of loads that a thread has in flight at the same time */
+/* number of 16-byte loads that a thread of copy() issues before it stores what they load */
 #define COPIES 4
 /* A waiting block sleeps while more than this many ticks remain. */
 #define NAP 4096
@@ -58,8 +58,9 @@ __device__ static u32 mix(u32 x)
 
 /*
  * Whether the blocks of this multiprocessor work. They then work for the whole kernel, because a kernel of a
- * few microseconds is too short to alternate between work and rest. Multiples of the golden ratio spread the
- * working multiprocessors evenly over their numbers.
+ * few microseconds is too short to alternate between work and rest. 633 / 1024 is near the golden ratio's
+ * fraction, whose multiples modulo 1 are spread evenly, so the working multiprocessors are spread evenly over
+ * the GPU.
  */
 __device__ static bool works(u32 busy)
 {
@@ -75,7 +76,7 @@ __device__ static bool works(u32 busy)
 
 /*
  * Waits for `ticks` ticks. One thread reads the clock, and the other threads sleep at the barrier; if all
- * threads of a block read the clock, the block would draw as much power as a working one.
+ * threads of a waiting block read the clock in a loop, it would draw as much power as a working block.
  */
 __device__ static void wait(u64 ticks, u32 by_time)
 {
@@ -98,8 +99,8 @@ KERNEL void kwhy_proxy_wait(ARGUMENTS)
 }
 
 /*
- * Multiplies and adds floats for `ticks` ticks. The values rotate on circles, so they neither grow nor
- * converge.
+ * Multiplies and adds floats for `ticks` ticks. Each pair (x, y) is rotated by a small step again and again,
+ * so its values neither grow nor vanish.
  */
 __device__ static void turn(u64 ticks, u32 by_time, float *sink)
 {
@@ -133,8 +134,9 @@ KERNEL void kwhy_proxy_fma(ARGUMENTS)
 }
 
 /*
- * Copies words of device memory for `ticks` ticks. The distance between successive words of a thread is the
- * number of threads in the grid, which is below the number of words.
+ * Copies 16-byte words from `from` to `to`, two buffers of `words` words, until `ticks` ticks have passed.
+ * Each thread advances by the number of threads in the grid, which is below `words`, and starts again at the
+ * front after the end.
  */
 __device__ static void copy(u64 ticks, u32 by_time, const uint4 *from, uint4 *to, u64 words)
 {
