@@ -5,26 +5,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Both figures of a comparison are widened by this share, since printed ends of intervals are rounded. */
+/*
+ * In comparisons both intervals are widened by this share of their ends, so that errors of floating-point
+ * arithmetic count as no difference.
+ */
 #define SLACK 1e-6
 /*
- * The factor between a printed and a computed figure is determined only if the upper end of the computed
- * one is less than this many times its lower end.
+ * A difference counts as a factor of 1000 (or a power of it) only if the computed interval is narrow: its
+ * upper end less than this many times its lower end.
  */
 #define WIDTH_MAX 3.0
 #define LOOSE_FACTOR 10.0
 #define MEBI 1.048576
 
-/* longest chain of claims whose formulas depend on each other; limited because each claim takes stack */
+/*
+ * longest chain of claims of which each formula names the next claim; limited because the claims are checked
+ * recursively
+ */
 enum { CHAIN_MAX = 100 };
 
 enum progress { UNSEEN, UNDER_WAY, SEEN };
 
 struct entry {
 	enum progress progress;
-	/* noted: the figure as printed; made: the figure as its formula gives it */
+	/*
+	 * noted: the figure as printed; made: the value that formulas of other claims use, which is that of
+	 * the claim's own formula or, if that gives none, the printed one
+	 */
 	struct kwhy_formula_figure noted, made;
-	char bound;	     /* '<' or '>' before the printed value or the formula; 0: neither has one */
+	char bound; /* '<' or '>' if the printed value ("<5") or the formula ("<= a") is a bound; 0: neither
+		       is */
 	const char *formula; /* NULL: no formula */
 	bool formula_is_bound, is_strict, is_confirmed;
 };
@@ -35,7 +45,7 @@ struct auditor {
 	struct entry *entries;
 	struct kwhy_audit *out;
 	struct kwhy_error *error;
-	double most_w; /* highest measured power; NAN: unknown */
+	double most_w; /* highest figure of a claim with the role measured_power; NAN: there is none */
 	int depth;     /* number of claims whose formulas are being evaluated at the moment */
 };
 
@@ -89,7 +99,7 @@ static enum kwhy_status find_wrong(struct auditor *auditor, size_t at, enum kwhy
 			kind, at, auditor->entries[at].noted, should ? *should : none, NAN, at});
 }
 
-/* Whether two figures overlap after the second one is multiplied by the factor. */
+/* Whether the intervals of `b` and of `a` times `factor` overlap. */
 static bool agrees(const struct kwhy_formula_figure *a, const struct kwhy_formula_figure *b, double factor)
 {
 	double low = a->low * factor, high = a->high * factor;
@@ -139,7 +149,10 @@ static enum kwhy_status read_claim(struct auditor *auditor, size_t at)
 
 static enum kwhy_status see(struct auditor *auditor, size_t at);
 
-/* A look-up of the names in one formula. Their figures are taken either as printed or as computed. */
+/*
+ * Context of find_figure() for one formula: whether the names in it stand for the figures as printed or as
+ * computed.
+ */
 struct lookup {
 	struct auditor *auditor;
 	bool as_printed;
@@ -147,7 +160,7 @@ struct lookup {
 			     fault */
 };
 
-/* Row of the first claim with a name, from row `from` on; `count`: there is no such claim. */
+/* Index of the first claim called `name`, from index `from` on; `count`: there is no such claim. */
 static size_t find_claim(const struct auditor *auditor, const char *name, size_t from)
 {
 	size_t i = from;
@@ -199,7 +212,10 @@ static bool differ_by(
 	return agrees(noted, made, factor) || agrees(noted, made, 1 / factor);
 }
 
-/* Whether the interval is narrow enough to determine the size of the figure, and does not contain 0. */
+/*
+ * Whether the interval determines the order of magnitude of the figure: it does not contain 0, and its ends
+ * differ by less than a factor of WIDTH_MAX.
+ */
 static bool has_size(const struct kwhy_formula_figure *figure)
 {
 	double low = fabs(figure->low), high = fabs(figure->high);
@@ -207,7 +223,10 @@ static bool has_size(const struct kwhy_formula_figure *figure)
 	return (figure->low > 0) == (figure->high > 0) && fmax(low, high) < WIDTH_MAX * fmin(low, high);
 }
 
-/* Kind of finding for two figures that differ by more than rounding. */
+/*
+ * Kind of finding for a printed and a computed figure whose intervals do not overlap: a factor of 1.048576
+ * for bytes, a power of 1000, or any other difference.
+ */
 static enum kwhy_audit_kind kind_of(
 	const struct kwhy_formula_figure *noted, const struct kwhy_formula_figure *made)
 {
@@ -225,8 +244,8 @@ static enum kwhy_audit_kind kind_of(
 }
 
 /*
- * Whether a figure violates a bound by more than rounding explains. A figure that is printed as equal to a
- * strict bound violates it, too.
+ * Whether a figure certainly violates the bound '<' or '>' of `limit`: all values of its interval do. A
+ * strict bound is also violated if the middle of the figure's interval is at or beyond that of the limit's.
  */
 static bool breaks_bound(char bound, bool is_strict, const struct kwhy_formula_figure *noted,
 	const struct kwhy_formula_figure *limit)
@@ -273,7 +292,8 @@ static enum kwhy_status compare(struct auditor *auditor, size_t at, const struct
 	if (printed->mixes_units || !kwhy_unit_is_alike(&printed->unit, &entry->noted.unit))
 		return find_wrong(auditor, at, KWHY_AUDIT_UNLIKE, NULL);
 	if (printed->mixes_windows)
-		return KWHY_OK; /* no value can be computed from the formula; check_formula() reports that */
+		return KWHY_OK; /* the formula adds or divides amounts of different windows, so its value
+				   means nothing; check_formula() reports that */
 	if (entry->bound)
 		return compare_bound(auditor, at, made);
 	entry->is_confirmed = agrees(&entry->noted, made, 1) && !made->depends_on_wrong;
@@ -294,7 +314,8 @@ static double duration_of(const struct auditor *auditor, const char *window)
 }
 
 /*
- * Whether the parts of a sum were measured in windows that are together longer than the window of the sum.
+ * Whether a claim is a sum of figures whose windows are together longer than the claim's own window, so that
+ * some time was counted twice.
  */
 static bool overlaps(const struct auditor *auditor, size_t at, const struct kwhy_formula_figure *printed)
 {
@@ -308,7 +329,10 @@ static bool overlaps(const struct auditor *auditor, size_t at, const struct kwhy
 	return printed->is_sum && printed->window_count > 1 && parts_s > whole_s * (1 + SLACK);
 }
 
-/* Checks the power, duration and energy that are stated for the same window as a claim. */
+/*
+ * Checks a claim with the role "energy" or "power": the energy must be at most the highest measured power
+ * times the duration of its window, and the power at most the highest measured power.
+ */
 static enum kwhy_status check_role(struct auditor *auditor, size_t at)
 {
 	const struct kwhy_claim *claim = &auditor->claims[at];
@@ -348,14 +372,16 @@ static enum kwhy_status check_formula(struct auditor *auditor, size_t at)
 		entry->made.high = made.high;
 	}
 	/*
-	 * The computed value replaces a misprint; any other fault also makes the claims that depend on this
-	 * one wrong.
+	 * A figure that differs from its formula is replaced by the computed one, so claims that use it are
+	 * not wrong for that. If its formula mixes units or windows or uses a wrong figure, they are.
 	 */
 	entry->made.depends_on_wrong = made.depends_on_wrong || printed.mixes_windows || printed.mixes_units;
 	return status;
 }
 
-/* Checks a claim once, after the claims that it depends on. */
+/*
+ * Checks a claim, after those that its formula names (by find_figure()). Does nothing if it has been checked.
+ */
 static enum kwhy_status see(struct auditor *auditor, size_t at)
 {
 	struct entry *entry = &auditor->entries[at];
@@ -388,8 +414,8 @@ static enum kwhy_status see(struct auditor *auditor, size_t at)
 }
 
 /*
- * Row of another claim about the same thing that disagrees, preferably a confirmed one; `count`: there is no
- * such claim.
+ * Index of another claim with the same word `same` whose figure does not overlap that of claim `at`; one that
+ * its own formula confirms is preferred. `count`: there is no such claim.
  */
 static size_t find_other(const struct auditor *auditor, size_t at)
 {
@@ -408,7 +434,10 @@ static size_t find_other(const struct auditor *auditor, size_t at)
 	return found;
 }
 
-/* Value to report for a claim: the printed one if it is confirmed, else the computed one. */
+/*
+ * The value of a claim that contradicts another, for the finding: as printed if its formula confirms it, else
+ * entry->made.
+ */
 static const struct kwhy_formula_figure *reported(const struct entry *entry)
 {
 	return entry->is_confirmed ? &entry->noted : &entry->made;

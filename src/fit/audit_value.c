@@ -9,8 +9,8 @@
 enum { VALUE_BYTES = 64 };
 
 /*
- * Reads as much of `text` as is a number, and skips its thousands separators. Returns the text after it;
- * NULL: there is no number.
+ * Reads the number at the start of `text`, in which commas separate thousands. *out_half: half a unit of its
+ * last digit. Returns the text after it; NULL: there is no number.
  */
 static const char *read_number(const char *text, double *out_value, double *out_half)
 {

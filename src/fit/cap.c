@@ -5,14 +5,15 @@
 
 /*
  * RANGE_WANTED: smallest ratio of the highest to the lowest power with which a fit is possible.
- * UNBOUND_BELOW: a power below this share of its power limit is not determined by the limit.
+ * UNBOUND_BELOW: where a device draws less than this share of its power limit, the limit counts as without
+ * effect.
  */
 #define RANGE_WANTED 1.15
 #define UNBOUND_BELOW 0.95
 /*
- * Ratios of errors at held-out points. GAIN_WANTED: another form replaces the power law if the ratio of its
- * error to that of the power law is below this. ALTERNATIVE_WITHIN: a form is an alternative if the ratio
- * of its error to the smallest one is at most this.
+ * Ratios of errors at held-out points. GAIN_WANTED: the form with the smallest error is chosen instead of the
+ * power law if its error is at most this share of the power law's. ALTERNATIVE_WITHIN: a form is an
+ * alternative if the ratio of its error to the smallest one is at most this.
  */
 #define GAIN_WANTED 0.9
 #define ALTERNATIVE_WITHIN 1.25
@@ -27,7 +28,7 @@ const char *kwhy_cap_form_name(enum kwhy_cap_form form)
 	return names[form];
 }
 
-/* Throughput by a curve whose amplitude is 1. */
+/* Throughput that a curve gives at power_w, divided by its amplitude. */
 static double shape_of(const struct kwhy_cap_curve *curve, double power_w)
 {
 	double above_w = power_w - curve->floor_w, clock;
@@ -58,8 +59,9 @@ struct view {
 };
 
 /*
- * Makes the curve whose floor P0 and shape are given by a point (u, v) of the unit square, with the
- * amplitude that fits best. Returns the mean square of its relative errors.
+ * Makes the curve whose floor P0 and shape are given by a point (u, v) of the unit square: u from 0 to 1 is
+ * P0 from 0 to just below the lowest power, and v the shape from its lowest to its highest allowed value. The
+ * amplitude is the one that fits best. Returns the mean square of the relative errors.
  */
 static double place_curve(const struct view *view, double u, double v, struct kwhy_cap_curve *out)
 {
@@ -101,8 +103,9 @@ static void look(const struct view *view, double u, double v, struct place *best
 }
 
 /*
- * Searches around the best point of the unit square, with steps that are halved whenever the best point
- * hardly moves, until they are negligible.
+ * Searches around the best point of the unit square: looks at a grid of 5 x 5 points around it with distance
+ * `step`, moves to the best, and halves `step` if the move was less than 1.5 steps, until `step` is at most
+ * STEP_MIN.
  */
 static void refine(const struct view *view, double step, struct place *best)
 {

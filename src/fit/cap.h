@@ -50,7 +50,7 @@ struct kwhy_cap_curve {
 	double most_w;	  /* Pmax, the highest measured power */
 	double amplitude; /* a, the amplitude */
 	double floor_w;	  /* P0, in watts; 0 for the power law */
-	double shape;	  /* the parameter of the shape: b, c in watts, or m */
+	double shape;	  /* the parameter of the form: b, c (in watts), or m */
 };
 
 struct kwhy_cap_fit {
@@ -61,17 +61,20 @@ struct kwhy_cap_fit {
 
 struct kwhy_cap {
 	size_t count;	      /* number of points */
-	size_t unbound_count; /* number of points whose power is 5 % or more below their power limit, which
+	size_t unbound_count; /* number of points whose power is more than 5 % below their power limit, which
 				 therefore has no effect */
 	double least_w, most_w;
 	struct kwhy_cap_fit fits[KWHY_CAP_FORM_COUNT];
 	enum kwhy_cap_form chosen;
-	bool is_alternative[KWHY_CAP_FORM_COUNT]; /* whether this form predicts almost as well as the chosen
-						     one */
+	bool is_alternative[KWHY_CAP_FORM_COUNT]; /* whether this form's error at held-out points is at
+						     most 1.25 times the smallest one */
 	struct kwhy_cap_point points[KWHY_CAP_POINTS_MAX];
 };
 
-/* KWHY_E_INPUT: too few or too many points, values that are not above 0, or a narrow range of powers. */
+/*
+ * Fits all forms and chooses one. KWHY_E_INPUT: too few or too many points, a value that is not above 0, or a
+ * highest power below 1.15 times the lowest.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_cap_of(
 	const struct kwhy_cap_point *points, size_t count, struct kwhy_cap *out, struct kwhy_error *error);
 
@@ -87,11 +90,13 @@ enum kwhy_cap_verdict {
 	KWHY_CAP_VERDICT_INSIDE,  /* the optimum lies inside the measured range */
 	KWHY_CAP_VERDICT_LOWEST,  /* the lowest measured power is best; lower ones were not measured */
 	KWHY_CAP_VERDICT_HIGHEST, /* the highest measured power is best */
-	KWHY_CAP_VERDICT_UNBOUND, /* at too few points the power limit determines the power, so no limit is
+	KWHY_CAP_VERDICT_UNBOUND, /* the power limit has an effect at fewer than four points, so no limit is
 				     recommended */
-	KWHY_CAP_VERDICT_FLAT,	/* the gain over the ends of the range is smaller than the error of the fit */
-	KWHY_CAP_VERDICT_UNSURE /* the alternative forms, or the fits that leave out one point each, have
-				   different optima */
+	KWHY_CAP_VERDICT_FLAT,	  /* the optimum is better than the better end of the range by less than the
+				     relative error of the fit */
+	KWHY_CAP_VERDICT_UNSURE	  /* the optimum is too uncertain: alternative forms have another one, or the
+				     interval from fits that leave out one point each is wider than half the
+				     range */
 };
 
 struct kwhy_cap_advice {

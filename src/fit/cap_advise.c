@@ -24,7 +24,10 @@ struct target {
 	double slower_ratio;
 };
 
-/* Value of the quantity to minimise; infinite if the work would be too slow. */
+/*
+ * Value at power_w of the quantity to minimise (enum kwhy_cap_goal); for SLOWDOWN, INFINITY if the work takes
+ * too long at that power.
+ */
 static double price_of(const struct target *target, const struct kwhy_cap_curve *curve, double power_w)
 {
 	double throughput = kwhy_cap_throughput(curve, power_w);
@@ -64,7 +67,10 @@ static enum kwhy_cap_verdict place_of(const struct target *target, double power_
 	return power_w > cap->most_w - near_w ? KWHY_CAP_VERDICT_HIGHEST : KWHY_CAP_VERDICT_INSIDE;
 }
 
-/* Jackknife interval of the optimum with Student's t: each point is left out in turn. */
+/*
+ * The optimum power_w with its 95 % interval, limited to the measured range. The interval is a jackknife
+ * estimate (optima of the fits that leave out one point each) with Student's t.
+ */
 static struct kwhy_interval interval_of(const struct target *target, double power_w)
 {
 	const struct kwhy_cap *cap = target->cap;
@@ -100,7 +106,10 @@ static bool alternatives_agree(
 	return true;
 }
 
-/* Whether the optimum improves on the better end of the range by more than the error of the curve. */
+/*
+ * Whether the quantity to minimise is lower at the optimum than at the better end of the range by more than
+ * the curve's relative error at held-out points.
+ */
 static bool is_worth_it(const struct target *target, double power_w)
 {
 	const struct kwhy_cap *cap = target->cap;
@@ -113,8 +122,8 @@ static bool is_worth_it(const struct target *target, double power_w)
 }
 
 /*
- * Power limit at which the device draws a given power, interpolated between two points whose limits
- * determine their power; NAN: the power is not between two such points.
+ * Power limit at which the device draws a given power, interpolated between the two nearest points whose
+ * limits have an effect (UNBOUND_BELOW); NAN: the power is not between two such points.
  */
 static double cap_for(const struct kwhy_cap *cap, double power_w)
 {

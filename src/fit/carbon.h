@@ -15,10 +15,13 @@ struct kwhy_carbon_region {
 	const char *source;
 };
 
-/* Returns all regions, first countries, then cloud regions. The *out_count rows are static. */
+/*
+ * Returns the static table of all regions, countries first, then regions of cloud providers; *out_count: its
+ * number of rows.
+ */
 const struct kwhy_carbon_region *kwhy_carbon_regions(size_t *out_count);
 
-/* Finds a region by key or name, ignoring case; KWHY_E_USAGE: it is in neither table. */
+/* Finds a region by key or name, ignoring case; KWHY_E_USAGE: no region has this key or name. */
 KWHY_MUST_USE enum kwhy_status kwhy_carbon_find(
 	const char *region, const struct kwhy_carbon_region **out, struct kwhy_error *error);
 

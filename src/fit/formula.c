@@ -30,10 +30,11 @@ struct reader {
 	bool has_more_names; /* the formula has more than NAMES_MAX names */
 };
 
-/* The value of a parsed part of a formula. */
+/* The value of a part of a formula that has been parsed, with its slopes. */
 struct term {
 	struct kwhy_formula_figure figure;
-	struct kwhy_slope_bounds slopes[NAMES_MAX]; /* derivatives of the value with respect to each name */
+	struct kwhy_slope_bounds slopes[NAMES_MAX]; /* bounds of the value's derivative with respect to each
+						       name in reader.names */
 };
 
 static struct kwhy_slope_bounds range_of(const struct kwhy_formula_figure *figure)
@@ -55,8 +56,8 @@ static char peek(struct reader *reader)
 }
 
 /*
- * Whether a figure is an amount (joules, seconds, bytes, FLOP or a count). An amount depends on the window
- * in which it was measured.
+ * Whether a figure is an amount (joules, seconds, bytes, FLOP or a count). Amounts may be added or divided by
+ * one another only if they are of the same window (mixes_windows).
  */
 static bool is_amount(const struct kwhy_formula_figure *figure)
 {
@@ -78,7 +79,7 @@ static bool has_window(const struct kwhy_formula_figure *figure, const char *win
 	return false;
 }
 
-/* Passes the windows and properties of an operand on to the result. */
+/* Adds the windows and properties (mixes_windows and so on) of an operand to those of the result. */
 static void join(struct kwhy_formula_figure *into, const struct kwhy_formula_figure *other)
 {
 	into->mixes_windows |= other->mixes_windows;
@@ -189,7 +190,10 @@ static enum kwhy_status read_bracket(struct reader *reader, struct term *out)
 	return KWHY_OK;
 }
 
-/* Reads log10(x) or sqrt(x), whose arguments have no unit. */
+/*
+ * Reads the argument of log10 or sqrt in brackets, which must be above 0 and have no unit, and applies the
+ * function `name`.
+ */
 static enum kwhy_status read_function(struct reader *reader, const char *name, struct term *out)
 {
 	bool is_log = strcmp(name, "log10") == 0;
@@ -211,10 +215,7 @@ static enum kwhy_status read_function(struct reader *reader, const char *name, s
 	return KWHY_OK;
 }
 
-/*
- * Finds a name and looks its figure up at the first use; later uses get the same figure. NULL: too many
- * names.
- */
+/* Finds a name among those that the formula has used so far; NULL: it is new. */
 static struct named *known_name(struct reader *reader, const char *name)
 {
 	for (size_t i = 0; i < reader->name_count; i++)
@@ -316,8 +317,9 @@ static bool comes_again(const struct reader *reader)
 }
 
 /*
- * Evaluates the formula for the lowest, or the highest, result: each figure in which the result is
- * monotonic is fixed at that end of its interval which gives this result.
+ * Evaluates the formula again for its lowest (or, with is_highest, highest) result: each figure in which the
+ * result is monotonic is set to the end of its interval that gives that result; the others keep their
+ * intervals.
  */
 static struct kwhy_slope_bounds at_ends(const struct reader *of, const struct term *whole, bool is_highest)
 {
@@ -339,9 +341,9 @@ static struct kwhy_slope_bounds at_ends(const struct reader *of, const struct te
 }
 
 /*
- * Narrows the interval of the result. In the computation so far, a figure that occurs twice counted as two
- * independent ones. If the slope shows that the result is monotonic in a figure, the ends of the figure
- * give the ends of the result.
+ * Narrows the interval of the result if a name occurs more than once in the formula: so far each occurrence
+ * counted as an independent figure. Where the slopes show that the result is monotonic in a figure,
+ * evaluating at the ends of that figure gives exact ends of the result.
  */
 static void tighten(const struct reader *reader, struct term *whole)
 {

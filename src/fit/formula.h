@@ -20,22 +20,23 @@ struct kwhy_formula_figure {
 	const char *windows[KWHY_FORMULA_WINDOWS_MAX];
 	size_t window_count;
 	/* Properties of the computation that gave the figure: */
-	bool mixes_windows;    /* amounts of different windows were added, or divided by one another */
-	bool mixes_units;      /* figures of different units were added */
-	bool is_sum;	       /* the last step was an addition */
+	bool mixes_windows; /* amounts (joules, seconds, bytes, FLOP, counts) of different windows were added,
+			       or divided by one another */
+	bool mixes_units;   /* figures of different units were added */
+	bool is_sum;	    /* the last operation was an addition or a subtraction */
 	bool depends_on_wrong; /* a figure in the formula is known to be wrong */
 };
 
-/* Finds the figure with a name; KWHY_E_INPUT: no figure has it. `context` is the caller's. */
+/* Callback that gets the figure called `name`; KWHY_E_INPUT: no figure has it. `context` is the caller's. */
 typedef enum kwhy_status kwhy_formula_find(
 	void *context, const char *name, struct kwhy_formula_figure *out, struct kwhy_error *error);
 
 /*
- * Computes a formula such as "a / (b + 2) * 40[pJ]". It may contain names of figures, numbers with a unit
- * in brackets, + - * / ( ), log10() and sqrt(). The interval of the result follows from the ends of the
- * figures' intervals. If a figure occurs twice, this interval is exact if the result is monotonic in that
- * figure; otherwise it is wider than necessary. KWHY_E_INPUT: the text is no formula, or a divisor may be
- * 0.
+ * Computes a formula such as "a / (b + 2) * 40[pJ]". It may contain names of figures, numbers with a unit in
+ * brackets, + - * / ( ), log10() and sqrt(). The interval of the result follows from the ends of the figures'
+ * intervals. If a figure occurs twice, this interval is exact if the result is monotonic in that figure;
+ * otherwise it is wider than necessary. KWHY_E_INPUT: the text is no formula, a divisor may be 0, an argument
+ * of log10() or sqrt() may not be above 0 or has a unit, or `find` failed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_formula_of(const char *text, kwhy_formula_find *find, void *context,
 	struct kwhy_formula_figure *out, struct kwhy_error *error);

@@ -10,7 +10,7 @@ struct kwhy_interval {
 	double value, low, high;
 };
 
-/* A figure without an interval, and an unknown figure. */
+/* kwhy_interval_exact(): a figure whose interval is unknown. kwhy_interval_unknown(): an unknown figure. */
 struct kwhy_interval kwhy_interval_exact(double value);
 struct kwhy_interval kwhy_interval_unknown(void);
 
@@ -31,7 +31,10 @@ struct kwhy_interval kwhy_interval_sum(struct kwhy_interval a, struct kwhy_inter
  */
 struct kwhy_interval kwhy_interval_difference(struct kwhy_interval a, struct kwhy_interval b);
 
-/* 1 / a for a positive figure; the ends of the interval are swapped. */
+/*
+ * 1 / a, with the ends of the interval swapped. Unknown if a is not above 0; the interval alone is unknown if
+ * a.low is not above 0.
+ */
 struct kwhy_interval kwhy_interval_inverse(struct kwhy_interval a);
 
 #endif

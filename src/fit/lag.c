@@ -15,14 +15,15 @@ struct point {
 	double off_w, rise_w, scale_w; /* rise_w: power of a pulse above off_w */
 	double off_var, on_var;
 	double log_likelihood;
-	double log_volume; /* logarithm of the volume of the levels' uncertainty; adding it to the log
-			      likelihood marginalises the levels */
+	double log_volume; /* logarithm of the volume, up to a constant, of the uncertainty of off_w, rise_w
+			      and scale_w; adding it to log_likelihood marginalises these three (Laplace's
+			      approximation) */
 };
 
 /*
- * Grid over width and centre. The centre is the mean lag of the meter, by delay and smoothing together. The
- * data determine the centre far better than the delay, and almost independently of the width. Delay and
- * width, in contrast, are strongly correlated.
+ * Grid over width and centre, in seconds. The centre is the meter's mean lag: the delay plus the lag by
+ * smoothing, which is a share of the width. A grid over the centre needs fewer points than one over the
+ * delay, because the readings determine the centre almost independently of the width.
  */
 struct grid {
 	double width_low, width_high, centre_low, centre_high;
@@ -31,8 +32,8 @@ struct grid {
 
 struct work {
 	const struct kwhy_lag_data *data;
-	double *shown; /* [reading_count of the longest series] readings that a meter with this response would
-			  show */
+	double *shown; /* [reading_count of the longest series] what a meter of the assumed width and delay
+			  would show if the power were 1 in pulses and 0 otherwise */
 	double temper[KWHY_LAG_STRETCHES_MAX];
 	struct grid grid;
 };
@@ -70,8 +71,8 @@ static void show_low_pass(const struct kwhy_lag_stretch *stretch, double width_s
 }
 
 /*
- * Seconds of pulses up to a time. The search continues from `*from` and `*before_s`, which the previous
- * call left.
+ * Total time in s of pulses up to time_ns. The search continues at pulse `*from`, before which pulses took
+ * `*before_s`; both are 0 at first, and times must not fall from call to call.
  */
 static double on_until(
 	const struct kwhy_lag_stretch *stretch, int64_t time_ns, size_t *from, double *before_s)
@@ -110,8 +111,8 @@ void kwhy_lag_shown(enum kwhy_lag_kind kind, const struct kwhy_lag_stretch *stre
 }
 
 /*
- * Weighted sums for fitting a line: the readings in watts as a function of what the meter would show of the
- * pulses.
+ * Weighted sums for fitting a line: y, the readings in watts, as a function of x, what the meter would show
+ * of pulses of power 1.
  */
 struct sums {
 	double w, x, y, xx, xy;
@@ -176,7 +177,8 @@ static double log_likelihood(
 
 /*
  * Fits off_w, rise_w and scale_w to a series by iterative reweighting, which maximises the Student-t
- * likelihood. False: the series does not show its pulses.
+ * likelihood. False: the series cannot show its pulses, because what the meter would show of them is the same
+ * in all readings.
  */
 static bool fit_point(const struct kwhy_lag_stretch *stretch, const double *shown, struct point *out)
 {
@@ -210,7 +212,10 @@ static bool fit_stretch(struct work *work, size_t which, double width_s, double 
 	return fit_point(stretch, work->shown, out);
 }
 
-/* Mean lag that smoothing alone causes, as a share of the response's width. */
+/*
+ * Mean lag that smoothing causes, divided by the width: half the window of a mean, or the time constant of a
+ * low-pass.
+ */
 static double smoothing_share(const struct work *work)
 {
 	return work->data->kind == KWHY_LAG_MEAN ? 0.5 : 1;
@@ -242,7 +247,10 @@ static double centre_at(const struct grid *grid, int step)
 	return grid->centre_low + (grid->centre_high - grid->centre_low) * step / (SIDE - 1);
 }
 
-/* Fills the grid with weights; returns the highest one. */
+/*
+ * Fills the grid with log weights and returns the highest one; -INFINITY: at no point of the grid do all
+ * series show their pulses.
+ */
 static double fit_grid(struct work *work)
 {
 	struct grid *grid = &work->grid;
@@ -283,7 +291,10 @@ static double mean_of(const struct moments *moments)
 	return moments->sum / moments->weight;
 }
 
-/* Writes the results of the grid; returns mean and standard deviation of the centre. */
+/*
+ * Writes the weighted means and standard deviations of width and delay over the grid to `out`; returns the
+ * sums from which those of the centre follow.
+ */
 static struct moments summarise(const struct work *work, double highest, struct kwhy_lag *out)
 {
 	const struct grid *grid = &work->grid;
@@ -305,7 +316,10 @@ static struct moments summarise(const struct work *work, double highest, struct 
 	return centre;
 }
 
-/* Narrows a range of the grid to the neighbourhood of the result, but within the caller's range. */
+/*
+ * Narrows a range of the grid to `mean` +- 4 `sd`, or +- 2.5 steps of the present grid if that is more,
+ * within `least` and `most`.
+ */
 static void narrow(double *low, double *high, double mean, double sd, double least, double most)
 {
 	double half = fmax(4 * sd, 2.5 * (*high - *low) / (SIDE - 1));
@@ -315,8 +329,9 @@ static void narrow(double *low, double *high, double mean, double sd, double lea
 }
 
 /*
- * Exponent of a series' likelihood: 1 / (1 + 2 * sum of the significant autocorrelations of the residuals).
- * It overwrites `shown` with the residuals.
+ * Exponent of a series' likelihood, so that correlated residuals do not count as independent: 1 / (1 + 2 *
+ * sum of the residuals' autocorrelations), from lag 1 up to the first that is not significant. It overwrites
+ * `shown` with the residuals, limited to +- 4 scale_w.
  */
 static double temper_of(const struct kwhy_lag_stretch *stretch, double *shown, const struct point *point)
 {
@@ -340,7 +355,8 @@ static double temper_of(const struct kwhy_lag_stretch *stretch, double *shown, c
 }
 
 /*
- * Fits the levels of every series, and the autocorrelation of its residuals, for the current width and delay.
+ * Fits the levels of every series for the width and delay in `out`, and sets the exponent of its likelihood
+ * (temper_of()) for the next grid.
  */
 static void settle_levels(struct work *work, struct kwhy_lag *out)
 {

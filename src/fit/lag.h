@@ -10,7 +10,7 @@
 
 /*
  * Fits the response of a power meter to known pulses of work. In each series of readings the true power is
- * on_w during a pulse and off_w otherwise. The meter shows it
+ * on_w during a pulse and off_w otherwise. The meter shows this power
  *
  * - through a first-order low-pass of time constant width_s, or as the mean of the last width_s,
  *
@@ -52,17 +52,21 @@ enum { KWHY_LAG_STRETCHES_MAX = 16 };
 struct kwhy_lag_levels {
 	double off_w, off_sd_w, on_w, on_sd_w;
 	double noise_w; /* scale of the Student-t residuals */
-	double temper;	/* exponent of the readings' likelihood; 1 if residuals are independent */
+	double temper;	/* exponent of the likelihood of the series' readings; 1 if residuals are independent,
+			   less if they are correlated */
 };
 
 struct kwhy_lag {
 	double width_s, width_sd_s, delay_s, delay_sd_s;
-	double log_likelihood; /* log-likelihood of all readings, to compare kinds of meters on the same
-				  readings */
+	double log_likelihood; /* log-likelihood of all readings at width_s and delay_s, without exponents, by
+				  which fits of the two kinds to the same readings are compared */
 	struct kwhy_lag_levels levels[KWHY_LAG_STRETCHES_MAX]; /* [stretch_count] levels of each series */
 };
 
-/* KWHY_E_INPUT: a series has too few readings, or does not show its pulses. */
+/*
+ * KWHY_E_INPUT: there is no series or more than KWHY_LAG_STRETCHES_MAX, or one of them has no pulse, fewer
+ * than 12 readings, or readings that do not show its pulses.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_lag_fit(
 	const struct kwhy_lag_data *data, struct kwhy_lag *out, struct kwhy_error *error);
 

@@ -9,7 +9,8 @@
 enum { MAX = KWHY_MIN_SQUARES_COLUMNS_MAX, ROUNDS_MAX = 10 * MAX };
 
 /*
- * A column counts as a linear combination of others if the ratio of its pivot to its length is below this.
+ * A column, scaled to length 1, counts as a linear combination of the other free ones if its pivot in the
+ * Cholesky factorisation is below this.
  */
 #define DEPENDENT 1e-10
 /*
@@ -18,7 +19,10 @@ enum { MAX = KWHY_MIN_SQUARES_COLUMNS_MAX, ROUNDS_MAX = 10 * MAX };
  */
 #define FLAT 1e-12
 
-/* The normal equations for columns scaled to length 1, and the free coefficients. */
+/*
+ * The normal equations for columns scaled to length 1 (gram * values = target), and which coefficients are
+ * free (the others are constrained to 0).
+ */
 struct normal {
 	size_t count;
 	double gram[MAX][MAX], target[MAX], scale[MAX];
@@ -76,7 +80,10 @@ static bool factor(const struct normal *normal, double *lower)
 	return kwhy_matrix_factor(lower, n, DEPENDENT);
 }
 
-/* Solves for the free coefficients without the bound at 0; false: columns depend on each other. */
+/*
+ * Solves for the free coefficients, which may become negative; all others are 0. False: the columns of free
+ * coefficients depend on each other.
+ */
 static bool solve(const struct normal *normal, double *out)
 {
 	double lower[MAX * MAX];
@@ -90,8 +97,8 @@ static bool solve(const struct normal *normal, double *out)
 }
 
 /*
- * Of the coefficients that are constrained to 0, the one whose release reduces the sum of squares most;
- * `count`: no release reduces it.
+ * Of the coefficients that are constrained to 0, the one for which the sum of squares falls most steeply if
+ * the coefficient rises; `count`: it falls for none.
  */
 static size_t steepest(const struct normal *normal, const double *values)
 {
@@ -160,7 +167,10 @@ static void solve_bounded(struct normal *normal, double *values)
 	}
 }
 
-/* Covariance of the free coefficients from the variance of the residuals. */
+/*
+ * Writes the covariance of the coefficients, from the sum of the squared residuals (`squares`); 0 for
+ * coefficients that are not free.
+ */
 static void spread(const struct normal *normal, double squares, struct kwhy_least_squares *out)
 {
 	double lower[MAX * MAX], column[MAX] = {0};

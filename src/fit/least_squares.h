@@ -20,8 +20,8 @@ struct kwhy_least_squares {
 	double values[KWHY_MIN_SQUARES_COLUMNS_MAX]; /* coefficients, not negative */
 	bool is_free[KWHY_MIN_SQUARES_COLUMNS_MAX];  /* true: above 0; false: constrained to 0 */
 	/*
-	 * Covariance of the free coefficients, estimated from the residuals; NAN if there are as many free
-	 * coefficients as rows.
+	 * Covariance of the coefficients, estimated from the residuals: 0 for those constrained to 0; NAN for
+	 * free ones if there are as many free coefficients as rows.
 	 */
 	double covariance[KWHY_MIN_SQUARES_COLUMNS_MAX][KWHY_MIN_SQUARES_COLUMNS_MAX];
 	double rms;	/* root mean square of the residuals */

@@ -8,8 +8,8 @@
 #define TAIL 0.025
 
 /*
- * Number of the lowest values that lie below the interval: the largest k with P(Binomial(count, 1/2) < k)
- * <= TAIL.
+ * Rank from the lowest of the value that is the interval's lower end; the upper end has the same rank from
+ * the highest. It is the largest k with P(Binomial(count, 1/2) < k) <= TAIL; 0: there is no interval.
  */
 static size_t left_out(size_t count)
 {

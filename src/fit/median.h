@@ -11,14 +11,17 @@
  */
 struct kwhy_median {
 	size_t count;
-	double median, least, p5, p95; /* NAN: no samples */
+	double median, least, p5, p95; /* lowest value, 5 % and 95 % quantiles; NAN: no samples */
 	double low, high;	       /* NAN: fewer than six samples, which allow no 95 % interval */
 };
 
 /* Computes the median; sorts `values` in place. */
 void kwhy_median_of(double *values, size_t count, struct kwhy_median *out);
 
-/* Width of the interval divided by the median; INFINITY if the interval is unknown. */
+/*
+ * Width of the interval divided by the median; INFINITY if the interval is unknown or the median is not above
+ * 0.
+ */
 double kwhy_median_width(const struct kwhy_median *median);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * POINTS_MIN: smallest number of points in a segment, if there are enough points. HELD_OUT_MIN: smallest
- * number of points for a hold-out.
+ * POINTS_MIN: smallest number of points in a segment, unless there are fewer in all. HELD_OUT_MIN: smallest
+ * number of points with which held_out_ratio is computed.
  */
 enum { POINTS_MIN = 3, HELD_OUT_MIN = 8 };
 
@@ -55,7 +55,10 @@ static double squares_of(const struct work *work, size_t from, size_t to, const 
 	return sum;
 }
 
-/* Fits a weighted line to points [from, to). Sizes are scaled by the largest one to avoid cancellation. */
+/*
+ * Fits a line with a slope that is not negative to points [from, to), with weights 1 / y^2. Sizes are divided
+ * by the largest one, which avoids cancellation.
+ */
 static struct line line_of(const struct work *work, size_t from, size_t to)
 {
 	double scale = work->points[to - 1].x, determinant;
@@ -80,7 +83,10 @@ static size_t least_points(size_t count)
 	return count < POINTS_MIN ? count : POINTS_MIN;
 }
 
-/* Fills best[k][end] for all k and end, by minimising over the start of the last segment. */
+/*
+ * Fills best[k][end] and start[k][end] for all k and end: the last of k + 1 segments begins at the point at
+ * which its own squares and those of the best k segments before it are least.
+ */
 static void divide(struct work *work)
 {
 	size_t row = work->count + 1, least = least_points(work->count);
@@ -105,9 +111,9 @@ static void divide(struct work *work)
 }
 
 /*
- * Chooses the number of segments by the information criterion. Each segment has two parameters; each knot
- * (end between two segments) counts as three, as its position is also fitted (Hall, Osborn, Sakkas, Journal
- * of Time Series Analysis 34, 2013).
+ * Returns the number of segments minus 1 that has the lowest Bayesian information criterion. Each segment has
+ * two parameters; each knot (end between two segments) counts as three, as its position is also fitted (Hall,
+ * Osborn, Sakkas, Journal of Time Series Analysis 34, 2013).
  */
 static size_t choose_count(const struct work *work)
 {
@@ -169,7 +175,10 @@ static enum kwhy_status fit(const struct kwhy_piecewise_point *points, size_t co
 	return status;
 }
 
-/* Holds out every second point except the first and the last, so that no prediction is an extrapolation. */
+/*
+ * Computes held_out_ratio and held_out_worst_ratio. Points of odd index are held out, except the last point,
+ * so that no prediction is an extrapolation.
+ */
 static enum kwhy_status hold_out(const struct kwhy_piecewise_point *points, size_t count, double floor_ratio,
 	struct kwhy_piecewise *out, struct kwhy_error *error)
 {

@@ -10,14 +10,14 @@
 #include <string.h>
 
 #define SHARE_BELOW 0.975
-#define ROUNDING 1e-6 /* residual of windows without noise, as a share of the mean power */
+#define ROUNDING 1e-6 /* error that counts as rounding, as a share of the mean power */
 /*
- * Shares of the mean power at which an alternative counts as different: distance outside of an interval
- * (BEYOND), and distance from a value (APART).
+ * Shares of the mean power: an alternative fit gives a term another power if that is farther than BEYOND
+ * outside of the term's interval, or farther than APART from the term's power.
  */
 #define BEYOND 0.02
 #define APART 0.1
-/* A window is outside of the fit if one of its gauges exceeds its highest fitted value by this factor. */
+/* A window is outside of the fit if a gauge exceeds its highest fitted value by this factor. */
 #define OUTSIDE 1.1
 
 enum { NO_BLOCK = KWHY_POWER_BLOCKS };
@@ -91,7 +91,7 @@ static struct columns memory_columns(const struct kwhy_power_data *data)
 	return columns;
 }
 
-/* Fits the columns to all rows except those of one block. `targets_w` has one value for each row. */
+/* Fits the columns to targets_w[row] in all rows but those of `block` (NO_BLOCK: all rows). */
 static enum kwhy_status fit_columns(const struct kwhy_power_data *data, const double *targets_w,
 	const struct columns *columns, size_t block, double *rows, struct kwhy_power_factors *out,
 	struct kwhy_error *error)
@@ -128,9 +128,10 @@ static double memory_of(
 }
 
 /*
- * Fits all blocks but one. If the memory has a meter of its own, the memory's power per unit of its gauges
- * is first fitted to that meter. All gauges, including the memory's, are then fitted to the remaining
- * power, which the device draws in addition. The constant of the memory's meter is counted in the base.
+ * Fits `columns` to all rows but those of `block`. If the memory has a meter of its own, the memory's power
+ * per unit of its gauges is first fitted to that meter. All gauges are then fitted to the device's power less
+ * that of the memory's gauges by its meter, and a memory gauge gets the sum of both factors. The constant of
+ * the memory's meter stays in the base.
  */
 static enum kwhy_status fit_without(const struct kwhy_power_data *data, const struct columns *columns,
 	size_t block, double *rows, struct kwhy_power_factors *out, struct kwhy_power_factors *out_memory,
@@ -152,7 +153,7 @@ static enum kwhy_status fit_without(const struct kwhy_power_data *data, const st
 	return status;
 }
 
-/* Watts of each term in a window; returns their sum. */
+/* Modelled watts of each term in one window; returns their sum. */
 static double terms_of(const struct kwhy_power_factors *factors, const struct kwhy_power_data *data,
 	size_t row, double watts[KWHY_POWER_TERM_COUNT])
 {
@@ -169,7 +170,7 @@ static double terms_of(const struct kwhy_power_factors *factors, const struct kw
 	return sum;
 }
 
-/* Sum of the squared residuals in one block; NO_BLOCK: in all blocks. */
+/* Sum of the squared residuals, in W^2, in the windows of one block; NO_BLOCK: in all windows. */
 static double left_of(
 	const struct kwhy_power_factors *factors, const struct kwhy_power_data *data, size_t block)
 {
@@ -183,7 +184,7 @@ static double left_of(
 
 /*
  * Jackknife interval of a value, from the values of the fits that leave out one block each. If all of these
- * are 0, the interval is unknown, as the bound at 0 hides the uncertainty.
+ * are 0, or one is NAN, the interval is unknown.
  */
 static struct kwhy_interval interval_of(double value, const double without[KWHY_POWER_BLOCKS])
 {
@@ -202,7 +203,7 @@ static struct kwhy_interval interval_of(double value, const double without[KWHY_
 	return (struct kwhy_interval){value, fmax(value - half, 0), value + half};
 }
 
-/* Fits without each block in turn, for the errors in that block and the variation of the factors. */
+/* Fits without each block in turn: computes held_out_ratio, and intervals from the variation of the fits. */
 static enum kwhy_status hold_out(const struct kwhy_power_data *data, double *rows,
 	struct kwhy_power_model *out, struct kwhy_error *error)
 {
@@ -273,7 +274,7 @@ enum kwhy_status kwhy_power_fit(
 	return status;
 }
 
-/* Whether these columns alone predict held-out blocks as well as the model does, within the noise. */
+/* *out: whether these columns alone predict held-out blocks as well as the model, within the noise. */
 static enum kwhy_status check_alternative(const struct kwhy_power_data *data,
 	const struct kwhy_power_model *model, const struct columns *columns, double *rows, bool *out,
 	struct kwhy_error *error)
@@ -294,7 +295,7 @@ static enum kwhy_status check_alternative(const struct kwhy_power_data *data,
 	return KWHY_OK;
 }
 
-/* Index in `columns` of the column whose power rises most between two fits; `count`: none rises. */
+/* Index in `columns` of the column whose power rises most from `before` to `now`; `count`: none rises. */
 static size_t most_risen(const struct kwhy_power_data *data, const struct columns *columns,
 	struct kwhy_power_factors *before, struct kwhy_power_factors *now)
 {
@@ -316,8 +317,8 @@ static size_t most_risen(const struct kwhy_power_data *data, const struct column
 }
 
 /*
- * Removes a column, then the column that took over most of its power, and so on as long as the fit predicts
- * as well as the model.
+ * Removes a column, then the column that took over most of its power, and so on. Each such fit is kept as an
+ * alternative; the first that does not predict as well as the model ends this.
  */
 static enum kwhy_status find_alternatives_without(const struct kwhy_power_data *data, size_t column,
 	struct kwhy_power_model *model, double *rows, struct kwhy_error *error)
@@ -345,8 +346,8 @@ static enum kwhy_status find_alternatives_without(const struct kwhy_power_data *
 }
 
 /*
- * Whether the figure that an alternative fit gives is far outside of an interval. `whole` is the value that
- * the figure would have at the mean power.
+ * Whether a figure of an alternative fit is outside of an interval by more than BEYOND times `whole`, the
+ * value with which the figure alone would explain the mean power.
  */
 static bool is_beyond(struct kwhy_interval figure, double alternative, double whole)
 {
@@ -371,8 +372,8 @@ static void mean_terms(const struct kwhy_power_factors *factors, const struct kw
 }
 
 /*
- * Marks the terms to which an alternative fit assigns a different power, and the two terms between which it
- * moves the most power.
+ * Marks as joint the terms to which an alternative fit gives another power (APART, BEYOND) and, if there are
+ * any, the two terms whose power rises and falls most.
  */
 static void mark_moved(const struct kwhy_interval terms_w[KWHY_POWER_TERM_COUNT],
 	const double alternative_w[KWHY_POWER_TERM_COUNT], struct kwhy_power_model *model)
@@ -425,8 +426,8 @@ static enum kwhy_status mark_joint(
 }
 
 /*
- * Sets a factor to NAN if an alternative fit has a very different value for it, or if its term is joint and
- * an alternative fit moves its power.
+ * Sets a factor to NAN if its value in an alternative fit is beyond its interval, or if its term is joint and
+ * that value differs by more than APART.
  */
 static void forget_unreported(const struct kwhy_power_data *data, struct kwhy_power_model *model)
 {
@@ -467,7 +468,7 @@ enum kwhy_status kwhy_power_find_alternatives(
 	return status;
 }
 
-/* Divides the joules of each window in proportion to the watts of the terms. */
+/* Divides each window's joules in proportion to the modelled watts of its terms; sums over the windows. */
 static enum kwhy_status divide(const struct kwhy_power_factors *factors, const struct kwhy_power_data *data,
 	double joules[KWHY_POWER_TERM_COUNT], struct kwhy_error *error)
 {
@@ -520,7 +521,7 @@ static enum kwhy_status divide_all(const struct kwhy_power_model *model, const s
 	return status;
 }
 
-/* Writes the joules of all joint terms together, and for each of them the range over the alternatives. */
+/* Sums the joules of all joint terms in joint_j, and sets each one's interval to its range over the fits. */
 static void join_terms(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
 	const double without[KWHY_POWER_TERM_COUNT][KWHY_POWER_BLOCKS], struct kwhy_power_split *split)
 {
@@ -555,7 +556,7 @@ static void join_terms(const struct kwhy_power_model *model, const struct kwhy_p
 			split->joules[term].high = fmin(split->joules[term].high, split->joint_j.high);
 }
 
-/* Counts the windows whose gauges are higher than in the fitted windows. */
+/* Counts the windows outside of the fit (OUTSIDE), and finds the gauge that puts most of them outside. */
 static void count_outside(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
 	struct kwhy_power_split *out)
 {

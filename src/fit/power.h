@@ -9,11 +9,12 @@
 #include <stddef.h>
 
 /*
- * Model of a device's power from its gauges: P = base + compute + memory + I/O. Each term is a sum of
- * gauges times coefficients that are not negative; the base also has a constant. A row is the mean power
- * and the mean gauges of one window; windows are in order of time. Blocks of consecutive windows are held
- * out to test the prediction, since neighbouring windows are alike. The intervals of the terms follow from
- * how the terms change when a block is left out (jackknife).
+ * Model of a device's power from its gauges: P = base + compute + memory + I/O. Each term is a sum of gauges
+ * times coefficients that are not negative; the base also has a constant. A row is the mean power and the
+ * mean gauges of one window; windows are in order of time. To test predictions, the windows are cut into
+ * KWHY_POWER_BLOCKS blocks of consecutive windows, each of which is held out in turn (single windows would be
+ * predicted by similar neighbours). The intervals of the terms follow from how the terms change when a block
+ * is left out (jackknife).
  */
 enum kwhy_power_term {
 	KWHY_POWER_BASE,
@@ -38,8 +39,8 @@ struct kwhy_power_data {
 	const double *seconds; /* [row_count] length of each window */
 	const double *gauges;  /* [row_count][gauge_count] mean gauges of each window, 0 or more */
 	/*
-	 * [row_count] mean power by the memory's own meter; NULL: it has no meter. Its increase per unit of
-	 * the memory's gauges is a lower bound of the device's increase per unit.
+	 * [row_count] mean power by the memory's own meter; NULL: it has no meter. The watts per unit of a
+	 * memory gauge that are fitted to it are a lower bound of the device's watts per unit of that gauge.
 	 */
 	const double *memory_w;
 	enum kwhy_power_term terms[KWHY_POWER_GAUGES_MAX]; /* term of each gauge */
@@ -51,8 +52,8 @@ struct kwhy_power_factors {
 };
 
 /*
- * A fitted model. Intervals are 95 %. They are NAN for a coefficient that is 0 in all fits that leave out
- * one block.
+ * A fitted model. Intervals are 95 %. Their ends are NAN for a coefficient that is 0 in all fits that leave
+ * out one block.
  */
 struct kwhy_power_model {
 	struct kwhy_power_factors all, without[KWHY_POWER_BLOCKS]; /* fit to all windows; without[i]: fit to
@@ -64,41 +65,45 @@ struct kwhy_power_model {
 	 */
 	struct kwhy_interval metered_per_unit[KWHY_POWER_GAUGES_MAX];
 	/*
-	 * Alternatives: fits that leave out the constant or some gauges and still predict held-out blocks
-	 * as well as the model. They exist if gauges rise and fall together. Where they differ from the
-	 * model, the windows do not determine the result. The jackknife does not show this, since in the
-	 * fits that leave out a block the same coefficients are 0.
+	 * Alternatives: fits that leave out the constant or some gauges and still predict held-out blocks as
+	 * well as the model. They exist if gauges rise and fall together. Coefficients that differ between
+	 * them are not determined by the windows. The jackknife's intervals do not show this, since its fits
+	 * set the same coefficients to 0 as the model.
 	 */
 	struct kwhy_power_factors alternatives[KWHY_POWER_ALTERNATIVES_MAX];
 	size_t alternative_count;
-	bool is_grouped[KWHY_POWER_TERM_COUNT]; /* whether a term is joint: an alternative assigns it a very
-						   different power */
+	bool is_grouped[KWHY_POWER_TERM_COUNT]; /* whether a term is joint (grouped), so that only the sum
+						   with other joint terms is known: an alternative assigns it
+						   a very different power */
 	double most[KWHY_POWER_GAUGES_MAX];	/* highest value of each gauge in the fitted windows */
 	double rms_ratio;      /* root mean square of the residuals, divided by the mean power */
 	double held_out_ratio; /* root mean square error in held-out blocks, divided by the mean power */
 	double mean_w;
 };
 
-/* KWHY_E_INPUT: too few rows, too many gauges, a negative gauge, or power that is not above 0. */
+/*
+ * KWHY_E_INPUT: fewer than KWHY_POWER_ROWS_MIN rows, no gauge or too many, a gauge that is negative or
+ * unknown, or a power or length that is not above 0.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_power_fit(
 	const struct kwhy_power_data *data, struct kwhy_power_model *out, struct kwhy_error *error);
 
 /*
  * Finds the alternatives of a model that was fitted to `data`, and the terms that become joint because of
- * them (only their sum is known). Factors that differ much in an alternative become NAN. KWHY_E_INPUT: all
- * terms are joint.
+ * them (only their sum is known). Coefficients that differ much in an alternative become NAN. KWHY_E_INPUT:
+ * all terms with power are joint.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_find_alternatives(
 	const struct kwhy_power_data *data, struct kwhy_power_model *model, struct kwhy_error *error);
 
 /*
- * Joules of each term in some windows, which may be other ones than those of the fit. The measured energy
- * of each window is divided in proportion to the model's terms.
+ * Joules of each term, summed over windows, which may be other ones than those of the fit. In each window,
+ * its measured energy is divided in proportion to the powers of the terms by the model.
  */
 struct kwhy_power_split {
 	/*
-	 * joules[t].value is NAN if term t has no gauge or is joint. For a joint term, low and high are the
-	 * range over the alternative fits.
+	 * joules[t].value is NAN if term t is joint, or has no gauge and is not the base. For a joint term,
+	 * low and high are the range over the alternative fits.
 	 */
 	struct kwhy_interval joules[KWHY_POWER_TERM_COUNT];
 	struct kwhy_interval joint_j; /* joules of all joint terms together; NAN: no term is joint */
@@ -107,8 +112,8 @@ struct kwhy_power_split {
 				 power */
 	size_t outside_count; /* number of windows with a gauge more than a tenth above its highest fitted
 				 value */
-	size_t outside_gauge; /* index of the gauge that is above its fitted range in most of these windows;
-				 gauge_count: no gauge is */
+	size_t outside_gauge; /* index of the gauge that is too high in most windows; gauge_count: no gauge is
+				 too high */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_power_split_of(const struct kwhy_power_model *model,

@@ -24,15 +24,16 @@ struct kwhy_roofline_work {
 
 struct kwhy_roofline {
 	double flop_per_byte;
-	double time_balance;   /* FLOP per byte at which memory and arithmetic take equal time */
+	double time_balance;   /* FLOP per byte of work for which B / byte_per_s equals F / flop_per_s */
 	double energy_balance; /* FLOP per byte at which memory and arithmetic take equal energy; the energy
 				  of constant_w is not counted */
 	bool is_memory_bound;
 	double least_s, least_j;
-	double roof_flop_per_s, roof_flop_per_joule; /* highest rates that are possible at this intensity */
+	double roof_flop_per_s,
+		roof_flop_per_joule; /* highest rates that are possible for work of this flop_per_byte */
 	/*
 	 * time_ratio: least time divided by measured time; energy_ratio: least energy divided by measured
-	 * energy; at most 1
+	 * energy; above 1 by at most 2 %, by errors of measurement
 	 */
 	double time_ratio, energy_ratio;
 };

@@ -7,16 +7,17 @@
 #include <stdlib.h>
 
 /*
- * Visits the calls of all threads in the order of their starts. Calls and work can wait only for work of
- * calls that were visited before, so that the replay cannot deadlock.
+ * Decides what calls and work of the replay wait for. Visits the ops of all threads in the order of their
+ * start_ns. An op or a work gets a wait only for ops that were visited before, or for their work, so that the
+ * replay cannot deadlock.
  */
 
 struct ordering {
 	struct kwhy_replay_builder *builder;
 	/* [replay streams] work that was issued last in the stream; KWHY_NONE: no work yet */
 	uint32_t *tail;
-	bool *work_is_issued; /* [works] whether the work was issued by a visited call */
-	bool *op_has_begun;   /* [ops] whether the op's call was visited */
+	bool *work_is_issued; /* [works] whether an op that was visited issues the work */
+	bool *op_has_begun;   /* [ops] whether the op was visited */
 };
 
 static int by_start(const void *context, uint32_t a, uint32_t b)
@@ -34,8 +35,8 @@ static void mark(struct kwhy_replay_pattern *pattern, uint32_t work)
 }
 
 /*
- * Replaces op->after_op, the index of a recorded call, by the op of that call. If that op does not begin
- * before `op`, `op` cannot wait for it, and the lost order is counted in `orders`.
+ * Replaces op->after_op, the index of a recorded call, by the op of that call. If that call is not replayed,
+ * or its op was not visited yet, `op` does not wait, and the lost order is counted in pattern->left.orders.
  */
 static void order_op(struct ordering *ordering, struct kwhy_replay_op *op)
 {
@@ -51,9 +52,10 @@ static void order_op(struct ordering *ordering, struct kwhy_replay_op *op)
 }
 
 /*
- * The work that work in `replay_stream` must wait for because of a link to the row `from`. It is the work of
- * that row or, if the row is dropped, of the closest earlier row that is not dropped. KWHY_NONE: there is no
- * such work, it is in the same stream, or it has not been issued.
+ * The work of another stream for which work in `replay_stream` must wait, because its row follows the row
+ * `from`. It is the work of that row or, if the row is dropped, of the closest earlier row that is not
+ * dropped. KWHY_NONE: there is no such work; it is in the same stream, whose order is kept anyway; or no
+ * visited op issues it, which counts as a lost order.
  */
 static uint32_t followed_work(const struct ordering *ordering, uint32_t from, uint32_t replay_stream)
 {
@@ -70,8 +72,9 @@ static uint32_t followed_work(const struct ordering *ordering, uint32_t from, ui
 }
 
 /*
- * Turns the links of a row to other streams into waits. `first` is the work that waits: the row's own work,
- * or the first work of its graph.
+ * Turns what a row follows in other streams (its links ORDER and CROSS to ends of rows) into waits of the
+ * work `first`: the row's own work, or the first work of the graph launch that issues the row. A work has at
+ * most two waits; a third counts as a lost order.
  */
 static void order_row(struct ordering *ordering, uint32_t row, uint32_t first)
 {
@@ -122,7 +125,7 @@ static void issue_all(struct ordering *ordering, const struct kwhy_replay_op *op
 
 /*
  * Whether `work` is the last one in its stream so far, so that waiting for the whole stream is the same as
- * waiting for `work`. A packing kernel after `work` does not count.
+ * waiting for `work`. The kernel that belongs to a packed copy (add_packing()) may follow `work`.
  */
 static bool is_last_of_replay_stream(const struct ordering *ordering, uint32_t work)
 {

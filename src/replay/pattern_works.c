@@ -22,8 +22,8 @@ static enum kwhy_replay_group natural_group(const struct kwhy_replay_builder *bu
 }
 
 /*
- * The group of the recorded stream's work to which a row belongs; it decides in which stream the row is
- * replayed.
+ * The group to which a row belongs, which decides in which stream it is replayed: its natural group if that
+ * group got a stream of its own, else the main group.
  */
 static enum kwhy_replay_group group_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
@@ -33,9 +33,9 @@ static enum kwhy_replay_group group_of(const struct kwhy_replay_builder *builder
 }
 
 /*
- * Handles a row that does not follow the row before it in its recorded stream, because a change moved one of
- * the two. The group of the moved row gets a stream of its own. If neither row belongs to a group that can be
- * moved, the lost order is counted.
+ * Handles a row that no longer follows `before`, the replayed row before it in its recorded stream, because a
+ * change moved one of them. The natural group of `row` or, if that is the main group, of `before` gets a
+ * stream of its own. If both are in the main group, a lost order is counted instead.
  */
 static void part(struct kwhy_replay_builder *builder, uint32_t before, uint32_t row)
 {
@@ -97,7 +97,10 @@ static uint64_t threads_of(const struct kwhy_replay_grid *grid)
 	return (uint64_t)grid->blocks * grid->threads_per_block;
 }
 
-/* The grid in the table with the closest number of threads; used if the table is full. */
+/*
+ * Index of the pattern's grid with the closest total number of threads. It replaces a grid for which the
+ * table of KWHY_REPLAY_GRIDS_MAX grids has no space.
+ */
 static uint32_t nearest_grid(const struct kwhy_replay_pattern *pattern, const struct kwhy_replay_grid *wanted)
 {
 	uint64_t least = UINT64_MAX;
@@ -142,8 +145,8 @@ static enum kwhy_status find_grid(struct kwhy_replay_pattern *pattern, struct kw
 enum { UNKNOWN_THREADS = 128, THREADS_MAX = 1024 };
 
 /*
- * The grid of a row. If the row's grid is unknown, the result has one block for each multiprocessor, or one
- * block if the number of multiprocessors is unknown, too.
+ * The grid of a row. An unknown number of blocks becomes one for each of the GPU's multiprocessors, or one if
+ * their number is unknown, too; an unknown number of threads per block becomes UNKNOWN_THREADS.
  */
 static struct kwhy_replay_grid grid_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
@@ -172,7 +175,8 @@ static enum kwhy_gpu_host_kind host_kind(struct kwhy_replay_builder *builder, ui
 }
 
 /*
- * Makes the work a copy if its size and direction are known; otherwise it stays a kernel of the same length.
+ * Makes the work a copy if its size and direction are known. Otherwise the work stays a kernel of the same
+ * length, and left.unknown counts it.
  */
 static void read_copy(struct kwhy_replay_builder *builder, uint32_t row, struct kwhy_replay_work *work)
 {
@@ -253,8 +257,9 @@ static enum kwhy_status add_work(struct kwhy_replay_builder *builder, uint32_t r
 }
 
 /*
- * Adds the small kernel of a packed copy. It gathers the parts before a copy to the device, or scatters them
- * after a copy from the device.
+ * Adds the small kernel of a copy that replaces several (KWHY_REPLAY_PACKED): it gathers their data before a
+ * copy from the device, or scatters the data after a copy to the device. It has one block of 256 threads and
+ * no length of its own.
  */
 static enum kwhy_status add_packing(
 	struct kwhy_replay_builder *builder, const struct kwhy_replay_work *copy, struct kwhy_error *error)

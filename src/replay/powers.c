@@ -22,8 +22,8 @@ struct burn {
 };
 
 /*
- * Describes the launches of one window. Each window has its own name, since the energies of windows with
- * equal names are added up.
+ * Describes the launches of one window, in which the power of grid `i` and of one class is measured. Each
+ * window has its own name, since the energies of windows with equal names are added up.
  */
 static struct burn burn_of(
 	struct kwhy_proxies *proxies, const struct kwhy_replay_burns *burns, size_t i, uint32_t class)
@@ -58,9 +58,9 @@ static enum kwhy_status run_burn(
 }
 
 /*
- * Computes the power of a grid's kernels: idle power plus the net energy of a launch divided by the length of
- * its kernel as a recording shows it. The energy includes what a launch draws before and after its kernel;
- * the length does not include the time between kernels.
+ * Computes the power of a grid's kernels of one class: idle power, plus the window's energy above idle
+ * divided by the sum of the kernels' lengths. That energy includes what is drawn between kernels, and the
+ * lengths leave that time out, as the lengths in a recording do.
  */
 static void read_power(
 	struct kwhy_proxies *proxies, const struct kwhy_device_energy *energy, const struct burn *burn)
@@ -75,8 +75,8 @@ static void read_power(
 }
 
 /*
- * Copies the powers of similar grids that were measured for the previous pattern. Writes the grids that
- * remain to be measured to `out` and returns their number.
+ * Gives grids the powers of similar grids that were measured for the previous pattern, if there are any.
+ * Writes the grids that remain to be measured to `out` and returns their number.
  */
 static size_t find_new(struct kwhy_proxies *proxies, const struct kwhy_replay_burns *burns, uint32_t *out)
 {

@@ -6,8 +6,8 @@
 #include "replay/proxy.h"
 
 /*
- * Grids of a pattern whose powers are to be measured. `queued_ns` is the pattern's gap between queued
- * kernels.
+ * Grids whose powers are to be measured: indices in the pattern's grids. `queued_ns`: recorded gap in ns
+ * between a kernel and the next one queued behind it.
  */
 struct kwhy_replay_burns {
 	const uint32_t *grids;
@@ -17,8 +17,9 @@ struct kwhy_replay_burns {
 
 /*
  * Measures the power of the proxy kernels of each class in the given grids, with the mean kernel length of
- * each grid. Other grids of the pattern get the powers of the nearest measured grid. Each class and grid
- * takes 0.4 s.
+ * each grid. Other grids of the pattern get the powers of the nearest measured grid. Each grid takes 0.4 s
+ * for each of the four classes. A grid that is similar to one measured for the previous pattern gets the
+ * powers of that one instead.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_proxies_measure_powers(struct kwhy_proxies *proxies,
 	struct kwhy_device_energy *energy, const struct kwhy_replay_burns *burns, struct kwhy_error *error);

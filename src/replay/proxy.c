@@ -8,23 +8,27 @@
 enum {
 	SERIES = 48, /* number of launches in a series; a gate blocks them until all are queued */
 	REPEATS = 3,
-	/* shortest wait that kernels keep exactly, in cycles of the multiprocessor's clock */
+	/*
+	 * wait of the short and of the long kernels by which the clock's rate is measured, in cycles of the
+	 * multiprocessor's clock; it is also used to measure period_ns
+	 */
 	SMALL_TICKS = 200,
 	LARGE_TICKS = 100000,
 	LARGE_SERIES = 8,
-	/* in ns: length of the kernels by which over_ns of working kernels is measured */
+	/* in ns: time for which kernels work while it is measured how late they end (over_ns) */
 	WORK_NS = 10000,
 	WORK_SERIES = 16,
 	WARM_NS = 30000000,
 	/*
 	 * Length in ns of the kernels that test the device's clock. The steps of the clock are fine enough if
-	 * kernels of 1.5 times this length take longer by FINE_NS / 2, to within FINE_NS / 10.
+	 * kernels of 1.5 times this length take FINE_NS / 2 longer than kernels of this length, to within
+	 * FINE_NS / 10.
 	 */
 	FINE_NS = 1000,
 	MEMORY_BYTES = 256 << 20
 };
 
-/* One small block, the grid with which the clocks and round-trip latencies are measured. */
+/* Grid of one block of 32 threads, with which clocks and round-trip latencies are measured. */
 static const struct kwhy_proxy_grid one_block = {
 	.blocks = 1, .threads_per_block = 32, .period_ns = NAN, .power_w = {NAN, NAN, NAN, NAN}};
 
@@ -60,10 +64,10 @@ static enum kwhy_status shoot(
 }
 
 /*
- * Number of ticks for which a kernel waits or works. wait_ns is the wanted length less the kernel's overhead
- * and one loop iteration, whose duration is taken to be late_ns. If wait_ns is negative by less than half an
- * iteration, the result is one tick: with one iteration the kernel comes closer to the wanted length than
- * with none.
+ * Number of ticks after which a kernel ends its loop. wait_ns: the wanted time less the kernel's overhead and
+ * late_ns, the time by which it ends late, about one loop iteration. Without `by_time`, a tick is a cycle. If
+ * wait_ns is 0 or negative by less than half of late_ns, the result is 1, which makes one iteration and comes
+ * closer to the wanted length than none; if it is lower, 0.
  */
 static uint64_t ticks_of(const struct kwhy_proxies *proxies, double wait_ns, double late_ns, bool by_time)
 {
@@ -91,7 +95,10 @@ enum kwhy_status kwhy_proxies_launch(
 
 /* --- Overheads of proxy kernels on this GPU --- */
 
-/* Time per launch in a series of `count` launches, all of which were queued before the first began. */
+/*
+ * Time in ns per launch in a series of `count` launches, all of which were queued before the first kernel
+ * began.
+ */
 static enum kwhy_status time_series(struct kwhy_proxies *proxies, const struct shot *shot, uint32_t count,
 	double *out_ns, struct kwhy_error *error)
 {
@@ -122,8 +129,8 @@ static enum kwhy_status time_least(struct kwhy_proxies *proxies, const struct sh
 {
 	double least_ns = INFINITY, one_ns;
 	/*
-	 * A kernel must have run once before it is queued at a closed gate, because its first launch loads
-	 * code.
+	 * Launches the kernel once before, because a first launch loads code, which could not be done while a
+	 * gate holds the stream.
 	 */
 	enum kwhy_status status = shoot(proxies, shot, error);
 
@@ -172,8 +179,8 @@ static enum kwhy_status measure_rate(struct kwhy_proxies *proxies, struct kwhy_e
 }
 
 /*
- * Finds out whether the steps of the device's clock are fine. They are 32 ns on some GPUs and a microsecond
- * on others.
+ * Sets has_fine_clock: whether the steps of the device's global timer are fine enough for kernels of a
+ * microsecond. They are 32 ns on some GPUs and 1 us on others.
  */
 static enum kwhy_status look_at_clock(struct kwhy_proxies *proxies, struct kwhy_error *error)
 {
@@ -197,7 +204,8 @@ enum kwhy_status kwhy_proxies_wait_once(
 }
 
 /*
- * Measures over_ns: how late kernels end if they work all the time, for each class except the waiting one.
+ * Measures over_ns, how late kernels end that work on all multiprocessors, for each class except the waiting
+ * one.
  */
 static enum kwhy_status measure_lateness(
 	struct kwhy_proxies *proxies, struct kwhy_proxy_grid *grid, struct kwhy_error *error)

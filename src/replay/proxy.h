@@ -8,8 +8,9 @@
 
 /*
  * Proxy kernels take the place of recorded kernels. They have the same grid and, as far as this GPU allows,
- * the same length and power. Their overheads on this GPU are measured when they are made. One thread makes
- * and measures them; then several threads may launch them.
+ * the same length and power. Their overheads on this GPU are measured by kwhy_proxies_new() and
+ * kwhy_proxies_measure_grids(). Only one thread at a time may call these; afterwards several threads may
+ * launch kernels at the same time.
  */
 enum kwhy_proxy_class {
 	KWHY_PROXY_WAIT,
@@ -34,12 +35,15 @@ struct kwhy_proxy_choice {
 	uint32_t class; /* enum kwhy_proxy_class */
 	uint32_t busy;	/* share of the multiprocessors on which the kernel works, in units of 1 /
 			   KWHY_PROXY_BUSY */
-	double power_w; /* expected gross power; NAN: unknown */
+	double power_w; /* expected gross power of the GPU while the kernel runs; NAN: unknown */
 };
 
 /* A grid, and how proxy kernels with it behave on this GPU. */
 struct kwhy_proxy_grid {
-	/* number of blocks, at most as many as the GPU holds concurrently */
+	/*
+	 * number of blocks, at most as many as can be resident on this GPU at a time (is_capped: the
+	 * pattern's grid has more)
+	 */
 	uint32_t blocks, threads_per_block;
 	bool is_capped;
 	/*
@@ -47,15 +51,18 @@ struct kwhy_proxy_grid {
 	 * KWHY_PROXY_LONG_NS if there are none
 	 */
 	double length_ns;
-	/* time in ns from the start of a queued kernel of no duration to the start of the next kernel */
+	/*
+	 * time in ns from the start of a kernel that neither waits nor works to the start of the next queued
+	 * one
+	 */
 	double period_ns;
 	/*
 	 * time in ns by which kernels of each class end late, because a kernel reads the clock only between
 	 * loop iterations
 	 */
 	double over_ns[KWHY_PROXY_CLASS_COUNT];
-	double power_w[KWHY_PROXY_CLASS_COUNT]; /* gross power of kernels of length_ns while they run; NAN:
-						   not measured */
+	double power_w[KWHY_PROXY_CLASS_COUNT]; /* gross power in W while kernels of length_ns and of each
+						   class run on all multiprocessors; NAN: unknown */
 };
 
 struct kwhy_proxies {
@@ -72,15 +79,15 @@ struct kwhy_proxies {
 	uint64_t from, to, words;
 	struct kwhy_proxy_grid *grids;
 	size_t grid_count;
-	/* grids that were measured for the previous pattern; their powers are reused */
+	/* grids whose powers were measured last; similar grids of the next pattern get their powers */
 	struct kwhy_proxy_grid measured[KWHY_REPLAY_GRIDS_MEASURED];
 	size_t measured_count;
 	uint32_t windows; /* number of windows so far in which power was measured; the names of the windows
 			     are made from this number */
 	double ticks_per_ns;
 	/*
-	 * whether the steps of the device's clock, whose rate does not change with load, are fine enough for
-	 * short kernels
+	 * whether the steps of the device's global timer, whose rate does not change with load, are fine
+	 * enough to time kernels below KWHY_PROXY_LONG_NS
 	 */
 	bool has_fine_clock;
 	/*
@@ -91,13 +98,17 @@ struct kwhy_proxies {
 	double idle_w; /* idle power of this GPU when powers were measured; NAN: not measured */
 };
 
-/* Compiles the kernels and measures the clocks. No grid is measured yet. */
+/*
+ * Compiles the kernels, measures the rate and the steps of the GPU's clocks, and fills in what does not
+ * depend on a pattern. End with kwhy_proxies_free().
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_proxies_new(
 	struct kwhy_gpu *gpu, struct kwhy_proxies **out, struct kwhy_error *error);
 void kwhy_proxies_free(struct kwhy_proxies *proxies);
 
 /*
- * Measures the grids of a pattern, in the pattern's order. They replace the grids of an earlier pattern.
+ * Measures overheads (period_ns, over_ns) for each grid of a pattern, in the pattern's order. Powers are
+ * measured apart (kwhy_proxies_measure_powers()). They replace the grids of an earlier pattern.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_proxies_measure_grids(
 	struct kwhy_proxies *proxies, const struct kwhy_replay_pattern *pattern, struct kwhy_error *error);
@@ -110,8 +121,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_proxies_wait_once(
 	const struct kwhy_proxies *proxies, uint64_t ticks, struct kwhy_error *error);
 
 /*
- * A launch of a proxy kernel that takes length_ns and is followed by the next queued kernel after queued_ns.
- * If the shortest kernel of the grid takes longer than length_ns, the launch takes as long as that kernel.
+ * A launch of a proxy kernel that takes length_ns; queued_ns more pass before the start of a kernel that is
+ * queued behind it. If the shortest kernel of the grid takes longer than length_ns, the launch takes as long
+ * as that kernel.
  */
 struct kwhy_proxy_launch {
 	struct kwhy_gpu_stream *stream;

@@ -13,7 +13,7 @@ enum {
 	NAP_NS = 200000,
 	NAP_LATE_NS = 100000,
 	NAP_MAX_NS = 50000000, /* in ns: longest sleep, after which the kernel checks for an interrupt */
-	LONG_NS = 1000000000   /* in ns: waits longer than this end at an interrupt */
+	LONG_NS = 1000000000   /* in ns: an interrupt ends a wait of which more than this is left */
 };
 
 static void nap(int64_t length_ns)

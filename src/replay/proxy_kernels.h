@@ -5,8 +5,8 @@
 #include "gpu/gpu.h"
 
 /*
- * The kernels of kernels/proxy.cu with their host versions. On the host back end, kernels of all classes only
- * wait, and a tick is 1 ns.
+ * The kernels of kernels/proxy.cu with their host versions. The host versions are for the back end without a
+ * GPU: kernels of all classes only wait, and a tick is 1 ns.
  */
 extern const struct kwhy_gpu_source kwhy_proxy_source;
 

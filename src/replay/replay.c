@@ -11,7 +11,10 @@
 
 #define IDLE_S 2.0
 #define NET_KNOWN_RATIO 0.25
-/* in s: approximate limit of the total time of a replay's runs, unless the request states a number of runs */
+/*
+ * in s: approximate limit of the total time of a part's timed runs, unless the request states a number of
+ * runs
+ */
 #define RUNS_S 60.0
 #define WARM_MAX_S 10.0
 
@@ -20,7 +23,8 @@ enum { RUNS = 6, PROXIES_SHOWN = 16 };
 /* --- Powers of the proxy kernels --- */
 
 /*
- * Measures the powers of the grids whose accounts drew most energy. Without a meter powers stay unknown.
+ * Measures the powers of the grids whose accounts drew most energy. Powers stay unknown if this GPU has no
+ * meter, or the recorded energy above idle is not known well enough.
  */
 static enum kwhy_status measure_powers(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
 {
@@ -51,8 +55,8 @@ static enum kwhy_status choose(struct kwhy_replay_case *replay_case, struct kwhy
 }
 
 /*
- * Chooses proxy kernels for each account. The power wanted of them above this GPU's idle level is the
- * account's power above the recording's idle level, times the work factor.
+ * Chooses proxy kernels for each account. The wanted power of an account's kernels is this GPU's idle power,
+ * plus the account's recorded power above the recording's idle power times the work factor.
  */
 void kwhy_replay_choose_all(struct kwhy_replay_case *replay_case)
 {
@@ -150,7 +154,7 @@ static enum kwhy_status list_proxies(struct kwhy_replay_case *replay_case, struc
 
 /* --- Runs --- */
 
-/* Number of timed runs that a replay makes unless it ends early. Six are enough for an interval. */
+/* Number of timed runs that a replay makes unless it ends early. Six give an interval of their median. */
 static size_t runs_wanted(const struct kwhy_replay_case *replay_case)
 {
 	double span_s = (double)replay_case->pattern->span_ns * 1e-9;
@@ -232,8 +236,8 @@ static enum kwhy_status read_energy(struct kwhy_replay_case *replay_case, struct
 }
 
 /*
- * Collects the results of a part of the replay (as recorded or changed), even if the part ended early. In
- * that case it returns the reason for the early end, even if something fails here.
+ * Collects the results of a part of the replay (as recorded or changed). `ended`: status with which the part
+ * ended early, or KWHY_OK. If it is an error, it is returned, whatever fails here.
  */
 static enum kwhy_status sum_up(
 	struct kwhy_replay_case *replay_case, enum kwhy_status ended, struct kwhy_error *error)
@@ -291,9 +295,7 @@ static void release(struct kwhy_replay_case *replay_case)
 	free(replay_case);
 }
 
-/*
- * Makes a first run, which loads code and is not timed. It is skipped if a run takes longer than WARM_MAX_S.
- */
+/* Makes a first run, which loads code and is not timed, unless the pattern is longer than WARM_MAX_S. */
 static enum kwhy_status warm_up(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
 {
 	struct kwhy_replay_span ignored;
@@ -330,7 +332,10 @@ static enum kwhy_status replay_one(struct kwhy_replay_job *job, const char *name
 	return status;
 }
 
-/* Ends a part that was interrupted, or whose device was lost. Its results up to then are kept. */
+/*
+ * Notes that a part was interrupted or its device was lost, and keeps its results. If not even one run as
+ * recorded was made, returns KWHY_E_LOST.
+ */
 static enum kwhy_status end_early(struct kwhy_replay_job *job, const char *name,
 	const struct kwhy_replay_outcome *outcome, const struct kwhy_error *error)
 {
@@ -355,7 +360,7 @@ static enum kwhy_status replay_part(struct kwhy_replay_job *job, const char *nam
 
 /* --- Steps of kwhy_replay() --- */
 
-/* Opens the meters and measures the idle level, after some work that raises the clocks. */
+/* Opens the meters and measures the GPU's idle power, unless no energy was requested. */
 static enum kwhy_status open_meters(struct kwhy_replay_job *job, struct kwhy_error *error)
 {
 	enum kwhy_status status;
@@ -375,8 +380,9 @@ static enum kwhy_status open_meters(struct kwhy_replay_job *job, struct kwhy_err
 }
 
 /*
- * Reads the recorded energy and idle level of the replayed device. If other devices worked, too, the energy
- * of this device alone is not known.
+ * Reads from the recording the name and idle power of the replayed device, and the uncertainty of the idle
+ * energy of all devices. has_others: other devices worked, too, so that the energy of this one alone is not
+ * known.
  */
 static void read_recording(struct kwhy_replay_job *job)
 {
@@ -437,9 +443,7 @@ static enum kwhy_status replay_all(struct kwhy_replay_job *job, struct kwhy_erro
 		status = open_meters(job, error);
 	if (!status)
 		status = replay_part(job, "as recorded", 0, &replay->as_recorded, error);
-	/*
-	 * If every change was refused, the changed program equals the recorded one, so nothing else is run.
-	 */
+	/* If no change was requested or every change was refused, there is nothing else to run. */
 	if (!status && !replay->ended && replay->plan->change_count) {
 		carry_factor(job);
 		status = replay_part(
@@ -497,7 +501,10 @@ double kwhy_replay_projected_net_j(const struct kwhy_replay *replay)
 {
 	const struct kwhy_projection *after = kwhy_plan_after(replay->plan);
 
-	/* With several devices, the recorded energy of one of them is not known separately. */
+	/*
+	 * recorded_j is unknown if other devices worked in the recording; the projected energy is then that
+	 * of all devices.
+	 */
 	if (!isfinite(replay->recorded_j) || after->energy_nj == KWHY_UNKNOWN_NJ)
 		return NAN;
 	return ((double)after->energy_nj - replay->recorded_idle_w * (double)after->time_ns) * 1e-9;

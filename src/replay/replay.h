@@ -9,8 +9,8 @@
 
 /*
  * `kwhy replay` makes the calls of a recording again on this GPU, with proxy kernels in place of the recorded
- * ones: first as recorded, then with the requested changes. The error of the first replay shows what error to
- * expect of the second replay.
+ * ones: first as recorded, then with the requested changes. How far the replay as recorded is from the
+ * recording shows what error to expect of the replay with changes.
  */
 struct kwhy_replay_request {
 	enum kwhy_gpu_backend backend;
@@ -21,11 +21,11 @@ struct kwhy_replay_request {
 	/* minimum number of timed runs of each replay; 0: six, or fewer if runs take long */
 	uint32_t repeat;
 	/*
-	 * length in s of the repeated runs in which each replay's energy is measured; 0: no energy is
-	 * measured
+	 * minimum length in s of the window of repeated runs in which the energy of each replay is measured;
+	 * 0: no energy is measured
 	 */
 	double energy_s;
-	/* called as each part begins; NULL: no progress reports */
+	/* called as each step begins, with a word for it such as "idle"; NULL: no progress reports */
 	void (*progress)(void *context, const char *what);
 	void *context;
 };
@@ -33,7 +33,8 @@ struct kwhy_replay_request {
 enum { KWHY_REPLAY_RUNS_KEPT = 1024, KWHY_REPLAY_RUNS_SHOWN = 16, KWHY_REPLAY_STEPS_MAX = 16 };
 
 /*
- * A pattern and the results of its runs. Energies are those of one run, from its first start to its last end.
+ * Results of the runs of a pattern. Counts and energies are those of one run, from the start of its first
+ * work to the end of its last.
  */
 struct kwhy_replay_outcome {
 	int64_t pattern_span_ns; /* duration of the pattern, as recorded or as projected with the changes */
@@ -50,9 +51,13 @@ struct kwhy_replay_outcome {
 	uint64_t short_kernels;
 	/* total time by which the proxy kernels exceed the recorded lengths of these short kernels */
 	int64_t short_ns;
-	/* number of grids that have more blocks than the GPU holds concurrently */
+	/*
+	 * number of grids that have more blocks than can be resident on the GPU at a time, and are replayed
+	 * with fewer
+	 */
 	uint64_t capped_grids;
-	uint64_t loose_graphs; /* number of graph launches whose work is replayed in single launches */
+	uint64_t loose_graphs; /* number of graph launches whose graphs the driver rejected, so that their
+				  work is launched piece by piece */
 	/* counts of differences between the replay and the recorded program */
 	struct kwhy_replay_left left;
 };
@@ -67,13 +72,14 @@ struct kwhy_replay_proxy {
 };
 
 /*
- * A run or window by which the corrections were calibrated. wait_late_ns and work_factor are the
- * corrections that were used in it.
+ * A run, or window of runs, of the calibration, which finds two corrections: of the time of waits and of the
+ * power of kernels. wait_late_ns and work_factor are the corrections that were used in it.
  */
 struct kwhy_replay_step {
 	struct kwhy_replay_span span; /* duration of the run, or mean duration of the runs in a window */
 	double wait_late_ns, work_factor;
-	double net_j; /* energy of one run above idle; NAN: the step calibrates only the time */
+	double net_j; /* energy of one run above idle; NAN: not measured, as the step is a single run that
+			 calibrates only the time */
 };
 
 struct kwhy_replay {
@@ -82,8 +88,10 @@ struct kwhy_replay {
 	struct kwhy_gpu_facts gpu;
 	/* name of the recorded GPU; NULL: the recording does not state it */
 	const char *recorded_on;
-	double recorded_j;			 /* energy of the replayed device; NAN: unknown */
-	double recorded_idle_w, replayed_idle_w; /* idle levels that net energies refer to; NAN: unknown */
+	double recorded_j; /* recorded energy of the replayed device; NAN: unknown, also if other devices
+			      worked */
+	double recorded_idle_w, replayed_idle_w; /* idle power in the recording and on this GPU, above which
+						    energies are counted as net; NAN: unknown */
 	/*
 	 * half of the 90 % interval of the energy that all devices of the recording would have drawn if they
 	 * had been idle
@@ -95,13 +103,13 @@ struct kwhy_replay {
 	 */
 	double first_off_ratio;
 	/*
-	 * correction of waits: the time by which waits returned later than in the recording, which later runs
-	 * subtract; NAN: time was not calibrated
+	 * correction of waits in ns that calibration found: the time by which each wait would return later
+	 * than in the recording, which runs subtract; NAN: time was not calibrated
 	 */
 	double wait_late_ns;
 	/*
-	 * Energy above idle of the first window, divided by that of the recording, minus 1; NAN: energy was
-	 * not calibrated.
+	 * Energy of one run above idle in the first window of the calibration, at work factor 1, divided by
+	 * that of the recording, minus 1; NAN: energy was not calibrated.
 	 */
 	double first_net_off_ratio;
 	double work_factor; /* calibrated factor by which the recorded power above idle is multiplied to get
@@ -110,7 +118,7 @@ struct kwhy_replay {
 					 there is no changed replay */
 	enum kwhy_replay_bound bound; /* limit of the proxy kernels' power that was reached while the energy
 					 was calibrated */
-	/* durations of calls in the last run as recorded */
+	/* durations of calls in the last run of the replay as recorded, and in the recording */
 	struct kwhy_replay_call_times calls[KWHY_REPLAY_CALL_COUNT];
 	struct kwhy_replay_step steps[KWHY_REPLAY_STEPS_MAX];
 	size_t step_count;
@@ -119,7 +127,10 @@ struct kwhy_replay {
 	/* projection of the requested changes; it has no changes if none were requested */
 	struct kwhy_plan *plan;
 	const char *energy_missing; /* NULL: the GPU's energy is known */
-	/* reason why the replay ended early, and the runs made by then; NULL: all runs were made */
+	/*
+	 * sentence that says why the replay ended early and after how many runs of which part; NULL: all runs
+	 * were made
+	 */
 	const char *ended;
 	struct kwhy_replay_proxy *proxies; /* sorted by time_ns, longest first */
 	size_t proxy_count;
@@ -134,11 +145,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay(struct kwhy_whatif *whatif,
 	const struct kwhy_replay_request *request, struct kwhy_replay **out, struct kwhy_error *error);
 void kwhy_replay_free(struct kwhy_replay *replay);
 
-/* Energy above idle, of the recording as it is and as projected with the changes; NAN: unknown. */
+/* Energy in J above idle: recorded, and projected for the recorded program with the changes; NAN: unknown. */
 double kwhy_replay_recorded_net_j(const struct kwhy_replay *replay);
 double kwhy_replay_projected_net_j(const struct kwhy_replay *replay);
 
-/* Whether the uncertainty of the recording's idle levels is at most a quarter of its energy above idle. */
+/*
+ * Whether the half-width of the 90 % interval of the recording's idle energy is at most a quarter of its
+ * energy above idle.
+ */
 bool kwhy_replay_net_is_known(const struct kwhy_replay *replay);
 
 /*

@@ -7,7 +7,7 @@
 
 /* State that the steps of kwhy_replay() share. */
 
-/* State of a running replay. */
+/* State of a running replay, shared by its two parts: as recorded, then changed. */
 struct kwhy_replay_job {
 	struct kwhy_whatif *whatif;
 	const struct kwhy_replay_request *request;
@@ -21,7 +21,7 @@ struct kwhy_replay_job {
 	bool has_others;    /* whether other devices worked in the recording, too */
 };
 
-/* A pattern with everything that its runs need. */
+/* One part of a replay: its pattern and everything that its runs need. */
 struct kwhy_replay_case {
 	struct kwhy_replay_job *job;
 	const char *name; /* name of the part: "as recorded" or "changed" */
@@ -30,9 +30,13 @@ struct kwhy_replay_case {
 	struct kwhy_proxy_choice *choices; /* [accounts] proxy kernel chosen for each account */
 	struct kwhy_replay_run *run;
 	struct kwhy_replay_outcome *outcome;
-	/* window in which energy is measured; `spans` also has the runs that were made after the window */
+	/*
+	 * window of runs in which energy is measured; window.spans also gets the spans of runs that are made
+	 * after the window
+	 */
 	struct kwhy_replay_window window;
-	bool window_is_whole; /* whether the window ran to its end */
+	bool window_is_whole; /* whether the window ran to its end without an error, so that its energy counts
+			       */
 };
 
 static inline void kwhy_replay_tell(const struct kwhy_replay_job *job, const char *what)
@@ -45,10 +49,11 @@ static inline void kwhy_replay_tell(const struct kwhy_replay_job *job, const cha
 void kwhy_replay_choose_all(struct kwhy_replay_case *replay_case);
 
 /*
- * Calibrates the replay: runs the pattern as recorded and adjusts two corrections, first until a run takes
- * the recorded time, and then until it draws the recorded energy above idle. The results are the job's
- * `latencies.late_ns` and `work_factor`, which all later runs use. The steps of the calibration are listed
- * in struct kwhy_replay.
+ * Calibrates the replay: runs the pattern as recorded and adjusts two corrections, first to make a run take
+ * the recorded time, and then, with energy meters, to make it draw the recorded energy above idle. It makes a
+ * few runs and windows of runs at most, and none if a run takes more than 10 s. The results are the job's
+ * `latencies.late_ns` and `work_factor`, which all later runs use. The steps of the calibration are listed in
+ * struct kwhy_replay.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_settle(
 	struct kwhy_replay_case *replay_case, struct kwhy_error *error);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * In ns. An interrupt ends a run early if the run takes longer than this. A shorter run is completed, and
- * no further run begins.
+ * In ns. An interrupt ends a run at once if the pattern is longer than this. Otherwise the run is completed,
+ * and no further run begins.
  */
 #define WHOLE_MAX_NS 2000000000
 
@@ -171,7 +171,10 @@ uint64_t kwhy_replay_run_loose_graphs(const struct kwhy_replay_run *run)
 
 /* --- Execution --- */
 
-enum { LEAD_NS = 2000000 /* in ns: from the start of a run to its time 0; in this time all threads start */ };
+enum {
+	LEAD_NS = 2000000 /* in ns: from the creation of a run's first thread to time 0 of its schedule; all
+			     threads start in this time */
+};
 
 static void forget(struct kwhy_replay_run *run)
 {
@@ -210,7 +213,10 @@ static enum kwhy_status run_threads(struct kwhy_replay_run *run, struct kwhy_err
 	return status;
 }
 
-/* Reads the time in s from the first start to the last end of work over all streams. */
+/*
+ * Waits for all streams, and reads the time in s from the start of the run's first work to the end of its
+ * last.
+ */
 static enum kwhy_status read_span(struct kwhy_replay_run *run, double *out_s, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = run->runner.gpu;
@@ -265,8 +271,8 @@ enum kwhy_replay_call kwhy_replay_call_of(const struct kwhy_replay_run *run, con
 }
 
 /*
- * Whether an op issues work of that kind as one piece or as one graph, and does not wait. Its time is then
- * that of one call.
+ * Whether an op issues one piece of work or one graph, by a call of this kind, and does not wait. Its time is
+ * then that of a single call that issues work.
  */
 static bool is_plain(
 	const struct kwhy_replay_run *run, const struct kwhy_replay_op *op, enum kwhy_replay_call kind)

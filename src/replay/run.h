@@ -8,8 +8,8 @@
 /*
  * A pattern prepared for repeated runs on one GPU, with its streams, events, memory and graphs. Each recorded
  * thread becomes a thread of the replay and keeps to a schedule. If a call takes longer than scheduled, the
- * pauses after it are shortened. If a thread waited for the device, its schedule continues from the end of
- * the wait.
+ * thread shortens its next pauses to make up for at most 0.1 ms; any further delay shifts the rest of its
+ * schedule. After a wait for the device, the schedule continues from the end of the wait.
  */
 struct kwhy_replay_run;
 
@@ -23,8 +23,8 @@ struct kwhy_replay_runner {
 	const struct kwhy_replay_latencies *latencies;
 	/*
 	 * True: calls that issue work and do not wait take as long as they do on this machine, plus the time
-	 * that recording adds to them. All other calls, and calls of a kind that was not recorded, take at
-	 * least as long as recorded or projected.
+	 * that a recorder adds to them (kwhy_replay_added_ns()). All other calls, and calls of a kind that
+	 * was not recorded, take at least as long as recorded or projected.
 	 */
 	bool is_timed;
 };
@@ -44,8 +44,8 @@ struct kwhy_replay_span {
 	/* time from the first start to the last end of the run's work, by the device's clock */
 	double span_s;
 	/*
-	 * largest delay of a thread behind its schedule: time by which its calls took longer than scheduled,
-	 * and for which the pauses after them could not make up
+	 * largest total delay of a thread: time by which its schedule was shifted because calls took longer
+	 * than scheduled and shortened pauses did not make up for it
 	 */
 	double late_s;
 };
@@ -53,7 +53,10 @@ struct kwhy_replay_span {
 KWHY_MUST_USE enum kwhy_status kwhy_replay_run_once(
 	struct kwhy_replay_run *run, struct kwhy_replay_span *out, struct kwhy_error *error);
 
-/* Durations of calls in the last run and in the recording, by kind of call. */
+/*
+ * Median durations of calls in the last run and in the recording, by kind of call; only calls count that
+ * issue one piece of work or one graph and do not wait.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_run_call_times(const struct kwhy_replay_run *run,
 	struct kwhy_replay_call_times out[KWHY_REPLAY_CALL_COUNT], struct kwhy_error *error);
 

@@ -6,25 +6,27 @@
 
 #include <pthread.h>
 
-/* A run, as kwhy_replay_run_new() makes it. */
+/* A pattern prepared for repeated runs; kwhy_replay_run_new() makes it. */
 struct kwhy_replay_run {
 	struct kwhy_replay_runner runner;
 	struct kwhy_replay_buffers buffers;
 	struct kwhy_gpu_stream **streams; /* [replay streams] stream of the device */
-	/* [replay streams] timed event after the last work of each stream */
+	/* [replay streams] event after the last work of each stream; its time on the device can be read */
 	struct kwhy_gpu_event **ends;
-	struct kwhy_gpu_event *start; /* timed event before the first work of all streams */
+	struct kwhy_gpu_event *start; /* event before the work that starts first of all streams; its time on
+					 the device can be read */
 	/* [marks] event after each piece of work that something waits for */
 	struct kwhy_gpu_event **marks;
 	struct kwhy_gpu_graph **graphs; /* [graphs] NULL: the graph's work is launched piece by piece */
 	struct kwhy_replay_worker *workers;
 	uint64_t loose_graphs;
-	bool ends_inside; /* whether an interrupt may end a run early */
+	bool ends_inside; /* whether an interrupt ends a run at once; false: the run is completed */
 
 	/* State of the current run. */
 	int64_t start_mono_ns;
 	atomic_bool *mark_is_set; /* [marks] whether the event was recorded in this run */
-	_Atomic int64_t *done_ns; /* [ops] time at which the op ended; 0: it has not ended */
+	_Atomic int64_t *done_ns; /* [ops] scheduled time, on CLOCK_MONOTONIC, at which the op ended; 0: it
+				     has not ended */
 	int64_t *took_ns;	  /* [ops] total duration of the calls that issued the op's work */
 	atomic_bool has_failed;
 };
@@ -33,8 +35,9 @@ struct kwhy_replay_worker {
 	struct kwhy_replay_run *run;
 	const struct kwhy_replay_thread *thread;
 	pthread_t id;
-	int64_t due_ns;	 /* scheduled end of the thread's last call */
-	int64_t late_ns; /* delay of the schedule in this run, without the time of waits for the device */
+	int64_t due_ns;	 /* time on CLOCK_MONOTONIC at which the thread's current call or pause should end */
+	int64_t late_ns; /* time by which the schedule was shifted in this run, because calls were late by
+			    more than pauses could make up for */
 	enum kwhy_status status;
 	struct kwhy_error error;
 };

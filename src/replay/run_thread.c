@@ -8,12 +8,12 @@
 #include <time.h>
 
 enum {
-	NAP_NS = 2000000, /* in ns: a thread sleeps in waits longer than this, except for the end of the wait
-			   */
+	NAP_NS = 2000000, /* in ns: a thread sleeps while more than this is left of a wait, and spins in the
+			     rest */
 	NAP_MAX_NS = 100000000, /* in ns: longest sleep, after which the thread checks for an interrupt */
 	NAP_LATE_NS = 1000000,	/* in ns: largest time by which a sleeping thread may wake up late */
-	YIELD_NS =
-		20000, /* in ns: in waits longer than this a thread yields its processor to other threads */
+	YIELD_NS = 20000,	/* in ns: while more than this is left of a wait, a spinning thread yields its
+				   processor */
 	/* iterations of a wait for another thread after which the processor is yielded */
 	SPINS = 1000,
 	DEBT_MAX_NS = 100000 /* in ns: largest delay of the schedule that a thread still catches up with */
@@ -33,7 +33,10 @@ static void nap(int64_t length_ns)
 	nanosleep(&time, NULL);
 }
 
-/* Waits until mono_ns. Returns earlier if an interrupt ends the run. */
+/*
+ * Waits until mono_ns on CLOCK_MONOTONIC. Returns earlier at an interrupt, if that ends runs (ends_inside)
+ * and more than NAP_NS is left.
+ */
 static void wait_until(const struct kwhy_replay_run *run, int64_t mono_ns)
 {
 	int64_t left_ns;
@@ -129,8 +132,8 @@ enum kwhy_status kwhy_replay_issue(
 }
 
 /*
- * Makes work wait for the work of other streams that it follows. First waits until other threads have issued
- * that work.
+ * Makes the stream of `work` wait for the events after the work of other streams that `work` follows. Before
+ * that, waits on the host until other threads have recorded these events.
  */
 static enum kwhy_status follow_others(
 	struct kwhy_replay_run *run, const struct kwhy_replay_work *work, struct kwhy_error *error)
@@ -153,8 +156,8 @@ static enum kwhy_status follow_others(
 }
 
 /*
- * Records the events after a piece of work: the event for work and calls that wait for this work, and the
- * event at the stream's end.
+ * Records the events that follow a piece of work, as needed: that of the stream's end after its last work,
+ * and the one for which other work or calls wait.
  */
 static enum kwhy_status mark_end(struct kwhy_replay_run *run, uint32_t at, struct kwhy_error *error)
 {
@@ -239,8 +242,9 @@ static struct kwhy_replay_overhead overhead_of(const struct kwhy_replay_worker *
 }
 
 /*
- * Whether a call takes the time that it takes on this machine instead of the projected time. It does if
- * runner.is_timed is set, the call starts work and does not wait, and the recording has calls of its kind.
+ * Whether a call takes the time that it takes on this machine, plus what a recorder adds, instead of the
+ * projected time own_ns. It does if runner.is_timed is set, the call starts work and does not wait, and the
+ * recording has calls of its kind.
  */
 static bool is_timed(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {
@@ -255,8 +259,8 @@ static int64_t added_ns(const struct kwhy_replay_run *run, const struct kwhy_rep
 }
 
 /*
- * Delays a call whose work would reach the device sooner after the call than in the recording. The delay ends
- * at the latest when the call should return; if the call waits for that work, it may last longer.
+ * Delays a call whose work would start on the device sooner after the call than in the recording. The delay
+ * is at most the time that the call should take; only a call that waits for that work may be delayed longer.
  */
 static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {
@@ -268,7 +272,10 @@ static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct
 
 	if (op->graph != KWHY_NONE)
 		later_ns -= runner->latencies->graph_ns - runner->latencies->kernel_ns;
-	/* Work of a graph reaches the device only when the whole launch has been prepared. */
+	/*
+	 * The driver starts a graph's work only when it has prepared the whole launch, so the time that a
+	 * recorder adds to the call passes before that.
+	 */
 	if (timed && op->graph != KWHY_NONE)
 		later_ns = (double)most_ns;
 	if (op->wait != op->work && later_ns > (double)most_ns)
@@ -295,8 +302,8 @@ static enum kwhy_status issue_all(struct kwhy_replay_worker *worker, uint32_t at
 }
 
 /*
- * Whether issuing the work has already waited for it, because the work is a copy that ends before its call
- * returns.
+ * Whether no wait is needed, because the work for which the op waits is a copy that the op itself issued
+ * last, and whose call returned only when the copy had ended.
  */
 static bool has_waited(
 	const struct kwhy_gpu *gpu, const struct kwhy_replay_op *op, const struct kwhy_replay_work *work)
@@ -323,8 +330,9 @@ static enum kwhy_status wait_for_device(
 }
 
 /*
- * Time at which a wait should return: as long after the end of the work as in the recording. If that time has
- * already passed, the pauses after the wait are shortened.
+ * Time on CLOCK_MONOTONIC at which a wait that has just returned on this machine should return: as long after
+ * the end of the work as recorded. If it lies in the past, the thread makes up for the delay in the next
+ * pauses.
  */
 static int64_t returned_ns(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {

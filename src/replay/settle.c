@@ -12,12 +12,12 @@
 
 enum { RUNS = 4, WINDOWS = 6, RUNS_MEANT = 3 };
 
-/* State while the corrections of waits and of energy are found. */
+/* State of the calibration (kwhy_replay_settle()), which finds the corrections of waits and of energy. */
 struct settling {
 	struct kwhy_replay_case *replay_case;
 	/*
-	 * the correction in ns that the waits of each of the last runs would have needed, including the
-	 * correction that the run had
+	 * for each of the last three runs or windows, the correction of waits in ns with which it would have
+	 * taken the recorded time
 	 */
 	double needed_ns[RUNS_MEANT];
 	size_t runs;
@@ -34,10 +34,10 @@ static void note_step(struct settling *settling, const struct kwhy_replay_step *
 /* --- Time --- */
 
 /*
- * Updates the correction of waits. The overheads of calls and of work on this machine were measured one by
- * one; in a run their sum is different. The time by which a run is too long is divided by the run's number of
- * waits, and subtracted from each wait of later runs. The median over the last three runs is used, because
- * something other than waits may delay one of them.
+ * Updates late_ns, the time that is subtracted from each wait of the replay. It is needed because the
+ * overheads of calls were measured one by one and do not add up in a run. The run that took span_s needed
+ * late_ns plus the time by which it was longer than the pattern, divided by its number of waits. The median
+ * over the last three runs or windows is used, because something other than waits may delay one of them.
  */
 static void learn_wait(struct settling *settling, double span_s)
 {
@@ -79,7 +79,10 @@ static enum kwhy_status settle_time(struct settling *settling, struct kwhy_error
 
 /* --- Energy above idle --- */
 
-/* Measures the energy of one run above idle in a window with the current corrections. */
+/*
+ * Measures the energy of one run above idle with the current corrections, as the mean over the runs of a
+ * window of at most 2 s (or one run); also updates late_ns.
+ */
 static enum kwhy_status measure_net(struct settling *settling, double *out_j, struct kwhy_error *error)
 {
 	struct kwhy_replay_case *replay_case = settling->replay_case;
@@ -128,8 +131,8 @@ static bool is_at_end(
 }
 
 /*
- * Calibrates the work factor. Of all attempts, the factor whose energy was closest to the recorded energy
- * is used.
+ * Calibrates the work factor. Tries factors until a run draws wanted_j above idle to within NEAR_RATIO, at
+ * most WINDOWS of them. The factor whose energy came closest is then used.
  */
 static enum kwhy_status settle_work(struct settling *settling, double wanted_j, struct kwhy_error *error)
 {

@@ -5,10 +5,13 @@
 #include "replay/replay.h"
 #include "replay/run.h"
 
-/* Consecutive runs whose energy is measured in one window. */
+/*
+ * Consecutive runs whose energy is measured together. Set `name`, which must differ between windows, and
+ * `seconds`; zero-initialise the rest.
+ */
 struct kwhy_replay_window {
 	char name[32];
-	double seconds; /* minimum length in s; at least one run is made, even if it is longer */
+	double seconds; /* runs begin until this time in s has passed; at least one is made */
 	size_t runs;
 	struct kwhy_replay_span sum;
 	struct kwhy_replay_span spans[KWHY_REPLAY_RUNS_KEPT]; /* durations of the first runs */
@@ -18,9 +21,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_window_run(struct kwhy_device_energy 
 	struct kwhy_replay_run *run, struct kwhy_replay_window *window, struct kwhy_error *error);
 
 /*
- * Results of a window, after kwhy_device_energy_read(). `gross` is the energy of one run; for the pauses
- * between runs, the idle level is subtracted. `net` is the energy of one run above idle, and `idle_w` the
- * idle level. NAN: unknown.
+ * Results of a window, after kwhy_device_energy_read(). `gross` is the mean energy of one run; what an idle
+ * GPU would have drawn in the pauses between runs is subtracted before. `net` is the energy of one run above
+ * idle, and `idle_w` the idle level. NAN: unknown.
  */
 struct kwhy_replay_joules {
 	struct kwhy_joules gross, net;
