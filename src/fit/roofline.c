@@ -4,8 +4,8 @@
 #include <math.h>
 
 /*
- * Largest plausible ratio of least to measured time, or of least to measured energy. It exceeds 1 because
- * peaks are measured with errors of up to 2 %; a larger ratio means that a figure is wrong.
+ * Largest plausible ratio of least to measured time. It exceeds 1 because peaks are measured with errors of
+ * up to 2 %; a larger ratio means that a figure is wrong.
  */
 #define ABOVE_ALLOWED 1.02
 

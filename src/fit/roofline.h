@@ -33,13 +33,16 @@ struct kwhy_roofline {
 		roof_flop_per_joule; /* highest rates that are possible for work of this flop_per_byte */
 	/*
 	 * time_ratio: least time divided by measured time; energy_ratio: least energy divided by measured
-	 * energy; above 1 by at most 2 %, by errors of measurement
+	 * energy, which is not checked. Errors of measurement can make both exceed 1, time_ratio by at most 2
+	 * %.
 	 */
 	double time_ratio, energy_ratio;
 };
 
-/* KWHY_E_INPUT: a negative value, no peak or bandwidth, or a measurement better than the roof by more than 2
- * %. */
+/*
+ * KWHY_E_INPUT: a negative value, no peak or bandwidth, work of neither FLOP nor bytes, or a measured time
+ * more than 2 % below the least time.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_roofline_of(const struct kwhy_roofline_machine *machine,
 	const struct kwhy_roofline_work *work, struct kwhy_roofline *out, struct kwhy_error *error);
 

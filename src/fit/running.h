@@ -8,18 +8,19 @@
 #define KWHY_JOULES_PER_KWH 3.6e6
 
 /*
- * Cost or emissions of running something. An amount is money or grams, charged either per kWh or, as clouds
- * do, per hour. An hourly price already includes the electricity, so only one of the two is given. Pure.
+ * Cost or emissions of running something. An amount is money or grams of CO2e. It is charged per kWh or, as
+ * clouds do, per hour; an hourly price already includes the electricity, so exactly one of per_kwh and
+ * per_hour is given. Pure.
  */
 struct kwhy_running_question {
-	struct kwhy_interval energy_j; /* energy of one run at the meter; NAN: unknown */
+	struct kwhy_interval energy_j; /* energy of one run, as metered (without the PUE); NAN: unknown */
 	double seconds;		       /* length of one run; NAN: unknown */
-	struct kwhy_interval unit_j;   /* energy of a unit of work at the meter; NAN: unknown */
+	struct kwhy_interval unit_j;   /* energy of a unit of work, as metered; NAN: unknown */
 	double unit_s;		       /* time of a unit of work; NAN: unknown */
 	double runs_per_day;	       /* NAN: no yearly figures */
 	double pue;	 /* PUE: power of the building divided by that of its machines, at least 1 */
 	double per_kwh;	 /* amount per kWh; NAN: not charged by energy */
-	double per_hour; /* amount per hour for all rented machines; NAN: not charged by time */
+	double per_hour; /* amount per hour for all rented machines together; NAN: not charged by time */
 };
 
 struct kwhy_running {
@@ -32,7 +33,7 @@ struct kwhy_running {
 
 /*
  * Computes the amounts. KWHY_E_INPUT: both rates are given or neither is, the PUE is below 1, a rate is
- * negative, or energy or time is unknown.
+ * negative, or what the rate needs is unknown: energy_j for per_kwh, seconds for per_hour.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_running_of(
 	const struct kwhy_running_question *question, struct kwhy_running *out, struct kwhy_error *error);

@@ -10,8 +10,8 @@
 enum { POINTS_MIN = 3, HELD_OUT_MIN = 4 };
 
 /*
- * GAIN_WANTED: a form with one more parameter is chosen if the ratio of its error at held-out points to
- * that of the simpler form is below this.
+ * GAIN_WANTED: USL, which has one more parameter than Amdahl, is chosen if its error at held-out points is
+ * below this share of Amdahl's.
  */
 #define GAIN_WANTED 0.9
 #define SHARE_BELOW 0.975
@@ -21,7 +21,7 @@ const char *kwhy_scale_form_name(enum kwhy_scale_form form)
 	return form == KWHY_SCALE_AMDAHL ? "Amdahl" : "USL";
 }
 
-/* How many different numbers of workers the points have. */
+/* Number of distinct numbers of workers among the points. */
 static size_t different_of(const struct kwhy_scale_point *points, size_t count)
 {
 	size_t different = 0;
@@ -37,9 +37,9 @@ static size_t different_of(const struct kwhy_scale_point *points, size_t count)
 }
 
 /*
- * Writes a row of the equation n / x = a + b (n - 1) + c n (n - 1), divided by the row's n / x so that
- * errors are relative. n is the number of workers and x the throughput. agrees: the row includes the term
- * with c; all_serial: b is fixed at a.
+ * Writes a row of the equation n / x = a + b (n - 1) + c n (n - 1), divided by the row's n / x so that errors
+ * are relative. n is the number of workers and x the throughput. agrees: the row includes the term with c
+ * (USL). all_serial: b is fixed at a, so the row has one column for both.
  */
 static void set_row(const struct kwhy_scale_point *point, bool agrees, bool all_serial, double *row)
 {
@@ -53,7 +53,7 @@ static void set_row(const struct kwhy_scale_point *point, bool agrees, bool all_
 		row[next] = weight * n * (n - 1);
 }
 
-/* Fits the points, leaving out those whose number of workers is `skip`; `skip` 0: leaves out none. */
+/* Fits a, b and c to the points, without those whose number of workers is `skip` (0: to all). */
 static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_t count, double skip,
 	bool agrees, bool all_serial, struct kwhy_least_squares *out, struct kwhy_error *error)
 {
@@ -77,7 +77,10 @@ static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_
 	return status;
 }
 
-/* Fits with s = b / a at most 1: where an unconstrained fit gives more, b is fixed at a. */
+/*
+ * Fits as fit_columns(), but with the contention s = b / a at most 1: if the fit gives more, it is repeated
+ * with b fixed at a, and *out_bound is true.
+ */
 static enum kwhy_status fit_rows(const struct kwhy_scale_point *points, size_t count, double skip,
 	bool agrees, struct kwhy_least_squares *out, bool *out_bound, struct kwhy_error *error)
 {
@@ -108,8 +111,9 @@ static double throughput_of(const double *values, double n)
 }
 
 /*
- * The coefficient `top` divided by a, with the interval of a quotient of correlated figures (delta method,
- * Student's t).
+ * Coefficient `top` divided by coefficient 0 (a), with a 95 % interval by the delta method for correlated
+ * figures and Student's t. The interval is unknown if the coefficient is constrained to 0 or there are no
+ * more points than coefficients.
  */
 static struct kwhy_interval quotient(const struct kwhy_least_squares *fit, size_t top)
 {
@@ -134,8 +138,9 @@ static struct kwhy_interval rate_of(const struct kwhy_least_squares *fit)
 }
 
 /*
- * Computes the error at held-out points. All points with the same number of workers are left out together,
- * since any of them would show the throughput of the others.
+ * Computes the root mean square relative error at held-out points (held_out_ratio); NAN: fewer than
+ * HELD_OUT_MIN different numbers of workers. All points with the same number of workers are held out
+ * together, since one of them would give away the throughput of the others.
  */
 static enum kwhy_status hold_out(const struct kwhy_scale_point *points, size_t count, bool agrees,
 	double *out_ratio, struct kwhy_error *error)

@@ -17,7 +17,7 @@
  *
  * r is the throughput of one worker, s the contention and k the coherency. n / x is linear in 1/r, s/r and
  * k/r, so both forms are fitted by least squares of relative errors with non-negative coefficients. Results
- * hold for the measured range only.
+ * hold for the measured numbers of workers only.
  */
 struct kwhy_scale_point {
 	double workers;	   /* 1 or more */
@@ -41,11 +41,14 @@ struct kwhy_scale {
 	struct kwhy_scale_fit fits[KWHY_SCALE_FORM_COUNT];
 	enum kwhy_scale_form chosen; /* Amdahl, unless the held-out error of USL is smaller by a tenth */
 	double least_workers, most_workers; /* range of the measured numbers of workers */
-	double peak_workers; /* number of workers with the highest throughput inside the range; NAN:
-				throughput still rises at its end */
+	double peak_workers; /* number of workers at which the chosen form has its highest throughput; NAN:
+				that is not inside the measured range */
 };
 
-/* KWHY_E_INPUT: fewer than three different numbers of workers, or a value out of range. */
+/*
+ * KWHY_E_INPUT: fewer than three different numbers of workers, workers below 1, throughput that is not above
+ * 0, or throughput that grows faster than the number of workers.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_scale_of(const struct kwhy_scale_point *points, size_t count,
 	struct kwhy_scale *out, struct kwhy_error *error);
 

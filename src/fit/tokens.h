@@ -6,7 +6,10 @@
 
 #include <stddef.h>
 
-/* A phase of work with its tokens, joules and seconds, from one measured window. NAN: unknown. */
+/*
+ * A phase of a language model's work, such as prefill or decoding: its tokens, joules and seconds, from one
+ * measured window. NAN: unknown.
+ */
 struct kwhy_tokens_phase {
 	const char *name;
 	double tokens;

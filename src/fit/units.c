@@ -75,7 +75,7 @@ static const struct word {
 	{"1", false, {1, ONE}},
 };
 
-/* Words for counted things, which have no dimension. */
+/* Words for counted things, which count as the number 1 in a unit: J/token is J. */
 static const char *const counts[] = {"op", "ops", "transfer", "transfers", "copies", "kernel", "kernels",
 	"collective", "collectives", "sync", "syncs", "step", "steps", "run", "runs", "token", "tokens",
 	"sample", "samples", "cell", "cells", "flow", "flows", "element", "elements", "size", "sizes", "pair",
@@ -105,7 +105,7 @@ static bool is_counted(const char *text, size_t length)
 }
 
 /*
- * Parses a word with or without an SI prefix. The whole word is tried first, so that "min" is not a
+ * Parses a word with or without an SI prefix. The whole word is tried first, so that "min" is a minute, not a
  * milli-inch.
  */
 static bool parse_word(const char *text, size_t length, struct kwhy_unit *out)

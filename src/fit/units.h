@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Base units of a figure. A unit is a product of powers of joules, seconds, bytes, FLOP, grams and metres.
- * Counts and shares have no dimension.
+ * Base units. Every unit is a factor times a product of powers of joules, seconds, bytes, FLOP, grams and
+ * metres; counts and shares are pure numbers.
  */
 enum kwhy_dimension {
 	KWHY_DIMENSION_JOULE,
@@ -22,14 +22,14 @@ enum kwhy_dimension {
 #define KWHY_DAYS_PER_YEAR 365.0
 
 struct kwhy_unit {
-	double factor; /* value of this unit in its base units */
+	double factor; /* value of 1 of this unit in base units, such as 1e-3 for mJ */
 	int powers[KWHY_DIMENSION_COUNT];
 };
 
 /*
  * Parses a unit such as "mJ", "GFLOPS/W", "kg/kWh", "MiB", "tokens/s/W" or "%": words with prefixes, joined
  * by "/" and "*". MB is 10^6 bytes and MiB 2^20 bytes; FLOPS is FLOP per second, and FMA is two FLOP. Words
- * for counted things, such as ops or steps, are 1. False: the unit is unknown.
+ * for counted things, such as ops or steps, count as 1. False: the unit is unknown.
  */
 bool kwhy_unit_parse(const char *text, struct kwhy_unit *out);
 

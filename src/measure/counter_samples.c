@@ -22,8 +22,8 @@ int64_t kwhy_period_typical(const int64_t *time_ns, size_t count)
 }
 
 /*
- * Whether a reading shows an update of the counter. A counter of role UPDATES is read more often than it is
- * updated, and repeats its value until the next update.
+ * Whether a reading is later than the last one that was used, and shows an update of the counter. Only a
+ * counter of role UPDATES is read more often than it is updated; its readings with the last value show none.
  */
 static bool is_news(const struct kwhy_readings *counter, const struct kwhy_reading *reading,
 	const struct kwhy_reading *last)
@@ -60,8 +60,8 @@ static void add_counter_sample(struct kwhy_counter_samples *counter_samples,
 }
 
 /*
- * Writes the indexes in `counter` of the readings that show an update, in order of time, and returns their
- * number.
+ * Writes to `out_at` the indexes in `counter` of the readings that show an update, in order of time, and
+ * returns their number. Also sets `unordered` and still_ns.
  */
 static size_t list_news(
 	const struct kwhy_readings *counter, struct kwhy_counter_samples *counter_samples, size_t *out_at)
@@ -84,8 +84,9 @@ static size_t list_news(
 }
 
 /*
- * Drops wrong readings. If the counter fell at its last readings, these are dropped, too, because it is not
- * known yet whether they are wrong.
+ * Drops from the list `at` the readings that contradict those around them (kwhy_counter_judge()). If the
+ * counter fell at its last readings, they are dropped, too, without being counted as misread, because later
+ * readings must show whether they are wrong.
  */
 static enum kwhy_status keep_right(const struct kwhy_readings *counter,
 	struct kwhy_counter_samples *counter_samples, size_t *at, size_t *count, struct kwhy_error *error)

@@ -5,44 +5,48 @@
 #include "measure/window.h"
 
 /*
- * kwhy_period_typical(): median time in nanoseconds between consecutive readings, over the first
- * KWHY_PERIOD_OF readings; 0: there are fewer than two.
+ * kwhy_period_typical(): median time in ns between consecutive readings, from the first KWHY_PERIOD_OF
+ * readings; 0: there are fewer than two.
  */
 enum { KWHY_PERIOD_OF = 65 };
 int64_t kwhy_period_typical(const int64_t *time_ns, size_t count);
 
-/* The updates of a counter with wraps undone. Zero-initialise; free with kwhy_counter_samples_done(). */
+/*
+ * Readings of an energy counter that show updates, with wraps undone. Zero-initialise; free with
+ * kwhy_counter_samples_done().
+ */
 struct kwhy_counter_samples {
 	int64_t *time_ns;
-	double *joules; /* energy from the first update to this one; never NAN */
+	double *joules; /* energy from the first update to this one, as counted; the rise at a reset counts as
+			   0 */
 	bool *broken;	/* the counter was reset, so its rise since the previous update is unknown */
 	size_t count;
 	int64_t period_ns;
-	int64_t still_ns; /* time of the last reading that repeats the value of the reading before it; 0:
-			     there is none */
+	int64_t still_ns; /* time of the last reading that repeats the value of an earlier update and shows no
+			     update itself; 0: there is none */
 	uint64_t wraps, resets, unordered;
 	uint64_t misread; /* number of readings left out because they contradict the readings around them */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_counter_samples_make(
 	const struct kwhy_readings *counter, struct kwhy_counter_samples *out, struct kwhy_error *error);
-/* Drops the first `count` readings. */
+/* Drops the first `count` updates. Joules of the others still count from the first one dropped. */
 void kwhy_counter_samples_drop(struct kwhy_counter_samples *counter_samples, size_t count);
 void kwhy_counter_samples_done(struct kwhy_counter_samples *counter_samples);
 
 /*
- * A reading of a power meter, and a model of the power up to the next reading: first_w for first_s, then
- * second_w for the rest. A meter would give both readings at this power.
+ * A reading of a power meter, and a model of the device's power from this reading to the next: first_w for
+ * first_s, then second_w. With that power, a meter with this time constant would give both readings.
  */
 struct kwhy_sample {
 	int64_t time_ns; /* time stamp, corrected where it was late */
 	double watts;
-	double joules; /* energy from the first reading to the moment whose power this reading shows, which is
-			  earlier than the reading by the meter's delay */
+	double joules; /* energy from the moment whose power the first reading shows to the moment whose power
+			  this reading shows; both are earlier than their readings by the meter's delay */
 	double first_w, second_w;
 	double first_s;
-	uint32_t gaps; /* number of intervals before this reading that were so long that the power in them is
-			  unknown */
+	uint32_t gaps; /* number of gaps from the first reading to this one: intervals without readings, so
+			  long that the power in them is unknown */
 };
 
 struct kwhy_samples {
@@ -58,8 +62,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_samples_make(const struct kwhy_readings *pow
 void kwhy_samples_done(struct kwhy_samples *samples);
 
 /*
- * Reading that the meter would give at a time, and the energy used up to the moment whose power that reading
- * shows. Before the first and after the last sample the power is assumed to be that of the nearest sample.
+ * Reading in watts that the meter would give at a time, and the energy from the first sample's moment to the
+ * moment whose power that reading shows. Before the first and after the last sample the power is assumed to
+ * be that of the nearest sample.
  */
 struct kwhy_sample_at {
 	double watts, joules;

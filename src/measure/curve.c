@@ -7,19 +7,19 @@
 #include <stdlib.h>
 
 /*
- * A counter is stuck if power is read but the counter has no update for at least STUCK_PERIODS periods and
- * STUCK_NS.
+ * A counter is stuck if power samples go on for more than STUCK_PERIODS of the counter's periods, and more
+ * than STUCK_NS, after its last update.
  */
 #define STUCK_PERIODS 5
 #define STUCK_NS INT64_C(30000000000)
 /*
  * If a counter update comes at least this long after the last sample, no further samples are expected: the
- * driver's ring buffer holds 2.4 s and is read before it wraps.
+ * driver's ring buffer of samples holds 2.4 s, and is read more often than that.
  */
 #define ENDED_NS INT64_C(3000000000)
 /*
- * A counter is taken to have stopped if it does not rise for at least STILL_NS while the samples show more
- * than STILL_J joules.
+ * A counter is taken to have stopped if its value stays the same for at least STILL_NS, in which the power
+ * samples show more than STILL_J joules.
  */
 #define STILL_NS INT64_C(1000000000)
 #define STILL_J 1
@@ -39,9 +39,9 @@
 /*
  * State of the construction of a curve. A meter with a first-order low-pass (time constant tau) after a delay
  * d shows m(t) for the power p(t), with p(t) = m(t + d) + tau m'(t + d). The energy up to t is therefore the
- * integral of m up to t + d, plus tau times m(t + d). At an update, the counter gives this energy. Between
- * updates, the samples give the course of the power, scaled so that its integral is the counter's rise.
- * Without samples, the mean power around an update is used.
+ * integral of m up to t + d, plus tau times m(t + d). The integral is what the counter shows at an update at
+ * t + d. Between updates, the samples give the course of the power, scaled so that its integral is the
+ * counter's rise. Without samples, m(t + d) is the counter's mean power around the update.
  */
 struct builder {
 	struct kwhy_counter_samples counter_samples;
@@ -63,7 +63,8 @@ static void add_knot(struct kwhy_curve *curve, int64_t time_ns, double joules, d
 }
 
 /*
- * Whether a time is covered by the samples, which may have gaps, or lies outside by at most a small margin.
+ * Whether a time lies between samples, but not in a gap of them, or at most MARGIN_PERIODS periods before the
+ * first or after the last sample.
  */
 static bool is_sampled(const struct kwhy_samples *samples, int64_t time_ns)
 {
@@ -77,7 +78,10 @@ static bool is_sampled(const struct kwhy_samples *samples, int64_t time_ns)
 	return at + 1 == samples->count || samples->items[at + 1].gaps == samples->items[at].gaps;
 }
 
-/* Mean power in the intervals before and after an update whose rise is known. */
+/*
+ * Mean power of the counter over the two intervals before and after update `i`; an interval with a reset is
+ * left out.
+ */
 static double watts_around(const struct kwhy_counter_samples *counter_samples, size_t i)
 {
 	double joules = 0, seconds = 0;
@@ -103,9 +107,9 @@ static double sampled_rise(const struct builder *builder, int64_t from_ns, int64
 }
 
 /*
- * Fills in the energy across a reset of the counter from the samples, or from the powers before and after the
- * reset. Does the same where the counter's rise is implausible, for example after a first reading, whose
- * value may be old.
+ * Fills in the counter's energy across each reset, from the samples or, where they are missing, from the mean
+ * of the powers before and after. Does the same where the ratio of the counter's rise to the samples' energy
+ * is outside of GAIN_MIN to GAIN_MAX, as after a first reading whose value is old.
  */
 static void bridge_resets(struct builder *builder)
 {
@@ -133,7 +137,8 @@ static void bridge_resets(struct builder *builder)
 }
 
 /*
- * Whether later readings repeat the counter's last value, although the samples show more than STILL_J joules.
+ * Whether readings repeat the value of the counter's last update for at least STILL_NS, in which the samples
+ * show more than STILL_J joules.
  */
 static bool is_still(const struct builder *builder)
 {
@@ -146,7 +151,8 @@ static bool is_still(const struct builder *builder)
 }
 
 /*
- * Removes the last readings of a counter that has stopped, since these repeat the old value with new times.
+ * Sets counter_stuck, and removes the last updates of a counter that has stopped: those that come at least
+ * STILL_NS after the one before and rise by less than GAIN_MIN times the samples' energy.
  */
 static void leave_out_still(struct builder *builder)
 {
@@ -165,7 +171,10 @@ static void leave_out_still(struct builder *builder)
 	}
 }
 
-/* Energy used up to the moment whose power the meter shows at the time of a counter update. */
+/*
+ * Energy up to the moment whose power the power meter shows at the time of counter update `i`: the counter's
+ * energy plus the time constant times the meter's reading.
+ */
 static double used_at_counter_sample(const struct builder *builder, size_t i)
 {
 	int64_t time_ns = builder->counter_samples.time_ns[i];
@@ -190,7 +199,10 @@ static void add_samples(struct builder *builder, size_t from, size_t to, double 
 			offset_j + gain * builder->samples.items[i].joules, builder->samples.items[i].watts);
 }
 
-/* Ratio of the counter's rise between two updates to the sampled energy; 0: unknown or implausible. */
+/*
+ * Ratio of the counter's energy from update `i` to the next to the samples' energy; 0: unknown, or
+ * implausible (not between GAIN_MIN / 2 and GAIN_MAX * 2).
+ */
 static double gain_between(const struct builder *builder, size_t i)
 {
 	double sampled_j = sampled_rise(
@@ -202,8 +214,8 @@ static double gain_between(const struct builder *builder, size_t i)
 }
 
 /*
- * Adds the samples between two updates, scaled to the counter's rise; false: samples do not cover the
- * interval.
+ * Adds the samples between two updates, scaled to the counter's rise; false: gain_between() has no ratio for
+ * them.
  */
 static bool add_between(struct builder *builder, size_t i)
 {
@@ -249,8 +261,8 @@ static double ratio_of(const struct builder *builder)
 }
 
 /*
- * Factor for the samples before the first and after the last update: the counter's energy between these
- * updates divided by that of the samples.
+ * Factor for the samples before the first and after the last update: the counter's energy between these two
+ * updates, where samples cover it, divided by that of the samples; 1 if that is implausible.
  */
 static double gain_outside(const struct builder *builder)
 {
@@ -289,7 +301,8 @@ static void add_after(struct builder *builder)
 static void build_counted(struct builder *builder)
 {
 	size_t count = builder->counter_samples.count;
-	bool sampled; /* samples cover the time up to this update */
+	bool sampled; /* whether the knots up to update i come from samples, so that update i needs none of
+			 its own */
 
 	bridge_resets(builder);
 	add_before(builder);
@@ -327,7 +340,7 @@ static enum kwhy_energy_basis basis_of_power(enum kwhy_meter meter)
 	return kwhy_meter_is_mean(meter) ? KWHY_ENERGY_AVERAGES : KWHY_ENERGY_POWER;
 }
 
-/* Sets the end of the curve, its basis and its faults. */
+/* Sets the curve's last_ns, basis, faults, and the times and gains of the counter's updates. */
 static void finish(
 	struct builder *builder, const struct kwhy_readings *counter, const struct kwhy_readings *power)
 {
@@ -373,8 +386,8 @@ static bool reserve(struct kwhy_curve *curve, size_t capacity, size_t ticks)
 }
 
 /*
- * Whether the samples show the power between two counter updates in more detail than the updates alone.
- * Trailing means and rare samples do not.
+ * Whether the samples are to shape the curve between two counter updates: they are at least twice as frequent
+ * as the updates and no trailing means. Without a counter any two samples will do.
  */
 static bool is_dense(const struct builder *builder)
 {
@@ -388,8 +401,9 @@ static bool is_dense(const struct builder *builder)
 }
 
 /*
- * Removes updates before the first or after the last sample, unless no more samples are expected, because the
- * times of these updates are uncertain.
+ * Removes counter updates before the first or after the last sample, because samples for them are still to
+ * come or were dropped. Removes none if samples have ended (ENDED_NS) or began long after the first update
+ * (STUCK_NS).
  */
 static void leave_out_unsampled(struct builder *builder)
 {
@@ -427,8 +441,9 @@ static enum kwhy_status build(struct builder *builder, const struct kwhy_reading
 		leave_out_still(builder);
 	}
 	if (builder->counter_samples.count >= 2 && !builder->shaped)
-		builder->curve->response.average_window_s = 0; /* the trailing means are not used, so the
-								  length of their window does not matter */
+		builder->curve->response
+			.average_window_s = 0; /* trailing means are not used if there is a counter, so the
+						  curve has no lag by their window */
 	if (!reserve(builder->curve, builder->counter_samples.count + builder->samples.count + 2,
 		    builder->counter_samples.count))
 		return kwhy_fail_memory(error, "the energy curve of a device");

@@ -4,7 +4,10 @@
 
 #include "measure/window.h"
 
-/* The contents of a curve, for window.c. It has either no knots or at least two, in order of time. */
+/*
+ * The contents of a curve, for window.c: energy as a function of time, linear between knots. It has either no
+ * knots or at least two, in order of time.
+ */
 struct kwhy_curve {
 	int64_t *time_ns;
 	double *joules;	   /* energy used from the first knot to this one */
@@ -12,12 +15,12 @@ struct kwhy_curve {
 	size_t count, capacity;
 	int64_t last_ns;   /* time of the last knot */
 	int64_t *ticks_ns; /* times of the counter's updates, corrected for the meter's lag */
-	double *gains;	   /* energy by the counter divided by energy by the samples, from each update to the
-			      next; 1: they are equal, or there are no samples */
+	double *gains;	   /* [update_count] energy by the counter divided by energy by the samples, from each
+			      update to the next; 1 also if this is unknown or implausible */
 	size_t update_count;
 	double quantum_j;
 	struct kwhy_response response;
-	enum kwhy_energy_basis basis; /* what the curve is based on while the counter works */
+	enum kwhy_energy_basis basis; /* which meters the curve comes from, where the counter works */
 	struct kwhy_curve_faults faults;
 };
 

@@ -21,8 +21,9 @@
 enum { LOOKS_MEANT = 64 };
 
 /*
- * The windows of one name. The measurements of the idle level are numbered. first_look: number of the last
- * one before the first window; last_look: number of the last one before the last window.
+ * The windows of one name, whose energies are added up. Measurements of the idle level are numbered from 0.
+ * first_look: number of the last one before the first window of this name; last_look: of the last one before
+ * the last such window.
  */
 struct window {
 	uint32_t name;
@@ -36,7 +37,8 @@ struct kwhy_device_energy {
 	size_t window_count, window_space, look_count;
 	int64_t looked_ns;
 	uint32_t gpu_count, window;
-	size_t meters[KWHY_DEVICE_ENERGY_GPUS_MAX];    /* meter of each GPU; KWHY_ALL_GPUS: no meter */
+	size_t meters[KWHY_DEVICE_ENERGY_GPUS_MAX];    /* index of each GPU's meter in the session;
+							  KWHY_ALL_GPUS: it has no meter */
 	char missing[KWHY_DEVICE_ENERGY_REASON_BYTES]; /* why a GPU has no meter; "": every GPU has one */
 	const char *lacking; /* why some window has no energy although every GPU has a meter; NULL: there is
 				no such window */
@@ -82,8 +84,8 @@ static bool meters_a_gpu(const struct kwhy_session *session)
 }
 
 /*
- * Finds the meters of the GPUs. The session's reason for missing meters may be about another vendor's, so it
- * is reported only if no GPU has a meter.
+ * Finds the meters of the opened GPUs by PCI address and, if one has none, the reason. The reason that the
+ * session states may be about another vendor's GPUs, so it is used only if the session meters no GPU at all.
  */
 static void find_meters(struct kwhy_device_energy *energy, struct kwhy_gpu *const *gpus)
 {
@@ -227,7 +229,10 @@ static const char *lacking_in(const struct kwhy_device_energy *energy, size_t re
 	return NULL;
 }
 
-/* Returns why some window has no energy. Missing measurements of the idle level do not count. */
+/*
+ * Returns why some window has no energy; NULL: every window has, or a GPU has no meter. Regions in which the
+ * idle level was measured do not count.
+ */
 static const char *find_lacking(const struct kwhy_device_energy *energy)
 {
 	const size_t count = *energy->missing ? 0 : kwhy_results_region_count(energy->results);
@@ -289,7 +294,10 @@ struct kwhy_joules kwhy_joules_above(
 		gross.value - seconds * mean_w + half_j};
 }
 
-/* Adds the figures of one meter to `gross` and `out`. A figure that is unknown makes the sum unknown. */
+/*
+ * Adds one meter's energy in a region to `gross` and, if `out` is not NULL, its mean power to `out`. If the
+ * energy is unknown, `gross` becomes unknown.
+ */
 static void add_meter(const struct kwhy_device_energy *energy, size_t region, size_t meter,
 	struct kwhy_joules *gross, struct kwhy_window_joules *out)
 {
@@ -353,8 +361,9 @@ static void add_gpus(const struct kwhy_device_energy *energy, size_t region, uin
 }
 
 /*
- * Lists the mean powers of the GPUs `from` to `to` - 1 in the measurements of the idle level around the
- * windows of a name. Unknown powers are left out.
+ * Lists the total mean power of the GPUs `from` to `to` - 1 in each measurement of the idle level, from the
+ * last one before the first window of this name to the first one after its last; at most LOOKS_MEANT. Unknown
+ * powers are left out. Returns how many.
  */
 static size_t levels_of(const struct kwhy_device_energy *energy, const char *name, uint32_t from, uint32_t to,
 	struct kwhy_joules levels_w[LOOKS_MEANT])

@@ -7,8 +7,8 @@
 
 /*
  * Energy of named windows of a benchmark, for the GPUs that it uses and for the host. A missing meter is no
- * error: all figures are then unknown, and the reason is given. Windows do not overlap. The energies of
- * windows with the same name are added up. Use from one thread.
+ * error: the figures that need it are then unknown, and kwhy_device_energy_missing() gives the reason.
+ * Windows do not overlap. The energies of windows with the same name are added up. Use from one thread.
  */
 struct kwhy_device_energy;
 
@@ -21,9 +21,10 @@ struct kwhy_joules {
 
 struct kwhy_window_joules {
 	double seconds;		       /* total length of the windows */
-	struct kwhy_joules gross, net; /* energy of the GPUs; net: above their idle level with contexts */
+	struct kwhy_joules gross, net; /* energy of all GPUs together; net: above their idle level (with
+					  contexts of this process) */
 	struct kwhy_joules host;       /* gross energy of all domains of the host that have a meter */
-	double mean_w;		       /* mean power of the GPUs */
+	double mean_w;		       /* mean power of all GPUs together */
 	const char *basis; /* what the energy is based on, "counter+power"; borrowed; NULL: unknown */
 };
 
@@ -35,22 +36,23 @@ KWHY_MUST_USE enum kwhy_status kwhy_device_energy_open(struct kwhy_gpu *const *g
 void kwhy_device_energy_close(struct kwhy_device_energy *energy);
 
 /*
- * Call it after kwhy_device_energy_read(). Returns why the energy of the GPUs is unknown in at least one
- * window; NULL: it is known in all windows.
+ * Returns why a GPU has no meter or, after kwhy_device_energy_read(), why the energy of a window is unknown;
+ * NULL: every GPU has a meter, and no window is known to lack energy. Borrowed.
  */
 const char *kwhy_device_energy_missing(const struct kwhy_device_energy *energy);
 
 /*
- * Waits while nothing runs and measures the idle level, which net energy excludes. Idle levels drift by watts
- * with the temperature. The level for a window is therefore the mean of all measurements from the last one
- * before the window to the first one after it.
+ * Measures the GPUs' idle level, which net energy excludes, for `seconds`, in which the caller must run
+ * nothing. Idle levels drift by watts with the temperature. The level for the windows of a name is therefore
+ * the mean of all measurements from the last one before the first of them to the first one after the last.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_idle(
 	struct kwhy_device_energy *energy, double seconds, struct kwhy_error *error);
 
 /*
- * Energy above the idle level: gross energy minus the mean of levels_w times `seconds`. The interval includes
- * the uncertainties of the gross energy and of the levels, and half of the range of the levels. Pure.
+ * Energy above the idle level: gross energy minus `seconds` times the mean of levels_w[count]. Unknown if
+ * there is no level. The interval includes the uncertainties of the gross energy and of the levels, and half
+ * of the range of the levels. Pure.
  */
 struct kwhy_joules kwhy_joules_above(
 	struct kwhy_joules gross, double seconds, const struct kwhy_joules *levels_w, size_t count);

@@ -11,7 +11,7 @@
 
 /*
  * OPEN_MAX: largest number of regions that are open at a time in all threads. UNITS_MAX: largest number of
- * units of work. What exceeds these numbers is not forwarded.
+ * units of work. Regions and units beyond these numbers are not forwarded.
  */
 enum { OPEN_MAX = 4096, UNITS_MAX = 64, UNIT_BYTES = 64 };
 
@@ -19,8 +19,8 @@ enum { OPEN_MAX = 4096, UNITS_MAX = 64, UNIT_BYTES = 64 };
 typedef void recorded_range(const char *name, int64_t start_mono_ns, int64_t end_mono_ns);
 
 struct kwhy_forward {
-	recorded_range *take_range; /* NULL: no tool records ranges */
-	int work_file;		    /* -1: no tool counts work */
+	recorded_range *take_range; /* NULL: no `kwhy record` watches the program */
+	int work_file; /* descriptor of the file named by KWHY_WORK_FILE; -1: no tool counts work */
 	struct {
 		int64_t start_mono_ns;
 		uint32_t name;
@@ -79,7 +79,10 @@ static void begin(struct kwhy_forward *forward, const struct kwhy_event *event)
 	forward->open[forward->open_count++].thread = event->thread;
 }
 
-/* Ends the open region with this name that this thread began most recently. */
+/*
+ * Ends the open region with the event's name that the event's thread began most recently, and passes it on as
+ * a range. Does nothing if there is none.
+ */
 static void end(struct kwhy_forward *forward, const struct kwhy_event *event, const char *name)
 {
 	size_t at = forward->open_count;

@@ -13,7 +13,8 @@ enum { READINGS_MAX = 1 << 20, READ_AT_ONCE = 256 };
 
 struct series {
 	struct kwhy_reading *items;
-	size_t first, count, capacity; /* items[first] to items[count - 1] are kept */
+	size_t first, count, capacity; /* number of items including those before `first`, which are dropped:
+					  items[first] to items[count - 1] are kept */
 	struct kwhy_channel_cursor cursor;
 };
 
@@ -155,10 +156,9 @@ const struct kwhy_metered *kwhy_history_metered(const struct kwhy_history *histo
 }
 
 /*
- * Returns the response of the power meter of `metered` or, without a power meter, of its energy counter. The
- * response of a counter has an uncertainty of time stamps. If that in this history is larger, it is used
- * instead: errors are uniformly distributed within +- unsure_ns, so their standard deviation is
- * unsure_ns / sqrt(3).
+ * Returns the response of the power meter of `metered` or, without a power meter, of its energy counter. If
+ * there is a counter whose source reports an uncertainty of time stamps (unsure_ns), stamp_sd_s is at least
+ * its standard deviation: unsure_ns / sqrt(3), as errors are uniformly distributed within +- unsure_ns.
  */
 static struct kwhy_response response_of(const struct kwhy_history *history,
 	const struct kwhy_metered *metered, const struct kwhy_profile *profile)

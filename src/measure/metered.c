@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Index of the best source with one of these roles for a device. */
+/*
+ * Index in sensors->sources of the device's best meter that has one of the roles in the bit set `roles`;
+ * KWHY_HISTORY_NO_SOURCE: it has none.
+ */
 static size_t find(const struct kwhy_sensors *sensors, unsigned roles, uint32_t device)
 {
 	const struct kwhy_source_channel *source = kwhy_sensors_best_meter(sensors, roles, device);
@@ -29,8 +32,8 @@ static size_t list_devices(const struct kwhy_sensors *sensors, struct kwhy_meter
 }
 
 /*
- * Names a host item. A board's sensor is named by the system's name for it, if it has one. Other meters lose
- * their unit: "rapl.package-0" for "rapl.package-0_uj".
+ * Names a host item. A sensor of a board (hwmon) gets its label, if it has one. All other meters get the name
+ * of their source without the unit at its end: "rapl.package-0" for "rapl.package-0_uj".
  */
 static void name_host(struct kwhy_metered *item, const struct kwhy_source_channel *source)
 {
@@ -47,8 +50,8 @@ static void name_host(struct kwhy_metered *item, const struct kwhy_source_channe
 }
 
 /*
- * Whether `row` is another meter of the same energy as `than`, and only second choice: it has the same owner,
- * the same name up to the '.', and a higher rank.
+ * Whether `row` meters the same energy as `than`, but worse: it has the same owner, the same name up to the
+ * '.' (as hwmon's energy and power), and a higher rank, which means a worse meter.
  */
 static bool is_lesser(const struct kwhy_meter_row *row, const struct kwhy_meter_row *than)
 {
@@ -56,7 +59,10 @@ static bool is_lesser(const struct kwhy_meter_row *row, const struct kwhy_meter_
 		!strncmp(row->name, than->name, strcspn(row->name, ".") + 1);
 }
 
-/* Returns the item whose energy this source measures, too, as a second choice; NULL: there is none. */
+/*
+ * Returns the listed item whose energy source `s` measures, too, but worse than the item's own source does;
+ * NULL: there is none.
+ */
 static struct kwhy_metered *same_domain(
 	struct kwhy_metered *items, size_t count, const struct kwhy_sensors *sensors, size_t s)
 {

@@ -5,8 +5,8 @@
 #include "measure/history.h"
 
 /*
- * Lists the metered items of the sensors with their sources in out[], which must have space for one item for
- * each source. Returns the number of items.
+ * Writes the metered items of the sensors, each with the indices of its sources, to out[], which must have
+ * space for as many items as there are sources. Returns the number of items.
  */
 size_t kwhy_metered_list(const struct kwhy_sensors *sensors, struct kwhy_metered *out);
 

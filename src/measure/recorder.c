@@ -9,21 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of events of a ring that are reserved for ends of regions. */
+/* Number of free events of a ring below which only ends of regions are still recorded. */
 #define RESERVE_EVENTS 512
 
-enum ring_state { RING_FREE, RING_USED, RING_LEFT /* its thread has ended */ };
+enum ring_state {
+	RING_FREE,
+	RING_USED,
+	RING_LEFT /* its thread has ended, and some of its events may not have been read */
+};
 
 struct ring {
 	_Atomic uint32_t state;
 	uint16_t thread;
 	uint64_t mask;
 	struct kwhy_event *events;
-	/* The members from here on have a cache line of their own, which only the writer uses. */
+	/*
+	 * The members from here to `skipped` lie in a cache line of their own, to which only the ring's
+	 * thread writes.
+	 */
 	_Alignas(64) _Atomic uint64_t written;
 	uint64_t taken_seen; /* value of `taken` when the writer last read it */
 	_Atomic uint64_t dropped;
-	uint32_t skipped_open; /* number of dropped beginnings whose ends have not come yet: in total, and by
+	uint32_t skipped_open; /* number of dropped beginnings of regions whose ends, which are then dropped,
+				  too, have not come yet; skipped[KWHY_RECORDER_NAMES] has their numbers by
 				  name */
 	uint32_t *skipped;
 	_Alignas(64) _Atomic uint64_t taken;
@@ -33,7 +41,8 @@ struct kwhy_recorder {
 	pthread_key_t key;
 	size_t events_per_thread;
 	_Atomic(struct ring *) rings[KWHY_RECORDER_THREADS];
-	_Atomic uint64_t homeless; /* number of events of threads that could not get a ring */
+	_Atomic uint64_t
+		homeless; /* number of events that were dropped because their thread could not get a ring */
 };
 
 static void leave(void *ring)
@@ -97,8 +106,8 @@ static struct ring *new_ring(const struct kwhy_recorder *recorder, size_t number
 }
 
 /*
- * Takes over a ring whose thread has ended and whose events have all been read. false: this ring cannot be
- * taken over.
+ * Takes over a free ring for the calling thread: one whose thread has ended and whose events have all been
+ * read. false: the ring is not free.
  */
 static bool take_over(struct ring *ring)
 {
@@ -111,7 +120,10 @@ static bool take_over(struct ring *ring)
 	return true;
 }
 
-/* Gets a ring for a thread at its first event, which is the slow path. */
+/*
+ * Gets a ring for the calling thread at its first event: a free one, or a new one. This is the only step that
+ * allocates. NULL: all rings are in use, or out of memory.
+ */
 static struct ring *join(struct kwhy_recorder *recorder)
 {
 	for (size_t i = 0; i < KWHY_RECORDER_THREADS; i++) {

@@ -48,7 +48,9 @@ void kwhy_regions_free(struct kwhy_regions *regions)
 	free(regions);
 }
 
-/* Copies an array of items, with memory for one more; NULL: out of memory. */
+/*
+ * Returns a copy of an array of items, to be freed, which is not NULL even for 0 items; NULL: out of memory.
+ */
 static void *copy_of(const void *items, size_t count, size_t item_bytes)
 {
 	void *copy = calloc(count + 1, item_bytes);
@@ -129,7 +131,10 @@ static enum kwhy_status find(
 	return KWHY_OK;
 }
 
-/* Adds the time and energy of an active region up to a time. */
+/*
+ * Adds time and energy from since_ns to until_ns to a region, if runs of it are active. Concurrent runs count
+ * once in wall_ns and in the energy, and each in total_ns.
+ */
 static void settle(struct kwhy_regions *regions, struct kwhy_region *region, struct kwhy_curve *const *curves,
 	int64_t until_ns)
 {
@@ -204,7 +209,8 @@ static enum kwhy_status add_work(
 }
 
 /*
- * Whether an earlier open region has the same name and thread. Work then counts only once for both of them.
+ * Whether an open region before index `at` has the same name and thread. Work in such nested runs of one
+ * region counts only once.
  */
 static bool is_repeated(const struct kwhy_regions *regions, size_t at)
 {

@@ -5,8 +5,8 @@
 #include "measure/window.h"
 
 /*
- * Energy and time of regions, computed from the energy curves and the regions' beginnings and ends in order
- * of time. Pure.
+ * Energy, time and work of regions of a program, computed from events (beginnings, ends and work) in order of
+ * time and from the meters' energy curves. Pure.
  */
 
 enum kwhy_event_kind { KWHY_EVENT_BEGIN, KWHY_EVENT_END, KWHY_EVENT_WORK, KWHY_EVENT_KIND_COUNT };
@@ -15,8 +15,8 @@ struct kwhy_event {
 	int64_t time_ns;
 	uint32_t name;
 	uint16_t kind;
-	uint16_t thread; /* number of the thread's ring, or KWHY_EVENT_EVERY_THREAD */
-	double amount;	 /* amount of work */
+	uint16_t thread; /* number of the ring of the thread (recorder.h), or KWHY_EVENT_EVERY_THREAD */
+	double amount;	 /* amount of work in units of `name`, if the kind is KWHY_EVENT_WORK */
 };
 
 /* Stands for all threads in place of a thread's number. */
@@ -31,7 +31,7 @@ struct kwhy_region {
 	bool used;
 	uint64_t count, unmatched;
 	uint64_t active;  /* number of runs that have begun and not ended */
-	int64_t since_ns; /* time up to which active runs are accounted for */
+	int64_t since_ns; /* time up to which the time and energy of active runs have been added */
 	int64_t total_ns, wall_ns;
 	struct kwhy_region_work *works;
 	size_t work_count, work_capacity;
@@ -47,18 +47,18 @@ KWHY_MUST_USE enum kwhy_status kwhy_regions_copy(
 	const struct kwhy_regions *regions, struct kwhy_regions **out, struct kwhy_error *error);
 
 /*
- * Applies events in order of time, then adds up time and energy to until_ns, which is after the last event.
- * curves[meter_count] must be known up to until_ns; if a meter's curve ends earlier, the energy on that meter
- * is unknown. If an event comes too late, because its time has already been added up, it counts as if it came
- * at the end of that time.
+ * Applies events, which must be in order of time, then adds up time and energy to until_ns, which is not
+ * before the last event. curves[meter_count] must be known up to until_ns; if a meter's curve ends earlier,
+ * the energy on that meter is unknown. An event whose time is before until_ns of the last call counts as if
+ * it had come at that until_ns.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_regions_fold(struct kwhy_regions *regions,
 	const struct kwhy_event *events, size_t count, struct kwhy_curve *const *curves, int64_t until_ns,
 	struct kwhy_error *error);
 
 /*
- * kwhy_regions_get(): region with a name, which must be below kwhy_regions_count(). `used` is false for names
- * without events.
+ * kwhy_regions_get(): the region of a name, which must be below kwhy_regions_count(). `used` is false if the
+ * name has no beginning or end of a region.
  */
 size_t kwhy_regions_count(const struct kwhy_regions *regions);
 const struct kwhy_region *kwhy_regions_get(const struct kwhy_regions *regions, size_t name);

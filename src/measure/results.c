@@ -12,7 +12,10 @@ _Static_assert(KWHY_ENERGY_STATE_NOT_YET == (int)KWHY_ENERGY_NOT_YET, "states");
 _Static_assert(KWHY_ENERGY_STATE_FORGOTTEN == (int)KWHY_ENERGY_FORGOTTEN, "states");
 _Static_assert(KWHY_METER_KIND_WALL == (int)KWHY_METERED_WALL, "kinds");
 
-/* The idle level of a meter, above which net energy is counted. */
+/*
+ * The idle level of a meter, above which net energy is counted: its mean power in the region "(idle)" and
+ * half of that power's 95 % interval.
+ */
 struct idle_level {
 	double watts, half_w;
 };
@@ -69,8 +72,8 @@ static struct kwhy_region_energy energy_of(
 }
 
 /*
- * Adds the energy on one meter to a sum. The sum becomes unmeasured if that energy is. The errors of
- * different meters are independent.
+ * Adds the energy on one meter to a sum over meters. If that energy was not measured, the sum takes over its
+ * state and reason. Half-widths add in quadrature, as errors of different meters are independent.
  */
 static void add_up(struct kwhy_region_energy *sum, const struct kwhy_region_energy *one)
 {
@@ -112,7 +115,7 @@ static struct kwhy_region_energy none(void)
 
 /*
  * Sum over all meters of a kind; if there is only one, a copy of it. A sum has no peak power, as the meters'
- * peaks are at different times.
+ * peaks may be at different times. A kind without meters gives none().
  */
 static struct kwhy_region_energy sum_of(
 	const struct kwhy_results *results, const struct kwhy_region_energy *energies, int32_t kind)
@@ -289,7 +292,10 @@ size_t kwhy_results_region_find(const struct kwhy_results *results, const char *
 	return SIZE_MAX;
 }
 
-/* Copies to a caller's struct as many bytes as its size states, so that older and newer callers both work. */
+/*
+ * Copies to a caller's struct of out_size bytes as much of our struct as it holds, and leaves its member
+ * `size` as it is, so that callers with an older or newer struct work, too.
+ */
 static int give(void *out, size_t out_size, const void *from, size_t from_size)
 {
 	size_t bytes = out_size < from_size ? out_size : from_size;

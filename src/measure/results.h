@@ -8,7 +8,7 @@
 #include "measure/history.h"
 #include "measure/regions.h"
 
-/* The contents of results. Everything is copied, so that results may outlive their session. */
+/* The contents of a session's results. All strings are copied, so that results may outlive their session. */
 
 struct kwhy_result_region {
 	struct kwhy_region_info info;
@@ -21,7 +21,7 @@ struct kwhy_result_region {
 struct kwhy_result_meter {
 	int32_t kind, index;
 	const char *name, *product, *uuid;
-	bool is_package; /* a CPU package by RAPL */
+	bool is_package; /* whether this is a CPU package with a counter of RAPL */
 };
 
 struct kwhy_results {
@@ -39,8 +39,8 @@ struct kwhy_results {
 	 */
 	int64_t sampler_cpu_ns, sampler_running_ns;
 	double session_cpu_s,
-		session_busy_s; /* CPU seconds of the sampler, and seconds for which CPUs were busy, all CPUs
-				   added up, since the session began; NAN: unknown */
+		session_busy_s; /* since the session began: CPU time of the sampler's thread, and busy time of
+				   all CPUs of the machine added up; in s; NAN: unknown */
 	struct kwhy_text json;
 };
 
@@ -54,7 +54,7 @@ struct kwhy_results_request {
 	double enough_ratio;
 };
 
-/* Makes the results, without the losses, the sampler's cost and the JSON. */
+/* Makes the results, except lost_events and all members after it, which the caller sets. */
 KWHY_MUST_USE enum kwhy_status kwhy_results_make(
 	const struct kwhy_results_request *request, struct kwhy_results **out, struct kwhy_error *error);
 

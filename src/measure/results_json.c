@@ -120,7 +120,10 @@ static void add_meters(struct kwhy_text *text, const struct kwhy_results *result
 	}
 }
 
-/* Energy of the CPU packages over the session, above idle if idle was measured; NAN: unknown. */
+/*
+ * Energy in J of all CPU packages over the session (region 0); *out_net: above their idle level, which is so
+ * if it was measured. NAN: no package is metered, or the energy is unknown.
+ */
 static double packages_j(const struct kwhy_results *results, bool *out_net)
 {
 	const struct kwhy_region_energy *energies = results->regions[0].energies;

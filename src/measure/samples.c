@@ -4,14 +4,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* An interval of at least this many periods without a sample is a gap. */
+/* An interval of more than this many periods without a sample is a gap. */
 #define GAP_PERIODS 3
 /*
- * If an interval is at least this many time constants long, the low-passed reading at its end no longer
- * depends on the power at its start.
+ * In intervals longer than this many of the meter's time constants, steps are not fitted, because the
+ * low-passed reading at the end hardly depends on the power at the start.
  */
 #define STRETCH_CONSTANTS 2
-/* A level counts as steady if its change is at most this share of the step between the two levels. */
+/*
+ * Levels count as steady if on each side of a step the two nearest differ by less than this share of the
+ * step.
+ */
 #define STEADY_RATIO 0.25
 
 /*
@@ -41,8 +44,8 @@ static double stretch_s(const struct kwhy_sample *item)
 }
 
 /*
- * Mean power in an interval by the trapezoidal rule, with the low-pass undone. If the power changes at an
- * unknown time in the interval, this is unbiased but not exact.
+ * Mean power from a sample to the next by the trapezoidal rule, with the meter's low-pass undone. If the
+ * power steps at an unknown time in the interval, this is right on average but not for each step.
  */
 static double mean_level_w(const struct kwhy_sample *item, double constant_s)
 {
@@ -50,7 +53,9 @@ static double mean_level_w(const struct kwhy_sample *item, double constant_s)
 		constant_s * (item[1].watts - item[0].watts) / stretch_s(item);
 }
 
-/* The constant power for which a low-pass filter moves from one reading to the next one. */
+/*
+ * The constant power with which a low-pass filter would go from the reading of a sample to that of the next.
+ */
 static double constant_level_w(const struct kwhy_sample *item, double constant_s)
 {
 	double keep = constant_s > 0 ? exp(-stretch_s(item) / constant_s) : 0;
@@ -64,7 +69,10 @@ static void set_level(struct kwhy_sample *item, double watts)
 	item->first_s = stretch_s(item);
 }
 
-/* Finds steady levels before and after an interval; false: one of them is not steady. */
+/*
+ * Finds the constant levels before and after interval `i`; false: they are not steady (STEADY_RATIO), or
+ * there are too few samples.
+ */
 static bool levels_around(const struct kwhy_samples *samples, const double *levels_w, size_t i,
 	double *out_before_w, double *out_after_w)
 {
@@ -81,9 +89,8 @@ static bool levels_around(const struct kwhy_samples *samples, const double *leve
 }
 
 /*
- * Fits a single step to an interval in which the power changed between two steady levels. Low-passed readings
- * depend more on the end of the interval than on its start, so the mean power of the interval is not its
- * constant level.
+ * Fits a single step to an interval in which the power changed between two steady levels. The time of the
+ * step follows from the interval's constant level. False: the levels are not steady, or no such time fits.
  */
 static bool fit_step(struct kwhy_samples *samples, const double *levels_w, size_t i)
 {
@@ -102,8 +109,8 @@ static bool fit_step(struct kwhy_samples *samples, const double *levels_w, size_
 }
 
 /*
- * Uses the constant levels in the intervals before and after a step. Where the power is steady, they are more
- * accurate than the trapezoidal rule, whose result depends on the meter's lag.
+ * Replaces the powers of the two intervals before and the two after a step by their constant levels. There
+ * the power is steady, and these are more accurate than the trapezoidal rule's.
  */
 static void fit_beside(struct kwhy_samples *samples, const double *levels_w, size_t i)
 {
@@ -157,7 +164,7 @@ static void take(struct kwhy_samples *samples, const struct kwhy_readings *power
 	}
 }
 
-/* Median time between the first readings, ns; 0: fewer than two readings. */
+/* Median time in ns between consecutive samples, from the first KWHY_PERIOD_OF; 0: fewer than two samples. */
 static int64_t typical_period(const struct kwhy_samples *samples)
 {
 	int64_t times_ns[KWHY_PERIOD_OF];

@@ -19,12 +19,13 @@
 
 enum {
 	EVENTS_PER_THREAD = 1 << 17
-}; /* makes 3 MiB for each thread; the system gives a page only when it is used */
+}; /* events of 24 bytes: 3 MiB of address space for each thread, of which only pages in use take memory */
 
 #define COLLECT_NS (50 * MS)
 #define COLLECT_BUSY_NS (5 * MS)
 #define FOLD_NS SECOND
-#define COUNTER_PERIOD_MAX_S 20 /* in seconds; readings are kept for more than twice as long (KEPT_NS) */
+#define COUNTER_PERIOD_MAX_S \
+	20 /* in s; readings are kept for more than twice as long (KWHY_HISTORY_KEPT_NS) */
 #define FIRST_READINGS_NS (2 * SECOND)
 
 _Static_assert(KWHY_MEASURE_E_INPUT == (int)KWHY_E_INPUT && KWHY_MEASURE_E_IO == (int)KWHY_E_IO &&
@@ -100,7 +101,10 @@ static void *run_collector(void *context)
 	return NULL;
 }
 
-/* Starts the collector with all signals blocked, so that the program's threads receive them. */
+/*
+ * Starts the collector's thread with all signals blocked, so that signals are delivered to the program's
+ * threads.
+ */
 static enum kwhy_status start_collector(struct kwhy_session *session, struct kwhy_error *error)
 {
 	sigset_t all, before;
@@ -126,7 +130,10 @@ static bool all_begun(const struct kwhy_session *session)
 	return true;
 }
 
-/* Waits for the first readings of the meters, before which no region can be measured. */
+/*
+ * Waits until every meter has given readings that make a curve, at most FIRST_READINGS_NS. Regions that begin
+ * before that cannot be measured.
+ */
 static enum kwhy_status wait_for_first(struct kwhy_session *session, struct kwhy_error *error)
 {
 	int64_t give_up_ns = kwhy_clock_mono_ns() + FIRST_READINGS_NS;
@@ -158,7 +165,7 @@ static void note_periods(struct kwhy_session *session)
 
 static const char whole_session[] = "(session)", idle[] = "(idle)";
 
-/* Whether a region is one of the library's own, which the program must not end. */
+/* Whether a region's name is one of the library's own two, which programs must not use. */
 static bool is_own(const char *name)
 {
 	return strcmp(name, whole_session) == 0 || strcmp(name, idle) == 0;
@@ -178,7 +185,9 @@ static enum kwhy_status make_names(struct kwhy_session *session, struct kwhy_err
 		      : kwhy_names_intern(&session->names, idle, strlen(idle), &session->idle_name, error);
 }
 
-/* Begins the region of all threads that spans the session. */
+/*
+ * Begins the library's own region "(session)", which counts for all threads and lasts as long as the session.
+ */
 static enum kwhy_status begin_all(struct kwhy_session *session, struct kwhy_error *error)
 {
 	struct kwhy_event event = {
@@ -258,8 +267,8 @@ static enum kwhy_status open_all(
 static enum kwhy_status read_options(const struct kwhy_session_options *given,
 	struct kwhy_session_options *options, struct kwhy_error *error)
 {
-	if (given && given->size <= sizeof(given->size)) /* the size of a pointer means that the caller passed
-							    a pointer's size by mistake */
+	if (given && given->size <= sizeof(given->size)) /* sizeof of a pointer instead of the struct, by
+							    mistake, or even less */
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"struct kwhy_session_options: size is %zu; set it to sizeof(struct "
 			"kwhy_session_options)",
@@ -309,8 +318,8 @@ int kwhy_session_open(const struct kwhy_session_options *given, struct kwhy_sess
 }
 
 /*
- * Stops the threads and frees the memory. In a child after fork() the threads are the parent's; only the
- * memory that they do not use is then freed.
+ * Stops the collector and the sampler. Not for a child after fork(), in which these threads do not run:
+ * kwhy_session_close() does nothing there.
  */
 static void stop_threads(struct kwhy_session *session)
 {
@@ -323,7 +332,10 @@ static void stop_threads(struct kwhy_session *session)
 		kwhy_sampler_stop(session->sampler, NULL);
 }
 
-/* Forwards the events that came after the collector's last pass. */
+/*
+ * Takes the events that came after the collector's last pass, passes them on to the tools that watch the
+ * program, and ends that connection.
+ */
 static void forward_rest(struct kwhy_session *session)
 {
 	struct kwhy_error error;
@@ -417,7 +429,10 @@ void kwhy_region_end(struct kwhy_session *session, uint32_t region)
 		kwhy_recorder_end(session->recorder, region);
 }
 
-/* Whether a number is a valid amount. An invalid one would make every sum invalid. */
+/*
+ * Whether an amount of work is finite and not negative. Any other would make the sums of its unit
+ * meaningless.
+ */
 static bool is_amount(double amount)
 {
 	return amount >= 0 && isfinite(amount);

@@ -6,7 +6,7 @@
 
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
-/* New readings change a curve only in this time before its end. */
+/* Readings that arrive later change a curve only in the last SETTLED_NS before its end. */
 #define SETTLED_NS (250 * MS)
 
 static int compare_events(const void *left, const void *right)
@@ -18,7 +18,7 @@ static int compare_events(const void *left, const void *right)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-/* Sorts events by time. Those of a single thread are in order already; then nothing is done. */
+/* Sorts events by time and thread, unless they are in order already, as those of a single thread are. */
 static void sort_events(struct kwhy_event *events, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -102,7 +102,8 @@ enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_err
 {
 	int64_t now_ns = kwhy_clock_mono_ns(), until_ns;
 	enum kwhy_status status = kwhy_session_make_curves(session, error);
-	bool crowded; /* the event buffer is too full to wait for counter updates */
+	bool crowded; /* more than half of KWHY_SESSION_EVENTS_MAX events wait, too many to wait for the next
+			 counter updates */
 	size_t count;
 
 	session->last_fold_ns = now_ns;

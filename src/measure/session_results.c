@@ -9,8 +9,8 @@
 #define LAST_READINGS_NS (1500 * MS)
 
 /*
- * Waits until the meters have reported the time up to end_ns. Waits at most LAST_READINGS_NS longer than the
- * meters normally take.
+ * Waits until the meters have reported the time up to end_ns. Gives up LAST_READINGS_NS after the time by
+ * which they normally have. Releases fold_lock while it waits.
  */
 static enum kwhy_status wait_for_last(struct kwhy_session *session, int64_t end_ns, struct kwhy_error *error)
 {

@@ -8,40 +8,42 @@
 #define QUANTILE_95 1.96
 #define EDGES_WORSE 1.5
 /*
- * If counter updates are at least this many seconds apart, they show whether counter and samples have
- * different gains. In shorter intervals, errors of the updates' time stamps alone may explain a difference.
+ * Energies by counter and by samples are compared only between updates at least APART_S seconds apart, and
+ * differ only as far as the difference exceeds what APART_SPREADS standard deviations of the updates' time
+ * stamps explain.
  */
 #define APART_S 1
 #define APART_SPREADS 3
 /*
- * Standard uncertainty of the energy at one edge of a window, as a share of the energy at full power in one
- * interval between readings; found with simulated steps.
+ * Standard uncertainty of the energy at one edge of a window, divided by the energy of one interval between
+ * readings at the window's mean power; found with simulated steps of the power.
  */
 #define EDGE_STRETCHES 0.35
 /*
- * The lowest and highest power in an interval are taken from the mean powers in it and in this many
- * intervals on each side of it.
+ * The power inside an interval between two knots is bounded by the lowest and highest of its mean power and
+ * those of this many intervals on each side of it, with the margins below.
  */
 #define NEIGHBOURS 3
 /*
  * Margins below the lowest and above the highest power, as shares of the mean power, with power samples
- * (POWER) and without (COUNTER). Samples are far apart, and counter updates show nothing of the time
- * between them.
+ * (POWER) and without (COUNTER). Margins are needed as samples are 20 ms apart or more; they are larger
+ * without samples, as counter updates show nothing of the time between them.
  */
 #define BELOW_POWER_RATIO 0.2
 #define ABOVE_POWER_RATIO 0.3
 #define BELOW_COUNTER_RATIO 0.6
 #define ABOVE_COUNTER_RATIO 1.0
 /*
- * If a region's run is shorter than this many intervals between readings, it may have had powers that no
- * reading shows.
+ * A window shorter than this many intervals between readings may have had powers that no reading shows: from
+ * HIDDEN_LOW_RATIO to HIDDEN_HIGH_RATIO times the interval's mean power.
  */
 #define HIDING_STRETCHES 2
 #define HIDDEN_LOW_RATIO 0.3
 #define HIDDEN_HIGH_RATIO 5.0
 /*
  * The runs of one region resemble each other, so the errors at their edges are partly correlated. The
- * variance that the errors would have if they were fully correlated is multiplied by this ratio and added.
+ * variance that they would have if they were fully correlated, times this ratio, is added to that of
+ * independent errors.
  */
 #define ALIKE_RATIO 0.5
 
@@ -119,8 +121,8 @@ static struct cell cell_of(const struct kwhy_curve *curve, size_t i)
 }
 
 /*
- * Least energy that can have been used in the first part of an interval, if the power stays between low_w and
- * high_w. The length of this part is `share` times length_s.
+ * Least energy in the first part of an interval, whose length is `share` times length_s, if the mean power of
+ * the whole interval is mean_w and the power stays between low_w and high_w. most_j() gives the most.
  */
 static double least_j(double share, double length_s, double mean_w, double low_w, double high_w)
 {
@@ -133,10 +135,10 @@ static double most_j(double share, double length_s, double mean_w, double low_w,
 }
 
 /*
- * Energy from the start of the curve to a time. The power often changes where a window begins or ends. If it
- * steps at that time, from the level before the interval to the level after it, the energy of the interval
- * gives the energy up to that time exactly. If the power is constant, the curve is a straight line. The
- * result is limited to what powers between low_w and high_w allow.
+ * Energy from the start of the curve to time_ns. Between two knots it assumes that the power steps at
+ * time_ns, from about the level before the interval to that after it, because windows often begin and end
+ * with such steps. If these levels are equal, the curve is a straight line. The result is limited to what
+ * powers between cell.low_w and cell.high_w allow.
  */
 static double used_up_to(const struct kwhy_curve *curve, int64_t time_ns)
 {
@@ -175,8 +177,8 @@ void kwhy_window_sum_init(struct kwhy_window_sum *sum)
 }
 
 /*
- * Standard uncertainty of the energy in an interval of which windows cover a part. The energy of that part is
- * taken to be uniformly distributed between the least and the most that is possible.
+ * Standard uncertainty of the energy of the part of an interval that windows cover. That energy is taken to
+ * be uniformly distributed between the least and the most that the bounds of the power allow.
  */
 static double cell_sd_j(const struct kwhy_window_sum *sum)
 {
@@ -204,7 +206,8 @@ static void flush_cell(struct kwhy_window_sum *sum)
 }
 
 /*
- * Starts to add up interval i, and bounds its power by the powers of the intervals around it, with a margin.
+ * Starts with the interval after knot i, in which a window has an edge, and bounds its power (NEIGHBOURS and
+ * the margins).
  */
 static void begin_cell(struct kwhy_window_sum *sum, size_t i)
 {
@@ -226,8 +229,8 @@ static void begin_cell(struct kwhy_window_sum *sum, size_t i)
 }
 
 /*
- * Widens the bounds if the window is about as short as the interval between readings, because it may then
- * have had powers that no reading shows.
+ * Widens the bounds of the power if a window of window_s is shorter than HIDING_STRETCHES intervals, because
+ * it may then have had powers that no reading shows.
  */
 static void hide_levels(struct kwhy_window_sum *sum, double window_s)
 {
@@ -240,7 +243,10 @@ static void hide_levels(struct kwhy_window_sum *sum, double window_s)
 	sum->cell_high_w = fmax(sum->cell_high_w, HIDDEN_HIGH_RATIO * sum->cell_mean_w);
 }
 
-/* Adds the part of the window that lies in interval i. */
+/*
+ * Notes that a window covers a part of interval i, in which it has an edge. If another interval was being
+ * added up, its uncertainty is added first.
+ */
 static void cover(struct kwhy_window_sum *sum, size_t i, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_curve *curve = sum->curve;
@@ -289,9 +295,9 @@ static size_t ticks_before(const struct kwhy_curve *curve, int64_t time_ns)
 }
 
 /*
- * Variance of a window's energy due to the times of counter updates, which are known only to a millisecond or
- * two. This error occurs at both ends of the window. If no update lies inside the window, the window has a
- * part of the error between the two updates around it, in proportion to its length.
+ * Variance in J^2 of a window's energy by errors of the times of counter updates (stamp_sd_s) and by the
+ * counter's resolution. An error occurs at both ends of the window. If no update lies inside, the error is
+ * that between the two updates around the window, in proportion to the window's length.
  */
 static double update_variance_j2(
 	const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns, double joules)
@@ -306,9 +312,9 @@ static double update_variance_j2(
 }
 
 /*
- * Adds the uncertainty in an interval between two counter updates. In parts of the interval the samples may
- * deviate from the counter, but in sum they agree. The errors of the covered part and of the rest are
- * therefore equal and opposite, and the smaller of these two parts determines them.
+ * Adds the uncertainty of the energy that windows cover in an interval between two counter updates. There the
+ * samples, scaled to the counter, may be wrong in parts, but not in sum. The errors of the covered part and
+ * of the rest are therefore equal and opposite, and the smaller of these two parts determines them.
  */
 static void flush_gap(struct kwhy_window_sum *sum)
 {
@@ -320,8 +326,8 @@ static void flush_gap(struct kwhy_window_sum *sum)
 }
 
 /*
- * Relative difference between samples and counter beyond what errors of the time stamps explain; 0 for
- * updates less than APART_S apart.
+ * How much the ratio of the counter's to the samples' energy from update `i` to the next differs from 1,
+ * beyond what errors of the time stamps explain; 0 if the updates are less than APART_S apart.
  */
 static double apart_ratio(const struct kwhy_curve *curve, size_t i)
 {
@@ -343,7 +349,7 @@ static void begin_gap(struct kwhy_window_sum *sum, size_t i)
 
 /*
  * Adds the uncertainty of the part of the window between counter updates `next` - 1 and `next`. Before the
- * first and after the last update, there are only samples.
+ * first update (`next` 0) and after the last, all of the samples' uncertainty counts.
  */
 static void cover_gap(struct kwhy_window_sum *sum, size_t next, int64_t start_ns, int64_t end_ns)
 {
@@ -422,10 +428,11 @@ void kwhy_window_sum_add(struct kwhy_window_sum *sum, int64_t start_ns, int64_t 
 }
 
 /*
- * Number of repetitions in one window after which the half-width is within the limit; 0: no number suffices.
- * Errors in proportion to the energy do not shrink with repetition, so they leave less of the limit to the
- * errors at edges. The edges of a longer window may be worse than those seen (EDGES_WORSE). A window not much
- * longer than an interval between readings does not show how high the power went (EDGE_STRETCHES).
+ * Number of repetitions in one window with which the half-width of the 95 % interval would be at most
+ * enough_ratio times the energy; 0: no number suffices. Errors in proportion to the energy do not shrink with
+ * repetition, so they leave less of the limit to the errors at edges. The edges of a longer window may be
+ * worse than those seen (EDGES_WORSE). For windows not much longer than an interval between readings, the
+ * number is at least what typical edges need (EDGE_STRETCHES), as they do not show how high the power went.
  */
 static uint64_t repetitions(const struct kwhy_window_sum *sum, double edges_j, double enough_ratio)
 {
@@ -440,7 +447,7 @@ static uint64_t repetitions(const struct kwhy_window_sum *sum, double edges_j, d
 	return times > 1e15 ? 0 : (uint64_t)ceil(times);
 }
 
-/* Standard uncertainty of the energy from the errors at the edges of windows. */
+/* Standard uncertainty of the summed energy, except the errors in proportion to the energy (ratio_j). */
 static double edges_sd_j(const struct kwhy_window_sum *sum)
 {
 	double alike_j2 = sum->windows > 1 ? ALIKE_RATIO * sum->alike_j * sum->alike_j : 0;

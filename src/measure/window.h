@@ -15,10 +15,11 @@
  * meters. The functions are pure: they read no clock and do no I/O. Times are nanoseconds of one clock, which
  * the caller chooses (CLOCK_MONOTONIC for live readings).
  *
- * kwhy_curve_new() turns the readings of a counter and of a power meter into one curve. It is the energy used
- * since its first knot, corrected for the meter's lag. The energy of a window is the difference of the curve
- * at its ends, so adjacent windows add up to the whole. Between two knots the curve's shape follows from the
- * mean powers before and after.
+ * kwhy_curve_new() turns the readings of a counter and of a power meter into one curve. It gives the energy
+ * since its first knot as a function of time, corrected for the meter's lag. Knots are times of samples and
+ * of counter updates. The energy of a window is the difference of the curve at its ends, so adjacent windows
+ * add up to the whole. Between two knots the energy follows from their mean power and those of the intervals
+ * before and after.
  */
 
 struct kwhy_readings {
@@ -32,10 +33,10 @@ struct kwhy_readings {
 /* The meters that an energy is based on. */
 enum kwhy_energy_basis {
 	KWHY_ENERGY_NONE,
-	KWHY_ENERGY_COUNTER_AND_POWER, /* a counter for the inside of the window, and power samples for its
-					  edges */
+	KWHY_ENERGY_COUNTER_AND_POWER, /* the counter gives the energy between its updates, and power samples
+					  how it is distributed in between */
 	KWHY_ENERGY_COUNTER,
-	KWHY_ENERGY_POWER,    /* power samples of the 20 ms ring, or instantaneous power of another meter */
+	KWHY_ENERGY_POWER,    /* power samples (NVML's ring buffer, 20 ms apart), or instantaneous power */
 	KWHY_ENERGY_AVERAGES, /* a power meter that reports trailing means */
 	KWHY_ENERGY_WALL,     /* a wall meter of the user */
 	KWHY_ENERGY_BASIS_COUNT
@@ -47,7 +48,7 @@ enum kwhy_energy_state {
 	KWHY_ENERGY_MEASURED,
 	KWHY_ENERGY_NOT_METERED, /* there is no meter, or it gave too few readings */
 	KWHY_ENERGY_NOT_YET,	 /* readings for the end of the window have not arrived */
-	KWHY_ENERGY_FORGOTTEN	 /* the window begins before the first reading that is kept */
+	KWHY_ENERGY_FORGOTTEN /* the window begins before the first reading that there is or that was kept */
 };
 
 /* Returns why a window has no energy, in words; NULL: it has energy. is_lost: the device fell off the bus. */
@@ -64,7 +65,8 @@ struct kwhy_energy {
 	double seconds, mean_w;
 	double peak_w; /* highest power reading, which the meter has smoothed; with a counter alone, the
 			  highest mean power between two updates */
-	bool enough;   /* half of the interval's width is at most the limit that the caller gave */
+	bool enough;   /* half of the interval's width is at most enough_ratio, which the caller gives, times
+			  the energy */
 	/*
 	 * Number of repetitions, back to back in one window, with which `enough` would be true; 1: it is true
 	 * already; 0: unknown, or no number suffices.
@@ -75,10 +77,10 @@ struct kwhy_energy {
 struct kwhy_curve;
 
 /*
- * Makes a curve. `counter` and `power` may each be NULL. With fewer than two readings the curve is empty, and
- * every window is KWHY_ENERGY_NOT_METERED. Wraps of a counter are undone if `wrap` is known. Any other fall
- * of a counter is a reset; across it, the energy is taken from the power samples, or from the powers before
- * and after.
+ * Makes a curve. `counter` and `power` may each be NULL. If neither has two usable readings, the curve is
+ * empty, and every window is KWHY_ENERGY_NOT_METERED. Wraps of a counter are undone if `wrap` is known. Any
+ * other fall of a counter is a reset; across it, the energy is taken from the power samples, or from the
+ * powers before and after.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_curve_new(const struct kwhy_readings *counter,
 	const struct kwhy_readings *power, const struct kwhy_response *response, struct kwhy_curve **out,
@@ -89,14 +91,15 @@ void kwhy_curve_free(struct kwhy_curve *curve);
 int64_t kwhy_curve_first_ns(const struct kwhy_curve *curve);
 int64_t kwhy_curve_last_ns(const struct kwhy_curve *curve);
 /*
- * The longest time between two readings in a window, or between one and an end of the window. The curve
- * assumes the power of such a time from those before and after.
+ * The longest time within a window without a knot of the curve: between two knots, or between a knot and an
+ * end of the window.
  */
 int64_t kwhy_curve_gap_ns(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns);
 
 /*
- * Time of the last counter update that corrects the sum of the samples. The energy after it still changes by
- * a few tenths of a percent when later readings arrive. Without a counter this is kwhy_curve_last_ns().
+ * Time of the last counter update, corrected for lag. The energy after it still changes by a few tenths of a
+ * percent when the next update corrects the sum of the samples. Without a counter this is
+ * kwhy_curve_last_ns().
  */
 int64_t kwhy_curve_counted_ns(const struct kwhy_curve *curve);
 
@@ -105,8 +108,8 @@ struct kwhy_curve_faults {
 	uint64_t wraps, resets;
 	uint64_t misread; /* number of counter readings left out because they contradict the readings around
 			     them */
-	uint64_t mistrusted; /* number of rises of the counter that contradict the power samples, so that the
-				samples are used instead */
+	uint64_t mistrusted; /* number of intervals between counter updates in which the counter's rise
+				contradicts the power samples, whose energy is used instead */
 	uint64_t late;	     /* number of late time stamps, which were corrected */
 	uint64_t unordered; /* number of readings left out because their time is before that of an earlier one
 			     */
@@ -117,7 +120,10 @@ struct kwhy_curve_faults {
 };
 struct kwhy_curve_faults kwhy_curve_faults(const struct kwhy_curve *curve);
 
-/* Default limit of half of an interval's width, as a share of the energy. */
+/*
+ * Default of enough_ratio: the largest half-width of the 95 % interval, as a share of the energy, with which
+ * a figure counts as certain enough.
+ */
 #define KWHY_ENOUGH_RATIO 0.1
 
 /* The energy of [start_ns, end_ns]. Empty windows and windows that end before they start have 0 J. */
@@ -126,15 +132,15 @@ void kwhy_window_energy(const struct kwhy_curve *curve, int64_t start_ns, int64_
 
 /*
  * Time by which the meters have normally reported everything that a window ending at end_ns needs. Ask for
- * the window's energy after this time and after kwhy_sampler_flush(). `counter` and `power` may both be NULL.
+ * the window's energy after this time and after kwhy_sampler_flush(). `counter` and `power` may each be NULL.
  */
 int64_t kwhy_window_ready_ns(int64_t end_ns, const struct kwhy_readings *counter,
 	const struct kwhy_readings *power, const struct kwhy_response *response);
 
 /*
  * Sum of the energies of many windows, for example of all runs of one region. Windows are added in order of
- * time and do not overlap. Windows so short that several lie between two readings share the energy between
- * these readings in proportion to their lengths, and the interval is wider accordingly.
+ * time and do not overlap. If several windows lie between two readings, the meters cannot tell their powers
+ * apart; this widens the interval.
  */
 struct kwhy_window_sum {
 	/* curve for the next window, set by the caller before each kwhy_window_sum_add() */
@@ -145,8 +151,9 @@ struct kwhy_window_sum {
 	double alike_j;	 /* standard uncertainty of the errors at edges of windows, if they are taken as fully
 			    correlated */
 	double hidden_j; /* standard uncertainty from windows that are too short for the meter to resolve */
-	double drift_j, ratio_j; /* standard uncertainties that add up linearly: drift_j from the meter's lag,
-				    ratio_j from errors proportional to the energy */
+	double drift_j, ratio_j; /* standard uncertainties that add up linearly over windows: drift_j, signed,
+				    from errors of the meter's lag where the power at a window's end differs
+				    from that at its start; ratio_j from errors in proportion to the energy */
 	int64_t cell_start_ns, cell_end_ns; /* the interval between two knots that is being added up, to which
 					       the cell_ fields below belong */
 	double cell_covered_s, cell_low_w, cell_high_w, cell_mean_w;
