@@ -25,8 +25,8 @@ static struct kwhy_arena_block *block_new(size_t size)
 }
 
 /*
- * Allocates a separate block for a large request and links it after the head, so that the free space of the
- * head stays usable.
+ * Allocates a block for a large request alone, and links it after the head, whose free space stays usable for
+ * small requests. The first block becomes the head.
  */
 static void *alloc_large(struct kwhy_arena *arena, size_t bytes)
 {

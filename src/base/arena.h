@@ -15,8 +15,9 @@ struct kwhy_arena {
 void *kwhy_arena_alloc(struct kwhy_arena *arena, size_t count, size_t item_bytes);
 
 /*
- * Returns a list of `count` items that has memory for one more: `items` itself, or a copy with twice the
- * capacity. Only for lists that start as NULL and grow only by this call. NULL: out of memory.
+ * Returns an array of the same `count` items that has memory for one more: `items` itself or, if `count` is a
+ * power of two or 0, a copy with twice the capacity. Only for arrays that start as NULL and are grown by this
+ * call before each item that is added. NULL: out of memory.
  */
 void *kwhy_arena_grow(struct kwhy_arena *arena, void *items, size_t count, size_t item_bytes);
 char *kwhy_arena_copy(struct kwhy_arena *arena, const char *string);

@@ -4,8 +4,8 @@
 locale_t kwhy_c_locale_enter(void)
 {
 	/*
-	 * glibc's object for "C" is static: it takes no memory, needs no freelocale(), and newlocale() cannot
-	 * fail.
+	 * For "C", glibc's newlocale() returns a static object: it takes no memory, cannot fail, and needs no
+	 * freelocale().
 	 */
 	return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 }

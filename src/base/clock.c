@@ -70,8 +70,8 @@ static int64_t system_now(void *context)
 }
 
 /*
- * All calls of wake() since the last return together end only one sleep. The sleep is a futex because
- * sem_clockwait() needs a newer glibc than many machines with GPUs have.
+ * However often wake() was called since the last return of sleep_until(), it ends only one sleep. The sleep
+ * is a futex because sem_clockwait() needs a newer glibc than many machines with GPUs have.
  */
 static void system_sleep_until(void *context, int64_t mono_ns)
 {

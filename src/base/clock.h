@@ -18,12 +18,14 @@ struct kwhy_clock_relation {
 };
 
 /*
- * Relates the clocks: reads one clock between two readings of the other, several times, and takes the closest
- * pair.
+ * Measures the relation now: several times reads Unix time between two readings of CLOCK_MONOTONIC, and takes
+ * the time at which these two were closest; width_ns is their distance.
  */
 struct kwhy_clock_relation kwhy_clock_relate(void);
 
-/* Convert a time to the other clock by a relation. Results saturate at the ends of int64_t. */
+/*
+ * Convert a Unix time to CLOCK_MONOTONIC, and back, by a relation. Results saturate at the ends of int64_t.
+ */
 int64_t kwhy_clock_mono_of_unix(const struct kwhy_clock_relation *relation, int64_t unix_ns);
 int64_t kwhy_clock_unix_of_mono(const struct kwhy_clock_relation *relation, int64_t mono_ns);
 

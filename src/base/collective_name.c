@@ -16,8 +16,8 @@ static char folded(char c)
 }
 
 /*
- * Whether a pattern matches a text; '*' matches any text. After a mismatch only the last star is tried again,
- * so the time is at most proportional to the product of the lengths.
+ * Whether a pattern matches a text; '*' matches any text. After a mismatch, only the text that the last '*'
+ * matches is extended, so the time is at most proportional to the product of the lengths. Case is ignored.
  */
 static bool fits(const char *pattern, const char *text)
 {

@@ -6,16 +6,20 @@
 #include <stddef.h>
 
 /*
- * Patterns for names of kernels that are collectives, sends or receives. '*' matches any text, case is
- * ignored, and a '!' in front excludes names. The last pattern that matches decides. Any thread.
+ * Patterns for names of kernels of communication libraries (collectives, sends, receives). A '*' matches any
+ * text, case is ignored, and names that match a pattern with '!' in front are no such kernels. The last
+ * pattern that matches decides. Any thread.
  */
 extern const char *const kwhy_collective_patterns[];
 extern const size_t kwhy_collective_pattern_count;
 
-/* 1: the name is a collective's; 0: it is not; -1: no pattern matches. */
+/*
+ * Judges a kernel's name by the last of `count` patterns that matches it. 1: a collective, send or receive;
+ * 0: the pattern has a '!'; -1: no pattern matches.
+ */
 int kwhy_collective_name_judge(const char *const *patterns, size_t count, const char *kernel_name);
 
-/* Whether a name is a collective's, by the built-in patterns. */
+/* Whether a kernel is a collective, send or receive by kwhy_collective_patterns. */
 bool kwhy_collective_name(const char *kernel_name);
 
 #endif

@@ -11,7 +11,8 @@ static size_t grown(size_t capacity, size_t need, size_t item_bytes)
 {
 	size_t next = capacity ? capacity : FIRST_ITEMS;
 
-	if (need / 2 > next) /* more than one step of growth: the caller knows the final number of items */
+	if (need / 2 > next) /* more than doubling would give: the caller is likely to know the final number
+				of items */
 		return need;
 	while (next < need)
 		next += next > SLOW_GROWTH_BYTES / item_bytes ? next / 4 : next;

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 /*
- * Busy ticks in a line "cpu user nice system idle iowait irq softirq ..."; negative: the line is another one.
+ * Busy ticks in a line "cpu user nice system idle iowait irq softirq ..."; negative: the line is not the one
+ * of all CPUs, which begins with "cpu ".
  */
 static double busy_ticks(const char *line)
 {

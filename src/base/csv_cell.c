@@ -13,7 +13,7 @@ static void add_quoted(struct kwhy_text *out, const char *text)
 	kwhy_text_add(out, "\"");
 }
 
-/* Whether the text begins or ends with a blank, which readers drop from cells without quotes. */
+/* Whether the text begins or ends with a blank, which readers of CSV drop unless the cell is quoted. */
 static bool has_outer_blank(const char *text)
 {
 	const size_t length = strlen(text);

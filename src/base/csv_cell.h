@@ -6,7 +6,10 @@
 
 /* Cells of comma-separated files (RFC 4180), as csv_line.h reads them. */
 
-/* Adds a text, quoted where it has a comma, a quote or a line end. NULL: an empty cell. */
+/*
+ * Adds a text. It is quoted if it has a comma, a quote or a line end, or begins or ends with white space.
+ * NULL: an empty cell.
+ */
 void kwhy_csv_add_text(struct kwhy_text *out, const char *text);
 
 /*
@@ -15,7 +18,10 @@ void kwhy_csv_add_text(struct kwhy_text *out, const char *text);
  */
 void kwhy_csv_add_shown_text(struct kwhy_text *out, const char *text);
 
-/* Adds a comma and the number to nine digits. A number that is not finite becomes an empty cell. */
+/*
+ * Adds a comma and then the number with nine significant digits. A number that is not finite becomes an empty
+ * cell.
+ */
 void kwhy_csv_add_real(struct kwhy_text *out, double value);
 
 #endif

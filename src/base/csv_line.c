@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Resolves the doubled quotes of a field in place. *at moves from the opening quote to the character after
- * the closing one.
+ * Takes a quoted field and turns its doubled quotes into single ones in place. *at moves from the opening
+ * quote to the character after the closing one. False: there is no closing quote.
  */
 static bool take_quoted(char *line, size_t length, size_t *at, struct kwhy_span *out)
 {

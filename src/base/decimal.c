@@ -22,7 +22,10 @@ static bool is_digit(struct kwhy_span text, size_t at)
 	return at < text.length && text.bytes[at] >= '0' && text.bytes[at] <= '9';
 }
 
-/* Reads digits from *at as a negative number, so that INT64_MIN fits; false: the number is beyond 64 bits. */
+/*
+ * Reads the digits from *at on, and moves *at past them. *out gets the number with a minus sign, so that
+ * INT64_MIN fits; false: it is beyond 64 bits.
+ */
 static bool parse_digits(struct kwhy_span text, size_t *at, int64_t *out)
 {
 	bool large = false;
@@ -64,7 +67,10 @@ static enum kwhy_decimal parse(struct kwhy_span text, int64_t *out)
 	return whole ? KWHY_DECIMAL_GOOD : KWHY_DECIMAL_FRACTION;
 }
 
-/* Reads the most frequent form: up to 19 digits, perhaps after a '-', whose value fits. */
+/*
+ * Reads the most frequent form: 1 to 19 digits, perhaps after a '-', with a value of at most INT64_MAX.
+ * False: the text has another form, and parse() must decide.
+ */
 static bool parse_plain(struct kwhy_span text, int64_t *out)
 {
 	size_t first = text.length > 0 && text.bytes[0] == '-';

@@ -20,13 +20,14 @@ enum kwhy_decimal {
 	KWHY_DECIMAL_LARGE     /* the number is beyond 64 bits */
 };
 
-/* Reads a number between `low` and `high`; false: the text is no such number, and *out is untouched. */
+/* Reads a whole number from `low` to `high`; false: the text is no such number, and *out is unchanged. */
 bool kwhy_decimal_within(struct kwhy_span text, int64_t low, int64_t high, int64_t *out);
 
 /*
- * Reads digits up to the first other character, and returns where it stopped. *value must hold the value of
- * the digits before; it wraps after 19 digits. As long as eight digits follow, they are read at once:
- * neighbouring digits are combined to pairs, pairs to groups of four, and groups of four to eight digits.
+ * Reads digits up to the first other character, and returns where it stopped. *value is multiplied by 10 for
+ * each digit, and the digit added, so it must be 0 at first; more than 19 digits may overflow it (modulo
+ * 2^64). As long as eight digits follow, they are read at once: neighbouring digits are combined to pairs,
+ * pairs to groups of four, and groups of four to eight digits.
  */
 static inline size_t kwhy_decimal_digits(const char *text, size_t at, size_t length, uint64_t *value)
 {
@@ -50,15 +51,15 @@ static inline size_t kwhy_decimal_digits(const char *text, size_t at, size_t len
 }
 
 /*
- * Writes why kwhy_decimal_within() returned false, as words that follow the text: "is not a whole number;
- * write decimal digits alone".
+ * Writes why kwhy_decimal_within() returned false for `text`, as words that can follow the text in a message:
+ * "is not a whole number; write decimal digits alone".
  */
 #define KWHY_DECIMAL_WORDS 160
 void kwhy_decimal_wrong(char out[KWHY_DECIMAL_WORDS], struct kwhy_span text, int64_t low, int64_t high);
 
 /*
- * The unit in which `time` would be a Unix time between 2001 and 2096: "microseconds", "milliseconds" or
- * "seconds"; NULL: no such unit.
+ * The unit in which the number `time` would be a Unix time between 2001 and 2096: "microseconds",
+ * "milliseconds" or "seconds"; NULL: no such unit.
  */
 const char *kwhy_decimal_unix_unit(int64_t time);
 

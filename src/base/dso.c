@@ -33,7 +33,10 @@ static enum kwhy_status load(
 			: "install it, or name its folder in LD_LIBRARY_PATH");
 }
 
-/* Looks up every symbol into `table`. Returns the first required one that is missing; NULL: none is. */
+/*
+ * Looks up every symbol into `table`; NULL in it: an optional one is missing. Returns the name of the first
+ * required symbol that is missing; NULL: none is.
+ */
 static const char *fill(const struct kwhy_dso_library *library, void *handle, char *table)
 {
 	for (size_t i = 0; i < library->symbol_count; i++) {

@@ -6,13 +6,16 @@
 
 #include <stddef.h>
 
-/* A library that may be missing on the machine, opened at run time into a table of function pointers. */
+/*
+ * Opens, at run time, a library that may be missing on the machine, and looks up its functions into a struct
+ * of function pointers (the table).
+ */
 
 enum kwhy_dso_need { KWHY_DSO_REQUIRED, KWHY_DSO_OPTIONAL };
 
 struct kwhy_dso_symbol {
 	const char *name;
-	size_t offset; /* offset of the symbol's pointer in the table */
+	size_t offset; /* offset in bytes of the symbol's pointer in the table */
 	enum kwhy_dso_need need;
 };
 

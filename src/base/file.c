@@ -33,7 +33,10 @@ static int write_all(int fd, const char *bytes, size_t length)
 	return 0;
 }
 
-/* Arguments of kwhy_file_write(); `path` is the one that the user gave. */
+/*
+ * Arguments of kwhy_file_write(). `path` is as the user gave it, for messages; the bytes may be written to
+ * another file.
+ */
 struct whole {
 	const char *path;
 	const void *bytes;
@@ -73,23 +76,25 @@ static enum kwhy_status name_as_given(
 	return status;
 }
 
-/* A temporary file in the folder of the output. No other program has opened it yet. */
+/* A temporary file in the folder of the output, which is filled and then renamed to the output's name. */
 struct temporary {
 	const struct kwhy_output *output;
 	int file;
 	mode_t mode;   /* permission bits of the finished file */
-	bool is_noted; /* a signal handler removes the file */
+	bool is_noted; /* whether kwhy_file_remove_unfinished(), which signal handlers call, removes this file
+			*/
 	char name[sizeof(((struct kwhy_output *)0)->name) + 8];
 	char path[sizeof("/proc/self/fd/-2147483648/") + sizeof(((struct kwhy_output *)0)->name) + 8];
 };
 
 /*
- * The temporary file that a signal handler removes. If several threads write files at the same time, the
- * file that was begun first is kept here. The name is set before the folder.
+ * The one temporary file that kwhy_file_remove_unfinished() removes. If several threads write files at the
+ * same time, it is the one that was begun first. The name is set before `folder`, which shows the handler
+ * that the name is valid.
  */
 static struct {
 	atomic_bool is_taken;
-	atomic_int folder; /* -1: there is no file */
+	atomic_int folder; /* open descriptor of the file's folder; -1: there is no file to remove */
 	char name[sizeof(((struct temporary *)0)->name)];
 } unfinished = {.folder = -1};
 
@@ -124,7 +129,10 @@ static int create_now(const struct temporary *temporary, mode_t mode)
 		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
-/* Creates the file while signals are blocked, so that a signal handler never misses an existing file. */
+/*
+ * Creates the file and notes it in `unfinished` with all signals blocked, so that a handler on this thread
+ * finds either no file or a noted one. -1: errno has the reason.
+ */
 static int create(struct temporary *temporary, mode_t mode)
 {
 	sigset_t all, before;
@@ -142,8 +150,9 @@ static int create(struct temporary *temporary, mode_t mode)
 }
 
 /*
- * Creates the temporary file in the open folder, even if the folder's name now leads elsewhere. False: errno
- * has the reason.
+ * Creates the temporary file, with a random name, in the folder that output->folder has open, so that it does
+ * not matter if the folder's path leads elsewhere by now. Until it is finished only this user may read it.
+ * False: errno has the reason.
  */
 static bool temporary_open(struct temporary *temporary)
 {
@@ -166,7 +175,10 @@ static bool temporary_open(struct temporary *temporary)
 	return fchmod(temporary->file, 0600) == 0;
 }
 
-/* Sets the permission bits, which may forbid writing, and renames the file to the output's name. */
+/*
+ * Finishes the file: sets its final permission bits (not before, as they may forbid writing) and renames it
+ * to the output's name. False: errno has the reason.
+ */
 static bool temporary_keep(const struct temporary *temporary)
 {
 	const struct kwhy_output *output = temporary->output;

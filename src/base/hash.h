@@ -7,11 +7,11 @@
 
 /*
  * The 64-bit hash FNV-1a, for hashes that are stored in files: unlike the hashes of base/map.h, it is the
- * same in all processes. Anybody can find texts with equal hashes.
+ * same in all processes. It is no protection against intent: anybody can construct texts with equal hashes.
  */
 #define KWHY_HASH_START UINT64_C(14695981039346656037)
 
-/* Continues a hash, KWHY_HASH_START at first, with bytes. */
+/* Returns `hash` (KWHY_HASH_START at first) continued with `count` bytes. */
 static inline uint64_t kwhy_hash_bytes(uint64_t hash, const char *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

@@ -4,7 +4,10 @@
 
 #include "base/text.h"
 
-/* Adds text as the content of an element or of an attribute in double quotes. */
+/*
+ * Adds `length` bytes of text to HTML, escaped so that they may stand as content of an element or inside an
+ * attribute's double quotes.
+ */
 void kwhy_html_add(struct kwhy_text *out, const char *text, size_t length);
 
 #endif

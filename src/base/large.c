@@ -13,7 +13,10 @@
 
 enum { HEAP_STEP_BYTES = 128 << 20, HEAP_ARRAY_MAX_BYTES = 32 << 20 };
 
-/* Arrays below this size are placed in the heap; 0: kwhy_large_heap() was not called. */
+/*
+ * Arrays of fewer bytes than this are placed in the heap (brk) by malloc(); 0: unknown, because
+ * kwhy_large_heap() was not called.
+ */
 static size_t heap_array_max_bytes;
 
 /*
@@ -33,9 +36,9 @@ void *kwhy_large(void *array, size_t bytes)
 	uintptr_t before = at & (HUGE_PAGE_BYTES - 1), after = -end & (HUGE_PAGE_BYTES - 1);
 
 	/*
-	 * Advises whole huge pages, although the array may fill only part of the first and the last one:
-	 * arrays follow each other in memory, and the system needs the advice for a whole huge page.
-	 * Addresses that are not memory of this program are ignored.
+	 * The range is widened to whole huge pages, because the system needs the advice for the whole of a
+	 * page. The first and the last may also hold other arrays. The system ignores addresses that are not
+	 * mapped.
 	 */
 	if (array && bytes >= LARGE_BYTES)
 		(void)madvise((char *)array - before, end - at + before + after, MADV_HUGEPAGE);
@@ -61,6 +64,9 @@ void kwhy_large_heap(void)
 	heap_array_max_bytes = HEAP_ARRAY_MAX_BYTES;
 	mallopt(M_MMAP_THRESHOLD, HEAP_ARRAY_MAX_BYTES);
 	mallopt(M_TOP_PAD, HEAP_STEP_BYTES);
-	/* allocates once, so that the heap's first huge pages are there for arrays that are still small */
+	/*
+	 * Extends the heap once and asks for huge pages for it, so that arrays below LARGE_BYTES get them,
+	 * too.
+	 */
 	free(kwhy_large(malloc(LARGE_BYTES), LARGE_BYTES));
 }

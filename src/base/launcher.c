@@ -5,7 +5,10 @@
 #include <stdlib.h>
 
 static const struct {
-	/* local_size NULL: the launcher does not set it */
+	/*
+	 * names of the environment variables of each launcher, the closest to the process first; local_size
+	 * NULL: it has none
+	 */
 	const char *rank, *world_size, *local_rank, *local_size;
 } launchers[] = {
 	{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},

@@ -9,8 +9,8 @@
 
 /*
  * Replaces a matrix by its lower Cholesky factor; elements above the diagonal do not change. False: the
- * matrix is not positive definite, or the square of a diagonal element of the factor is below `least`; the
- * contents are then lost.
+ * matrix is not positive definite, or a pivot (the square of a diagonal element of the factor) is below
+ * `least`; the matrix is then overwritten in part.
  */
 bool kwhy_matrix_factor(double *matrix, size_t size, double least);
 

@@ -8,7 +8,10 @@
 
 enum { FIRST_SLOTS = 64, INTEGER = 1, BYTES = 2 };
 
-/* A key to be looked for. `place` is its hash, whose low bits are the slot at which the search begins. */
+/*
+ * A key to be looked for: an integer (`key`), or `bytes`, whose hash is `key`. The low bits of `place`, the
+ * hash, are the slot at which the search begins. `size` is as in kwhy_map_slot.
+ */
 struct wanted {
 	uint64_t key, place;
 	const char *bytes;
@@ -30,7 +33,7 @@ static uint64_t word_at(const char *bytes)
 	return word;
 }
 
-/* Converts at most seven bytes to a number that depends on each of the bytes. */
+/* Converts at most seven bytes to a number; different bytes of the same length give different numbers. */
 static uint64_t few_bytes(const char *bytes, size_t length)
 {
 	uint32_t first, last;
@@ -46,9 +49,9 @@ static uint64_t few_bytes(const char *bytes, size_t length)
 }
 
 /*
- * Hashes bytes in steps of 16 bytes, each a multiplication whose result is folded, as in wyhash, since
- * kernel names are hundreds of bytes long. The last step may read some bytes that the step before it has
- * read.
+ * Hashes bytes as wyhash does, in steps of 16, each a multiplication to 128 bits whose halves are combined by
+ * XOR; this is fast for names of kernels, which are hundreds of bytes long. The last step takes the last 16
+ * bytes, which may overlap those of the step before.
  */
 static uint64_t hash_of(const uint64_t secrets[2], const char *bytes, size_t length)
 {
@@ -116,7 +119,7 @@ struct kwhy_map_slot *kwhy_map_find_bytes(const struct kwhy_map *map, const void
 }
 
 /*
- * Moves every key of `from` to `to`, which is larger and empty. Keys need not be compared, as no two are
+ * Copies every slot of `from` to `to`, which is larger and empty. Keys need not be compared, as no two are
  * equal.
  */
 static void move_all(const struct kwhy_map *from, struct kwhy_map *to)
@@ -138,8 +141,10 @@ static void move_all(const struct kwhy_map *from, struct kwhy_map *to)
 	}
 }
 
-/* The kernel gives each process 16 random bytes; the secrets must not be 0, which would undo the
- * multiplication. */
+/*
+ * Makes two secrets from the 16 random bytes that the kernel gives each process. They are odd, because a
+ * factor of 0 would make all products 0.
+ */
 static void draw_secrets(uint64_t secrets[2])
 {
 	const char *random = (const char *)getauxval(AT_RANDOM);

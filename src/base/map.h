@@ -18,14 +18,14 @@ struct kwhy_map_slot {
 /*
  * A hash table from integers or from strings of bytes to 32-bit values. All keys of one map are of one kind,
  * and strings are copied. Keys are hashed with secrets that differ between processes, so that no file can be
- * made whose keys all collide. The order of slots is not visible, so nothing can depend on it.
+ * made whose keys all collide. There is no way to list the keys, so nothing can depend on the order of slots.
  * Zero-initialise; end with kwhy_map_done().
  */
 struct kwhy_map {
 	struct kwhy_map_slot *slots; /* [slot_count] slots; slot_count is a power of two */
 	const char **bytes;	     /* [slot_count] strings that are the keys; NULL: keys are integers */
 	size_t count, slot_count;
-	size_t space; /* number of keys that the map holds before it grows: three quarters of the slots, so
+	size_t space; /* number of keys up to which the map does not grow: three quarters of slot_count, so
 			 that a search takes few steps */
 	uint64_t secrets[2];
 	struct kwhy_arena arena; /* memory of the strings in `bytes` */
@@ -33,7 +33,7 @@ struct kwhy_map {
 
 void kwhy_map_done(struct kwhy_map *map);
 
-/* Reserves slots for `count` integer keys, so that adding them cannot fail. */
+/* Reserves slots for `count` integer keys in all, so that adding keys up to that count cannot fail. */
 KWHY_MUST_USE enum kwhy_status kwhy_map_reserve(struct kwhy_map *map, size_t count, struct kwhy_error *error);
 
 /*
@@ -49,8 +49,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_map_add_bytes(struct kwhy_map *map, const vo
 	uint32_t value, struct kwhy_map_slot **out_slot, struct kwhy_error *error);
 
 /*
- * Numbers keys 0, 1, 2, ... in the order of their first use: the number of a new key is the count of keys
- * before it.
+ * Returns the number of a key; a new key is added and gets the next number. Numbers are 0, 1, 2, ... in the
+ * order of first use, if all keys of the map are added by this call.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_map_number(
 	struct kwhy_map *map, uint64_t key, uint32_t *out_number, struct kwhy_error *error);

@@ -24,7 +24,10 @@ static enum kwhy_status add_clean(struct kwhy_names *names, const char *bytes, s
 	return KWHY_OK;
 }
 
-/* Adds a name that is too long or not clean, as the clean name that represents it. */
+/*
+ * Adds a name that is not found as it stands: clean as it is, otherwise cut to KWHY_NAME_MAX_BYTES or
+ * sanitised, in which form it may be there already.
+ */
 static enum kwhy_status add(struct kwhy_names *names, const char *bytes, size_t length, uint32_t *out_name,
 	struct kwhy_error *error)
 {
@@ -46,7 +49,10 @@ static enum kwhy_status add(struct kwhy_names *names, const char *bytes, size_t 
 	return add_clean(names, clean, cut, out_name, error);
 }
 
-/* Interns a name. Names in the map are clean, so one that is found needs no cleaning. */
+/*
+ * Interns a name. All names in the map are clean (kwhy_text_is_clean()), so a name that is found as it stands
+ * need not be checked.
+ */
 enum kwhy_status kwhy_names_intern(struct kwhy_names *names, const char *bytes, size_t length,
 	uint32_t *out_name, struct kwhy_error *error)
 {

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Interned strings: each distinct string has one small number. Number 0 is always "". kwhy_text_sanitize() is
- * applied to new strings, so they are valid UTF-8 without control characters.
+ * Interned strings: each distinct string has one small number. Number 0 is always "". Strings that are not
+ * clean are changed by kwhy_text_sanitize() first, so all are valid UTF-8 without control characters.
  */
 struct kwhy_names {
 	struct kwhy_map map;
@@ -18,7 +18,7 @@ struct kwhy_names {
 	size_t count, capacity;
 };
 
-/* Longest name; longer ones are cut at a code point and end in "...". */
+/* Longest name; a longer one is cut between two code points and gets "..." at its end. */
 #define KWHY_NAME_MAX_BYTES 4096
 
 KWHY_MUST_USE enum kwhy_status kwhy_names_init(struct kwhy_names *names, struct kwhy_error *error);

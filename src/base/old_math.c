@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * In portable builds (KWHY_PORTABLE) the linker redirects calls of these functions to the versions below,
- * also calls from static libraries (ld --wrap): glibc 2.29 has newer versions of them, which differ only in
- * how they set errno. The old ones let the program run on glibc 2.28.
+ * also calls from static libraries (ld --wrap): glibc 2.29 added versions of them that differ only in how
+ * they set errno; with the old versions the program also runs on glibc 2.28.
  */
 #if defined(__x86_64__)
 #define OLDEST "GLIBC_2.2.5"

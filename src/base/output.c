@@ -24,7 +24,10 @@ static bool is_trusted(uid_t owner)
 	return owner == 0 || owner == geteuid();
 }
 
-/* Whether other users may write to the folder. */
+/*
+ * Whether others may create or replace names in the folder: it belongs to another user than this one or root,
+ * or everybody may write to it. Also true if this cannot be found out.
+ */
 static bool is_shared(int folder)
 {
 	struct stat facts;
@@ -32,7 +35,10 @@ static bool is_shared(int folder)
 	return fstat(folder, &facts) || !is_trusted(facts.st_uid) || (facts.st_mode & S_IWOTH);
 }
 
-/* Accepts a link that belongs to this user or root in a folder that no other user may write to. */
+/*
+ * Accepts the link that `output` is if it belongs to this user or root, in a folder that is not shared
+ * (is_shared()).
+ */
 static enum kwhy_status check_link(
 	const struct kwhy_output *output, const char *path, struct kwhy_error *error)
 {
@@ -44,7 +50,10 @@ static enum kwhy_status check_link(
 		path, output->name);
 }
 
-/* Refuses a pipe or file that another user may have put there, as it would receive the data. */
+/*
+ * Refuses an existing file, device or pipe of another user in a shared folder, because that user may have put
+ * it there to receive the data.
+ */
 static enum kwhy_status check_owner(
 	const struct kwhy_output *output, const char *path, struct kwhy_error *error)
 {
@@ -63,7 +72,10 @@ static bool is_proc(int folder)
 	return !fstatfs(folder, &facts) && facts.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Opens the folder of `path`, which is relative to the folder `from`; false: errno has the reason. */
+/*
+ * Splits `path`, which is relative to the open folder `from`: opens the folder part, and copies the last part
+ * to out->name. False: errno has the reason.
+ */
 static bool enter(int from, const char *path, struct kwhy_output *out)
 {
 	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
@@ -82,7 +94,10 @@ static bool enter(int from, const char *path, struct kwhy_output *out)
 	return out->folder >= 0;
 }
 
-/* Looks up whether the file exists, and its attributes; false: this is unknown, and errno says why. */
+/*
+ * Looks up whether the file exists, and its attributes (of a link itself, except in /proc). False: neither is
+ * known, and errno says why.
+ */
 static bool look(struct kwhy_output *output)
 {
 	output->is_in_proc = is_proc(output->folder);
@@ -104,7 +119,10 @@ static enum kwhy_status read_link(
 	return status;
 }
 
-/* Finds the file whose path is `rest` relative to the open folder `from`, and closes `from`. */
+/*
+ * Looks up the file whose path is `rest`, relative to the open folder `from`, and closes `from` unless it is
+ * AT_FDCWD.
+ */
 static enum kwhy_status step(
 	int from, const char *rest, const char *path, struct kwhy_output *out, struct kwhy_error *error)
 {
@@ -122,7 +140,10 @@ static bool is_link(const struct kwhy_output *output)
 	return output->exists && S_ISLNK(output->facts.st_mode);
 }
 
-/* Follows links. `rest` is the part of the path that is still to be followed. */
+/*
+ * Finds the file to which the path `rest` leads, through at most LINKS_MAX links. `rest` is overwritten with
+ * the target of each link; `path` is for messages.
+ */
 static enum kwhy_status follow(
 	char rest[PATH_MAX], const char *path, struct kwhy_output *out, struct kwhy_error *error)
 {
@@ -173,8 +194,8 @@ bool kwhy_output_is_direct(const struct kwhy_output *output)
 }
 
 /*
- * Opens a file of /proc. A file that this process already has open keeps its position, as other programs may
- * write to standard output, too.
+ * Opens a file of /proc. If it is a descriptor of this process, it is duplicated, so that the position is
+ * shared and not reset: other programs may write to the same standard output.
  */
 static int open_in_proc(const struct kwhy_output *output)
 {
@@ -202,8 +223,8 @@ static int open_found(const struct kwhy_output *output, enum kwhy_output_how how
 }
 
 /*
- * Checks the opened file before it is emptied, since another user may have replaced the file after its name
- * was looked up.
+ * Checks the owner of the opened file again, since another user may have replaced it after its name was
+ * looked up, and only then empties it (KWHY_OUTPUT_TRUNCATE).
  */
 static enum kwhy_status check_opened(struct kwhy_output *output, const char *path, enum kwhy_output_how how,
 	int file, struct kwhy_error *error)
@@ -238,7 +259,10 @@ enum kwhy_status kwhy_output_open(
 	return status;
 }
 
-/* Makes the folder, also if another program makes it at the same time. */
+/*
+ * Makes the folder unless it exists; that another program makes it at the same time is no error. False: errno
+ * has the reason.
+ */
 static bool make_folder(struct kwhy_output *output)
 {
 	if (!output->exists && mkdirat(output->folder, output->name, 0777) &&
