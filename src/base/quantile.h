@@ -10,10 +10,16 @@
 void kwhy_sort_reals(double *values, size_t count);
 void kwhy_sort_integers(int64_t *values, size_t count);
 
-/* Quantile of sorted values, interpolated linearly between the two nearest; NAN: no values. */
+/*
+ * Quantile of sorted values, such as the median for `share` 0.5, interpolated linearly between the two
+ * nearest values; NAN: no values.
+ */
 double kwhy_quantile(const double *sorted, size_t count, double share);
 
-/* Index of the value nearest to a quantile among `count` sorted values; count is at least 1. */
+/*
+ * Index of the value, among `count` sorted ones, that is nearest in rank to the quantile `share`; count is at
+ * least 1.
+ */
 size_t kwhy_quantile_place(size_t count, double share);
 
 /*

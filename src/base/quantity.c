@@ -37,7 +37,10 @@ static const struct prefix prefixes[] = {
 
 enum { PREFIX_COUNT = sizeof(prefixes) / sizeof(prefixes[0]), PREFIX_ONE = 5 };
 
-/* `value` rounded to `digits` significant digits, so that 999.6 at 3 digits picks the next prefix. */
+/*
+ * `value` rounded to `digits` significant digits, before a prefix is chosen, so that 999.6 with 3 digits
+ * becomes 1.00 k and not 1000.
+ */
 static double rounded(double value, int digits)
 {
 	double magnitude = value == 0 ? 1 : pow(10, digits - 1 - floor(log10(fabs(value))));
@@ -176,7 +179,10 @@ static const char *share(char out[SHARE_BYTES], double percent, int decimals)
 	return out;
 }
 
-/* Number of decimals of a percentage: two as in "0.27", or none as in "12". */
+/*
+ * Number of decimals with which a percentage is written: two below 9.95, as in "0.27", otherwise none, as in
+ * "12".
+ */
 static int digits_of(double percent)
 {
 	return percent < 9.95 ? 2 : 0;

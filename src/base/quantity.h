@@ -16,23 +16,26 @@
 const char *kwhy_quantity_si(char out[KWHY_QUANTITY_BYTES], double value, const char *unit, int digits);
 const char *kwhy_quantity_time(char out[KWHY_QUANTITY_BYTES], int64_t time_ns);	    /* 3 digits: "1.23 ms" */
 const char *kwhy_quantity_energy(char out[KWHY_QUANTITY_BYTES], int64_t energy_nj); /* 3 digits: "455 mJ" */
-/* 3 digits, powers of 1000: "2.30 MB" */
+/* 3 digits and a prefix for powers of 1000, "2.30 MB"; below 1000 the exact number, "512 B" */
 const char *kwhy_quantity_bytes(char out[KWHY_QUANTITY_BYTES], uint64_t bytes);
 const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count); /* "1,234,567" */
 const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count); /* "1 time", "2 times" */
 /*
- * Writes a number without a unit with 3 digits, "2.50 k". From a thousandth to 1 there is no prefix, "0.451",
- * as "451 m" would read as metres.
+ * Writes a number without a unit with 3 significant digits and an SI prefix, "2.50 k", but without a prefix
+ * from 0.001 to 1, "0.451", as "451 m" would read as metres.
  */
 const char *kwhy_quantity_number(char out[KWHY_QUANTITY_BYTES], double value);
-/* Writes an amount of money or grams with 3 digits and never a prefix: "0.000451". */
+/*
+ * Writes an amount of money or grams with at least 3 significant digits and no prefix: "0.000451". Very small
+ * ones are written as 4.51e-16.
+ */
 const char *kwhy_quantity_plain(char out[KWHY_QUANTITY_BYTES], double value);
 const char *kwhy_quantity_amount(char out[KWHY_QUANTITY_BYTES],
 	double amount); /* a whole amount as "1,500", others as kwhy_quantity_number() */
 const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio); /* 15.8 % */
 /*
- * Writes the relative distances of an interval's ends from its value: "±1.20 %", or "-42 +73 %" if they
- * differ. Writes "" if one of them is unknown.
+ * Writes the distances of an interval's ends from its value, divided by the value: "±1.20 %", or "-42 +73 %"
+ * if they differ by more than a tenth. Writes "" if one of them is unknown.
  */
 const char *kwhy_quantity_interval(char out[KWHY_QUANTITY_BYTES], double value, double low, double high);
 

@@ -13,8 +13,8 @@
 #define KWHY_RANDOM_STEP UINT64_C(0x9e3779b97f4a7c15)
 
 /*
- * Returns the output of SplitMix64 for a state. The n-th number after a seed is the output for the state seed
- * + n * KWHY_RANDOM_STEP, so numbers can be computed in any order and by any thread.
+ * Returns the output of SplitMix64 for a state. The n-th number for a seed (n from 1) is the output for the
+ * state seed + n * KWHY_RANDOM_STEP, so numbers can be computed in any order and by any thread.
  */
 static inline uint64_t kwhy_random_of(uint64_t state)
 {
@@ -29,15 +29,15 @@ static inline uint64_t kwhy_random_next(uint64_t *state)
 	return kwhy_random_of(*state += KWHY_RANDOM_STEP);
 }
 
-/* Maps a number to [0, 1) by its upper 53 bits. */
+/* Maps a random number of 64 bits to a real number in [0, 1) by its upper 53 bits. */
 static inline double kwhy_random_share(uint64_t number)
 {
 	return (double)(number >> 11) * 0x1p-53;
 }
 
 /*
- * xoshiro256** of Blackman and Vigna (public domain), seeded by SplitMix64. It is for simulations with so
- * many numbers that SplitMix64 would repeat itself.
+ * xoshiro256** of Blackman and Vigna (public domain), seeded by SplitMix64. Its period is 2^256 - 1 numbers,
+ * that of SplitMix64 2^64; it is for simulations with very many numbers.
  */
 struct kwhy_random {
 	uint64_t state[4];

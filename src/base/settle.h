@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /*
- * Nanoseconds for which a device must be left alone until its meter shows its idle level. The meter's power
- * samples follow a change of power with a time constant of 0.09 s; after that, ten samples of 20 ms are
- * needed.
+ * Nanoseconds for which a device is left alone before and after a measurement, so that its meter shows its
+ * idle level: on an H200, power samples follow a change of power with a time constant of 0.09 s, and about
+ * ten samples, 20 ms apart, are needed once they have.
  */
 enum { KWHY_SETTLE_SHOWN_NS = 300000000 };
 

@@ -19,14 +19,17 @@ void kwhy_sha256_init(struct kwhy_sha256 *sum);
 void kwhy_sha256_add(struct kwhy_sha256 *sum, const void *bytes, size_t length);
 void kwhy_sha256_end(struct kwhy_sha256 *sum, unsigned char out[KWHY_SHA256_BYTES]);
 
-/* A part of a message; kwhy_hmac_sha256() hashes all parts one after another. */
+/*
+ * A key or a part of a message. kwhy_hmac_sha256() authenticates the message that all `count` parts make one
+ * after another.
+ */
 struct kwhy_sha256_part {
 	const void *bytes;
 	size_t length;
 };
 void kwhy_hmac_sha256(const struct kwhy_sha256_part *key, const struct kwhy_sha256_part *parts, size_t count,
 	unsigned char out[KWHY_SHA256_BYTES]);
-/* Compares in constant time. */
+/* Compares two sums in a time that does not depend on where they differ. */
 bool kwhy_sha256_equal(const unsigned char a[KWHY_SHA256_BYTES], const unsigned char b[KWHY_SHA256_BYTES]);
 
 #endif

@@ -22,7 +22,7 @@ static bool in_order(const struct sorter *sorter)
 	return true;
 }
 
-/* End of the sorted run of items that starts at `start`. */
+/* Index after the last item of the longest run from `start` on whose items are in order already. */
 static size_t run_end(const struct sorter *sorter, size_t start)
 {
 	size_t end = start + 1;
@@ -45,7 +45,10 @@ static void merge(const struct sorter *sorter, size_t left, size_t middle, size_
 	memcpy(sorter->to + out + (middle - a), from + b, (right - b) * sizeof(*from));
 }
 
-/* Merges neighbouring runs in pairs; returns true if there was more than one run. */
+/*
+ * Merges each two neighbouring runs into one, from `from` to `to`, and swaps these; false: there was one run
+ * only, so the sort is complete.
+ */
 static bool merge_pass(struct sorter *sorter)
 {
 	size_t runs = 0;
@@ -63,7 +66,7 @@ static bool merge_pass(struct sorter *sorter)
 	return runs > 1;
 }
 
-/* Lists the items by group; those of one group keep their order. */
+/* Writes the items' numbers to sorter->from by group, in ascending order within a group. */
 static enum kwhy_status gather_groups(
 	const struct sorter *sorter, const uint32_t *group, size_t group_count, struct kwhy_error *error)
 {
@@ -118,8 +121,8 @@ enum kwhy_status kwhy_sort_order(size_t count, kwhy_sort_compare *compare, const
 }
 
 /*
- * Copies items in their new order. It is inlined, so that for a constant item size the copy needs no function
- * call.
+ * Copies item order[i] to index i, for all i. It is inlined for each constant item_bytes, for which memcpy()
+ * then needs no call.
  */
 static inline __attribute__((always_inline)) void gather_items(
 	unsigned char *to, const unsigned char *from, size_t item_bytes, size_t count, const uint32_t *order)

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * Compares two items by their numbers. Below 0: item `a` sorts before item `b`; 0: they are equal; above 0:
- * item `a` sorts after item `b`.
+ * Compares two items, which are given by their indices in the array to be sorted. Below 0: item `a` sorts
+ * before item `b`; 0: they are equal; above 0: item `a` sorts after item `b`.
  */
 typedef int kwhy_sort_compare(const void *context, uint32_t a, uint32_t b);
 
@@ -20,17 +20,18 @@ static inline int kwhy_sort_by(int64_t a, int64_t b)
 }
 
 /*
- * Sorts the numbers 0 to count - 1 by a stable natural merge sort. (*out_order)[i] is the number of the item
- * that belongs at index i; the caller frees it. NULL: the items are already in order. The sort needs 8 bytes
- * per item and time count * log(runs), since traces mostly consist of a few sorted runs.
+ * Finds the order of `count` items by a stable natural merge sort. (*out_order)[i] is the index of the item
+ * that belongs at index i; the caller frees it. *out_order NULL: the items are already in order. Takes 8
+ * bytes per item and time in proportion to count * log(runs): traces mostly consist of a few runs that are in
+ * order.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sort_order(size_t count, kwhy_sort_compare *compare, const void *context,
 	uint32_t **out_order, struct kwhy_error *error);
 
 /*
- * Does the same for a compare() that sorts by group[] first, where group[i] < group_count is the group of
- * item i (NULL: there are no groups). Traces mix the rows of threads, each of which is in order, so the items
- * are first gathered by group.
+ * Does the same faster if `compare` orders by group first: group[i], below group_count, is the group of item
+ * i (NULL: there are no groups). Items are first gathered by group, because traces mix the rows of threads,
+ * and the rows of each thread are mostly in order.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sort_order_in_groups(size_t count, const uint32_t *group,
 	size_t group_count, kwhy_sort_compare *compare, const void *context, uint32_t **out_order,

@@ -13,7 +13,10 @@ static double away_from_zero(double value)
 	return fabs(value) < DBL_MIN / DBL_EPSILON ? DBL_MIN / DBL_EPSILON : value;
 }
 
-/* One even or odd step of the continued fraction, by Lentz's method. */
+/*
+ * One step of a continued fraction by Lentz's method, with the coefficient `factor`; returns the factor by
+ * which the fraction's value changes.
+ */
 static double step(double factor, double *c, double *d)
 {
 	*d = 1 / away_from_zero(1 + factor * *d);
@@ -39,7 +42,10 @@ static double fraction(double a, double b, double x)
 	return value;
 }
 
-/* Logarithm of the gamma function for any thread; lgamma() writes a global. */
+/*
+ * Logarithm of the gamma function. lgamma() would write the global variable signgam, and so could not be
+ * called by several threads.
+ */
 static double log_gamma(double x)
 {
 	int sign;
@@ -59,7 +65,7 @@ static double incomplete_beta(double a, double b, double x)
 	return 1 - front * fraction(b, a, 1 - x) / b;
 }
 
-/* Share of Student's distribution above t, which must not be negative. */
+/* Probability that a value of Student's distribution is above t, which must not be negative. */
 static double tail(double t, double freedom)
 {
 	return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2;
@@ -121,7 +127,10 @@ void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *
 	*out = estimate;
 }
 
-/* Adds up the pairs with two finite values; sets count, least and most. */
+/*
+ * Adds up `above` in sums[0] and `below` in sums[1] over the pairs of which both values are finite; sets
+ * count, least and most of `estimate`.
+ */
 static void add_pairs(const double *above, const double *below, size_t count, struct kwhy_estimate *estimate,
 	double sums[2])
 {
@@ -138,7 +147,7 @@ static void add_pairs(const double *above, const double *below, size_t count, st
 	}
 }
 
-/* Standard deviation of `above` from the values that the ratio predicts. */
+/* Sample standard deviation of above[i] - ratio * below[i] over the known pairs; NAN: fewer than two. */
 static double residual_of(const double *above, const double *below, size_t count, double ratio)
 {
 	struct kwhy_moments moments = {0};
@@ -172,7 +181,10 @@ void kwhy_ratio_of(const double *above, const double *below, size_t count, struc
 	*out = estimate;
 }
 
-/* Half-widths of the intervals of two means with separate variances (Welch). */
+/*
+ * Half-widths of the 95 % intervals of the means of a and b, each from its own variance, with Welch's degrees
+ * of freedom for both, so that their root of squares is Welch's half-width for the difference.
+ */
 static void halves_of_several(const struct kwhy_estimate *a, const struct kwhy_estimate *b, double out[2])
 {
 	double error_a = a->deviation * a->deviation / (double)a->count;
@@ -187,8 +199,9 @@ static void halves_of_several(const struct kwhy_estimate *a, const struct kwhy_e
 }
 
 /*
- * Half-widths of the interval of the mean of several values, and of the interval of a single further value.
- * The latter is the prediction interval combined with the value's reading error.
+ * For a difference of which one side has a single value: half-widths of the interval of the mean of the other
+ * side's values, and of an interval for the single value by their standard deviation, combined with its own
+ * reading error.
  */
 static void halves_beside_several(const struct kwhy_estimate *several, const struct kwhy_estimate *one,
 	double *out_several, double *out_one)
@@ -216,8 +229,8 @@ static void halves_of(const struct kwhy_estimate *a, const struct kwhy_estimate 
 }
 
 /*
- * Fieller's interval: all ratios r for which b - r a may be 0. It contains "no change" exactly where the
- * interval of the difference contains 0.
+ * Fieller's interval: all ratios r for which b - r a may be 0. The result is written as a change, r - 1. It
+ * contains 0 exactly where the interval of the difference does.
  */
 static void set_ratio(double a, double b, const double halves[2], struct kwhy_difference *out)
 {

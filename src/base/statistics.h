@@ -11,15 +11,15 @@
 
 /*
  * Quantile of Student's distribution: the value t below which the share `share` of the distribution lies.
- * share is in (0, 1); freedom is above 0 and may be fractional. Accurate to 1e-9, by bisection of the
- * incomplete beta function's continued fraction.
+ * share is in (0, 1); freedom is above 0 and may be fractional. Relative error below 1e-9. NAN: an argument
+ * is out of range.
  */
 double kwhy_student_quantile(double share, double freedom);
 
 struct kwhy_estimate {
-	size_t count; /* number of measured values */
+	size_t count; /* number of known values or, for a ratio, known pairs */
 	double mean, low, high;
-	double deviation; /* sample standard deviation of single values */
+	double deviation; /* sample standard deviation of the values, not of their mean */
 	double least, most;
 };
 
@@ -50,10 +50,10 @@ void kwhy_moments_add(struct kwhy_moments *moments, double value);
 double kwhy_moments_variance(const struct kwhy_moments *moments);
 
 /*
- * Difference of the means of `b` and `a`, without assuming equal variances (Welch). If one side has a
- * single value, that side is given the standard deviation of the other, plus a reading error from its own
- * low and high (NAN: no reading error). If both sides have single values, the interval comes from the low
- * and high of the two only, and is NAN if these are NAN.
+ * Difference of the means of `b` and `a`, without assuming equal variances (Welch). If one side has a single
+ * value, its interval has the standard deviation of the other side's values, combined with a reading error of
+ * half the distance from its own low to its own high (NAN: none). If both sides have single values, the
+ * interval comes from the low and high of the two only, and is NAN if these are NAN.
  */
 struct kwhy_difference {
 	double change, low, high;

@@ -7,7 +7,7 @@ enum kwhy_status {
 	KWHY_OK = 0,
 	KWHY_E_INPUT,	    /* a file or a value from the user is wrong */
 	KWHY_E_IO,	    /* the system refused to read or write */
-	KWHY_E_MEMORY,	    /* out of memory, or a limit given at creation is reached */
+	KWHY_E_MEMORY,	    /* out of memory, or a fixed limit of the size of something is reached */
 	KWHY_E_UNSUPPORTED, /* this build or this machine cannot do it */
 	KWHY_E_USAGE,	    /* the command line is wrong */
 	KWHY_E_LOST,	    /* the device is lost, and this process can no longer use it */
@@ -29,8 +29,8 @@ void kwhy_error_set(struct kwhy_error *error, enum kwhy_status status, const cha
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Sets the message and evaluates to the status. It is a macro so that analysers see a constant other than
- * KWHY_OK.
+ * Sets the message and evaluates to the status. It is a macro, so that static analysers see that the value is
+ * a constant other than KWHY_OK.
  */
 #define kwhy_fail(error, status, ...) (kwhy_error_set((error), (status), __VA_ARGS__), (status))
 

@@ -19,7 +19,7 @@ void kwhy_text_clear(struct kwhy_text *text)
 		text->data[0] = '\0';
 }
 
-/* Reserves space for `more` bytes and the NUL. */
+/* Makes space for `more` further bytes and the NUL. False: memory is, or was, short (`failed`). */
 static bool reserve(struct kwhy_text *text, size_t more)
 {
 	size_t need = text->length + more + 1;
@@ -133,7 +133,8 @@ size_t kwhy_text_columns(const char *string)
 }
 
 /*
- * Length in bytes of the well-formed UTF-8 sequence at `s` (Unicode 15, table 3-7); 0: it is not well-formed.
+ * Length in bytes of the UTF-8 sequence at `s`, of which `left` bytes are left; 0: it is not well-formed
+ * (Unicode 15, table 3-7).
  */
 static size_t sequence_length(const unsigned char *s, size_t left)
 {
@@ -163,9 +164,9 @@ static bool is_control(unsigned char c)
 }
 
 /*
- * Whether a well-formed sequence commands a terminal, breaks a line or reorders text: the C1 controls, the
- * line and paragraph separators, and Unicode's marks of direction (UAX 9). A name with such characters
- * could show other text than it contains.
+ * Whether a well-formed UTF-8 sequence of more than one byte is a control of terminals (C1), a line or
+ * paragraph separator, or one of Unicode's marks of direction (UAX 9), which reorder text. A name with such
+ * characters could show other text than it contains.
  */
 static bool is_command(const unsigned char *s, size_t length)
 {

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * A growing text. It remembers that memory ran out, so callers add to it without checks, then call
- * kwhy_text_check() once at the end. `data` is NUL-terminated once something was added; NULL: nothing was
- * added.
+ * A growing text. Once memory ran out, further calls that add do nothing (`failed`), so callers need only
+ * call kwhy_text_check() at the end. `data` is NUL-terminated; NULL: nothing was added yet. Zero-initialise;
+ * free with kwhy_text_done().
  */
 struct kwhy_text {
 	char *data;
@@ -26,24 +26,25 @@ void kwhy_text_clear(struct kwhy_text *text);
 void kwhy_text_add(struct kwhy_text *text, const char *string);
 void kwhy_text_add_bytes(struct kwhy_text *text, const void *bytes, size_t length);
 /*
- * Appends a variable-length integer: seven bits per byte, the lowest first; the top bit is set if more bytes
- * follow.
+ * Appends an integer as a varint: seven bits per byte, the lowest first; a byte's top bit is set if more
+ * bytes follow.
  */
 void kwhy_text_add_varint(struct kwhy_text *text, uint64_t value);
 void kwhy_text_addf(struct kwhy_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void kwhy_text_repeat(struct kwhy_text *text, char character, size_t count);
 KWHY_MUST_USE enum kwhy_status kwhy_text_check(const struct kwhy_text *text, struct kwhy_error *error);
 
-/* Writes a code point as UTF-8 without NUL; returns the number of bytes. */
+/* Writes a code point as UTF-8, without NUL; returns the number of bytes, 1 to 4. */
 size_t kwhy_text_encode(uint32_t code, char out[4]);
 
 /* Terminal columns of a UTF-8 string: one per code point; combining marks are not considered. */
 size_t kwhy_text_columns(const char *string);
 
 /*
- * Copies `length` bytes as valid UTF-8 that contains no command for a terminal. Each byte that is not valid
- * and each mark that reorders text becomes U+FFFD; ASCII's control characters become spaces. `out` needs 3 *
- * length + 1 bytes. Returns the bytes written.
+ * Copies `length` bytes as valid UTF-8 that contains no command for a terminal. Each byte that is not valid,
+ * each C1 control, line or paragraph separator and mark of direction becomes U+FFFD; ASCII's control
+ * characters, also tab and newline, become spaces. `out` needs 3 * length + 1 bytes. Returns the number of
+ * bytes written, without the NUL.
  */
 size_t kwhy_text_sanitize(char *out, const char *bytes, size_t length);
 

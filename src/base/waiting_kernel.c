@@ -4,7 +4,10 @@
 #include <fnmatch.h>
 #include <stddef.h>
 
-/* Patterns of names; mangled names begin with _Z and their length. "delayed" must not match. */
+/*
+ * Patterns (fnmatch) of names of kernels, plain or mangled ("_Z5delayx"). Short words such as "delay" must be
+ * the whole name of the function, so that "delayed_add" does not match.
+ */
 static const char *const waiting_names[] = {"*[Dd]elay[Kk]ernel*", "*[Dd]elay_[Kk]ernel*",
 	"*[Ss]pin[Kk]ernel*", "*[Ss]pin_[Kk]ernel*", "*[Ss]leep[Kk]ernel*", "*[Ss]leep_[Kk]ernel*",
 	"*[Ww]ait[Kk]ernel*", "*[Ww]ait_[Kk]ernel*", "*[Bb]usy[Ww]ait*", "*[Bb]usy_[Ww]ait*", "_Z5delay*",

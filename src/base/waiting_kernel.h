@@ -6,7 +6,8 @@
 
 /*
  * Whether a kernel only waits for the host or for time to pass, judged by its name, mangled or not: XLA's
- * DelayKernel, PyTorch's spin_kernel, and similar ones. Measuring repeats of it would be useless. Any thread.
+ * DelayKernel, PyTorch's spin_kernel, and similar ones. Such a kernel is not repeated to learn its power. Any
+ * thread.
  */
 bool kwhy_waiting_kernel(const char *name);
 

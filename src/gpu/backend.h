@@ -5,8 +5,8 @@
 #include "gpu/gpu.h"
 
 /*
- * The functions that each back end provides for gpu.c. `device` is as in kwhy_gpu_open(): a number, a PCI
- * address, or NULL for the first device.
+ * The functions that each back end provides for gpu.c, which selects among back ends: the number of its GPUs,
+ * and opening one. `device` is as in kwhy_gpu_open(): a number, a PCI address, or NULL for the first device.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_cuda_count(uint32_t *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_cuda_open(

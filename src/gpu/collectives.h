@@ -5,15 +5,16 @@
 #include "gpu/gpu.h"
 
 /*
- * Collective operations of a group of members. Each member has memory of its own, a GPU and a stream. All
- * calls only queue work; a member's part is complete when its stream has reached that point. One thread
- * drives all members. An array of addresses has one for each member, in the order of the members.
+ * Collective operations (all-reduce and so on) of a group of members in this process. A member is a stream of
+ * a GPU with buffers of its own. All calls only queue work; a member's part is complete when its stream has
+ * run the work queued so far. One thread makes the calls for all members. Arrays of addresses have one device
+ * address for each member, in the order of the members.
  */
 enum { KWHY_COLLECTIVES_MEMBERS_MAX = 8 };
 
 struct kwhy_collectives_member {
 	struct kwhy_gpu *gpu;
-	struct kwhy_gpu_stream *stream; /* stream of the member; members on the same GPU share it */
+	struct kwhy_gpu_stream *stream; /* stream of the member; members on the same GPU must share one */
 };
 
 /* Device addresses of the rows of floats that a member sends (from_) and receives (to_) in exchange(). */
@@ -50,8 +51,8 @@ struct kwhy_collectives_ops {
 	enum kwhy_status (*exchange)(struct kwhy_collectives *group,
 		const struct kwhy_collectives_edges *edges, uint32_t count, struct kwhy_error *error);
 	/*
-	 * Copies `count` uint64 of every member to each member, which receives them in the order of the
-	 * members.
+	 * Copies the `count` uint64 at `from` of every member to `to` of each member, where they lie in the
+	 * order of the members (all-gather).
 	 */
 	enum kwhy_status (*gather)(struct kwhy_collectives *group, const uint64_t *from, const uint64_t *to,
 		uint32_t count, struct kwhy_error *error);
@@ -63,12 +64,12 @@ struct kwhy_collectives {
 	uint32_t count;
 };
 
-/* C versions of the kernels of kwhy_collectives_own_new(), for the host back end. */
+/* C versions, for the host back end, of the kernels that kwhy_collectives_own_new() uses. */
 extern const struct kwhy_gpu_host_kernel kwhy_collectives_host_kernels[];
 
 /*
- * Makes a group that uses a kernel of kwhy on the first member's GPU. That GPU must reach the memory of all
- * other members.
+ * Makes a group whose operations are kernels of kwhy. They run on the first member's GPU, which must be able
+ * to access the memory of all other members' GPUs directly.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_collectives_own_new(const struct kwhy_collectives_member *members,
 	uint32_t count, struct kwhy_collectives **out, struct kwhy_error *error);

@@ -25,7 +25,10 @@ static kwhy_nccl_stream stream_of(const struct by_nccl *by, uint32_t member)
 	return (kwhy_nccl_stream)(void *)by->group.members[member].stream;
 }
 
-/* Ends an NCCL group even if a call in it failed, so that NCCL stays usable. */
+/*
+ * Ends the group of NCCL calls that ncclGroupStart() began, also if a call in it failed (`result`), as NCCL
+ * needs that to stay usable. The first failure is reported.
+ */
 static enum kwhy_status end_group(
 	struct by_nccl *by, enum kwhy_nccl_result result, const char *what, struct kwhy_error *error)
 {
@@ -77,9 +80,9 @@ static enum kwhy_status nccl_broadcast(
 }
 
 /*
- * Queues a member's sends and receives. Between two members, NCCL matches them by their order. In a group
- * of two, both neighbours are the same member; the order is then unambiguous because each member sends the
- * row for `to_above` first and receives it first.
+ * Queues a member's sends and receives. NCCL matches the sends and receives between two members by their
+ * order. In a group of two, the next and the previous member are the same; each member therefore sends the
+ * row for the other's `to_above` first, and receives into `to_above` first.
  */
 static enum kwhy_nccl_result exchange_member(
 	struct by_nccl *by, uint32_t i, const struct kwhy_collectives_edges *edges, uint32_t count)

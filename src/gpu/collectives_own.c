@@ -7,7 +7,7 @@
 
 enum { PLACES = 2 * KWHY_COLLECTIVES_MEMBERS_MAX, THREADS = 256, BLOCK_WORDS = 1024, BLOCKS_MAX = 256 };
 
-/* Arguments of the kernels; kernels/collectives.cu has the same struct. */
+/* Argument of the kernels; kernels/collectives.cu defines the same struct and describes it. */
 struct places {
 	uint64_t to[PLACES], from[PLACES];
 	uint32_t count, length;
@@ -90,8 +90,8 @@ const struct kwhy_gpu_host_kernel kwhy_collectives_host_kernels[] = {
 };
 
 /*
- * Whether a member needs events to synchronise with member 0, as it does on another GPU. On the same GPU they
- * share a stream, whose order suffices.
+ * Whether a member needs events to synchronise with member 0: it does on another GPU, while members on member
+ * 0's GPU share its stream, whose order suffices.
  */
 static bool is_apart(const struct own *own, uint32_t member)
 {
@@ -212,7 +212,7 @@ static enum kwhy_status own_exchange(struct kwhy_collectives *group,
 	return run((struct own *)group, COPY, &all, error);
 }
 
-/* Launches the kernel once for each member, because each launch writes to only one member's memory. */
+/* Copies by one launch for each member, which gathers the values of all members in that member's memory. */
 static enum kwhy_status own_gather(struct kwhy_collectives *group, const uint64_t *from, const uint64_t *to,
 	uint32_t count, struct kwhy_error *error)
 {
@@ -272,8 +272,8 @@ static enum kwhy_status find_kernels(struct own *own, struct kwhy_error *error)
 }
 
 /*
- * Makes the events that synchronise GPUs, and gives the first member's GPU access to the memory of the
- * others.
+ * Makes the events by which GPUs synchronise, and lets the first member's GPU access the memory of the other
+ * members' GPUs.
  */
 static enum kwhy_status join(struct own *own, struct kwhy_error *error)
 {

@@ -14,7 +14,9 @@
 
 enum { HOPPER = 90, OPTIONS_MAX = 16, CODE_MAX_BYTES = 64 << 20, PATH_BYTES = 4096 };
 
-/* The header of a file in the cache. The key and the compiled code follow it. */
+/*
+ * Header of a file in the cache of compiled kernels. The key (write_key()) and the compiled code follow it.
+ */
 struct kept {
 	char magic[8];
 	/* sizes of the key and the code in bytes, and checksum of both */
@@ -23,7 +25,10 @@ struct kept {
 
 static const char magic[8] = "kwhycode";
 
-/* Writes the key of a compilation: everything that its code depends on. */
+/*
+ * Writes the key of a compilation: everything that the compiled code depends on, which is the compiler's
+ * version, the options, the source and, for hipRTC, the GPU's name.
+ */
 static void write_key(struct kwhy_text *key, const struct kwhy_rtc *rtc, const char *const *options,
 	const struct kwhy_gpu_source *source, const struct kwhy_gpu_facts *facts)
 {
@@ -34,7 +39,10 @@ static void write_key(struct kwhy_text *key, const struct kwhy_rtc *rtc, const c
 	kwhy_text_add(key, source->text);
 }
 
-/* Whether the folder belongs to this user and nobody else can write to it. Its files run on the GPU. */
+/*
+ * Whether the folder belongs to this user and nobody else can write to it. Any other folder is not used,
+ * because code from its files runs on the GPU.
+ */
 static bool is_private(const char *folder)
 {
 	struct stat info;
@@ -44,8 +52,8 @@ static bool is_private(const char *folder)
 }
 
 /*
- * Gets the path of the file for a key, and makes its folder if necessary. false: there is no folder that can
- * be used.
+ * Gets the path of the cache's file for a key, and makes its folder if necessary. false: there is no such
+ * folder that only this user can write to.
  */
 static bool find_place(const struct kwhy_text *key, char *path, size_t path_bytes)
 {
@@ -114,8 +122,8 @@ static bool write_all(int file, const char *bytes, size_t count)
 }
 
 /*
- * Writes a temporary file and renames it, so that readers see the complete file or no file. The umask of the
- * program is left unchanged.
+ * Writes a temporary file and renames it, so that readers see the complete file or no file. mkostemp() gives
+ * the file the permission bits 0600, so the program's umask need not be changed. A failure is ignored.
  */
 static void write_kept(const char *path, const struct kwhy_text *file)
 {
@@ -159,7 +167,9 @@ enum kwhy_status kwhy_gpu_compile(const struct kwhy_rtc *rtc, const struct kwhy_
 
 	/* Only NVRTC is given the target; hipRTC compiles for the thread's current GPU. */
 	snprintf(target, sizeof(target), "--gpu-architecture=sm_%d%s", facts->architecture,
-		facts->architecture == HOPPER ? "a" : ""); /* sm_90a allows features of Hopper alone */
+		facts->architecture == HOPPER
+			? "a"
+			: ""); /* sm_90a, in place of sm_90, also allows instructions that only Hopper has */
 	if (rtc->vendor == KWHY_DRIVER_CUDA)
 		options[count++] = target;
 	for (size_t i = 0; source->options && source->options[i]; i++) {

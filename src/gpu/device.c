@@ -10,7 +10,7 @@
 /*
  * Whether a result means that the context is unusable: every later call then gives the same result, and only
  * a new process can use the GPU again (CUDA's documentation of these results). A GPU that fell off the bus
- * gives an unknown error.
+ * gives KWHY_CUDA_UNKNOWN.
  */
 static bool kills_context(enum kwhy_cuda_result result)
 {
@@ -77,7 +77,10 @@ static uint32_t attribute(const struct kwhy_gpu_device *self, enum kwhy_driver_a
 	return (uint32_t)kwhy_driver_attribute(&self->driver, which, self->device);
 }
 
-/* The NUMA node of the GPU's PCI device, as the system reports it; -1: unknown. */
+/*
+ * The NUMA node of the PCI device at an address, by its file numa_node in /sys; -1: unknown, or the system
+ * assigns none.
+ */
 static int numa_node_of(const char *pci_address)
 {
 	char path[80], line[16] = "", *place = path;

@@ -35,8 +35,8 @@ static enum kwhy_status copy(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *strea
 }
 
 /*
- * Queues a batch of copies. The driver wants their addresses and sizes in three arrays of `count` elements
- * each, for which `columns` has space.
+ * Queues a batch of copies, without those of 0 bytes. The driver wants destinations, sources and sizes in
+ * three arrays, for which `columns` has space: 3 * `count` elements.
  */
 static enum kwhy_cuda_result copy_columns(struct kwhy_gpu_device *self, kwhy_cuda_stream stream,
 	const struct kwhy_gpu_copy *copies, size_t count, kwhy_cuda_address *columns)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * A gate's state in host memory, which its kernel accesses, too: the number of openings so far, and the
- * number of the last opening for which the kernel gave up waiting.
+ * A gate's state in page-locked host memory, where the waiting kernel reads it. opened: how often the gate
+ * was opened; timed_out: number of the opening for which a kernel last gave up waiting.
  */
 struct latch {
 	_Atomic uint32_t opened, timed_out;
@@ -15,7 +15,10 @@ struct latch {
 
 struct kwhy_gpu_gate {
 	struct kwhy_gpu_host host; /* page-locked memory that holds a struct latch */
-	/* the work waits until latch->opened has this value */
+	/*
+	 * number of the next opening, from 1: work behind gate_hold() waits until latch->opened has this
+	 * value
+	 */
 	uint32_t opening;
 };
 

@@ -88,8 +88,8 @@ static enum kwhy_status pool_free(
 }
 
 /*
- * Maps pages of host memory, on a NUMA node if one is requested. out->numa_node receives the node if the
- * system accepted it.
+ * Maps out->bytes of host memory and touches them, on the NUMA node `numa_node` unless it is -1. If the
+ * system refuses that node, it chooses, and out->numa_node stays as it was.
  */
 static enum kwhy_status map_pages(int numa_node, struct kwhy_gpu_host *out, struct kwhy_error *error)
 {

@@ -10,9 +10,10 @@
 
 /*
  * GPUs to run work on: memory, streams, events, copies, kernels and graphs through one table of calls. There
- * is a back end for each vendor, and one on the host, in which memory is real and a thread works for each
- * stream, so that everything runs without a GPU. Opening a GPU makes a context, which on most GPUs raises the
- * idle power; closing it destroys the context. Clock rates, limits and modes are never changed.
+ * is a back end for each vendor, and one on the host, whose memory is host memory and in which a thread does
+ * the work of each stream, so that everything can be run without a GPU. Opening a GPU makes a context, which
+ * on most GPUs raises the idle power; closing it destroys the context. Clock rates, power limits and modes of
+ * the GPU are never changed.
  *
  * Threads: a thread calls enter() before its first call on a GPU, and again when it changes to another GPU.
  * Several threads may use one GPU concurrently if each uses streams, events, gates and graphs of its own.
@@ -35,10 +36,10 @@ struct kwhy_gpu_gate;	/* keeps a stream's later work waiting until the host open
 struct kwhy_gpu_facts {
 	char name[96];
 	char pci_address[16]; /* such as "0000:19:00.0"; "": unknown, or the host */
-	int index;	      /* number of the GPU in the vendor's library */
+	int index;	      /* number of the GPU in CUDA or HIP, not in NVML */
 	int numa_node;	      /* number of the nearest NUMA node; -1: unknown */
 	int architecture;     /* compute capability times 10, such as 90; 0: the host */
-	char driver_api[16];  /* newest version of CUDA that the driver supports, such as "13.0" */
+	char driver_api[16];  /* newest version of CUDA (or HIP) that the driver supports, such as "13.0" */
 	char compiler[16];    /* version of the run-time compiler, such as "13.0" */
 	/*
 	 * sm_count: number of multiprocessors; the other three: limits of each multiprocessor; 0: unknown
@@ -46,7 +47,8 @@ struct kwhy_gpu_facts {
 	uint32_t sm_count, threads_per_sm, registers_per_sm, shared_bytes_per_sm;
 	uint32_t copy_engines; /* number of copy engines; 0: unknown */
 	uint64_t memory_bytes; /* size of device memory; 0: unknown */
-	bool can_manage;       /* the driver lets host and device use managed memory concurrently */
+	bool can_manage;       /* whether host and device may access managed memory at the same time (CUDA's
+				  concurrentManagedAccess) */
 };
 
 struct kwhy_gpu_grid {
@@ -57,8 +59,8 @@ struct kwhy_gpu_grid {
 enum { KWHY_GPU_HOST_ARGUMENTS_MAX = 16, KWHY_GPU_HOST_ARGUMENT_BYTES_MAX = 4096 };
 
 /*
- * A kernel of the host back end: a C function that runs the whole grid. `arguments` are the addresses of the
- * kernel's arguments.
+ * A kernel of the host back end: a C function that does the work of the whole grid. arguments[i] is the
+ * address of argument i.
  */
 struct kwhy_gpu_host_kernel {
 	const char *name;
@@ -102,10 +104,14 @@ enum kwhy_gpu_host_kind {
 	KWHY_GPU_HOST_PAGEABLE,
 	KWHY_GPU_HOST_PINNED,	      /* page-locked, so that the device can access it */
 	KWHY_GPU_HOST_WRITE_COMBINED, /* page-locked; the CPU reads it slowly */
-	/* pageable memory that is page-locked later, such as memory of another library */
+	/*
+	 * allocated as pageable and page-locked afterwards (cuMemHostRegister), as is done with memory of
+	 * other libraries
+	 */
 	KWHY_GPU_HOST_REGISTERED,
 	/*
-	 * migrates between host and device; for use only if facts.can_manage is set and a user asked for it
+	 * managed memory, which migrates between host and device; only if facts.can_manage is set and a user
+	 * asked for it
 	 */
 	KWHY_GPU_HOST_MANAGED,
 	KWHY_GPU_HOST_KIND_COUNT
@@ -116,7 +122,7 @@ struct kwhy_gpu_host {
 	size_t bytes;
 	enum kwhy_gpu_host_kind kind;
 	int numa_node;	  /* NUMA node that the memory is bound to; -1: the system chose */
-	uint64_t address; /* address by which kernels access it; 0: they cannot */
+	uint64_t address; /* address by which kernels access the memory; 0: they cannot */
 };
 
 /* Handle by which other processes on this host open device memory. */
@@ -155,9 +161,9 @@ struct kwhy_gpu_ops {
 		struct kwhy_gpu *gpu, size_t bytes, uint64_t *out_address, struct kwhy_error *error);
 	void (*memory_free)(struct kwhy_gpu *gpu, uint64_t address);
 	/*
-	 * Optional; a back end has all three or none. They share memory of memory_new() with another
-	 * process on this host, which uses it like its own until memory_close(). The owner frees the memory
-	 * only after that. Work and its time belong to the process that queues the work.
+	 * Optional; a back end has all three or none. memory_share() makes a handle for memory of
+	 * memory_new(), by which another process on this host opens it, to use it like its own until
+	 * memory_close(). The owner must free the memory only after that.
 	 */
 	enum kwhy_status (*memory_share)(struct kwhy_gpu *gpu, uint64_t address, struct kwhy_gpu_shared *out,
 		struct kwhy_error *error);
@@ -165,8 +171,8 @@ struct kwhy_gpu_ops {
 		uint64_t *out_address, struct kwhy_error *error);
 	void (*memory_close)(struct kwhy_gpu *gpu, uint64_t address);
 	/*
-	 * Optional. pool_new() allocates from the driver's pool and pool_free() frees, each when the stream
-	 * reaches that point.
+	 * Optional. pool_new() allocates from the driver's pool of memory and pool_free() gives back to it,
+	 * in stream order: when the stream has run the work queued before.
 	 */
 	enum kwhy_status (*pool_new)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, size_t bytes,
 		uint64_t *out_address, struct kwhy_error *error);
@@ -180,12 +186,16 @@ struct kwhy_gpu_ops {
 		int numa_node, struct kwhy_gpu_host *out, struct kwhy_error *error);
 	void (*host_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_host *host);
 
-	/* Copies, and returns when the bytes are visible to every stream. */
+	/*
+	 * Copies between any two addresses, and returns when the copied bytes are visible to work of every
+	 * stream. It need not wait for work that was queued before.
+	 */
 	enum kwhy_status (*copy_now)(
 		struct kwhy_gpu *gpu, const struct kwhy_gpu_copy *copy, struct kwhy_error *error);
 	/*
 	 * Copies by the driver's synchronous call; one end must be host memory. From pageable memory to the
-	 * device it may return once the source may be overwritten, and streams do not wait for the copy.
+	 * device it may return before the bytes have arrived, as soon as the source may be overwritten; other
+	 * streams do not wait for the rest.
 	 */
 	enum kwhy_status (*copy_host_now)(
 		struct kwhy_gpu *gpu, const struct kwhy_gpu_copy *copy, struct kwhy_error *error);
@@ -221,7 +231,7 @@ struct kwhy_gpu_ops {
 		struct kwhy_gpu_stream *stream, struct kwhy_error *error);
 	enum kwhy_status (*event_synchronize)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_event *event, struct kwhy_error *error);
-	/* Gets whether the stream has reached the event, without waiting. */
+	/* Gets, without waiting, whether the work that was queued before the last event_record() has run. */
 	enum kwhy_status (*event_reached)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_event *event, bool *out, struct kwhy_error *error);
 	/*
@@ -251,11 +261,12 @@ struct kwhy_gpu_ops {
 	 * Gates. gate_hold() blocks the work that is queued after it in the stream. With a gate, work can be
 	 * queued completely before it begins, and then runs without the host. A gate opens by itself after 10
 	 * s; gate_open() then fails with KWHY_E_UNSUPPORTED. At most about a hundred operations may be queued
-	 * after a gate, because a full queue blocks the host, which then cannot open it. Freeing a gate opens
-	 * it.
+	 * behind a closed gate: when the driver's queue is full, the host blocks and can no longer open the
+	 * gate. Freeing a gate opens it.
 	 *
-	 * Everything that is queued after a gate must have run once before, and no memory may be allocated or
-	 * freed while the gate is closed: a driver that loads code or changes mappings waits for the device.
+	 * Kernels that are queued behind a gate must have run once before, and no memory may be allocated or
+	 * freed while the gate is closed: the driver waits for the device when it loads code or changes
+	 * mappings, so the host would never get to open the gate.
 	 */
 	enum kwhy_status (*gate_new)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_gate **out, struct kwhy_error *error);
@@ -267,7 +278,7 @@ struct kwhy_gpu_ops {
 		struct kwhy_gpu *gpu, struct kwhy_gpu_gate *gate, struct kwhy_error *error);
 };
 
-/* First member of every back end's own GPU struct. */
+/* A GPU. Each back end has a struct of its own of which this is the first member. */
 struct kwhy_gpu {
 	const struct kwhy_gpu_ops *ops;
 	struct kwhy_gpu_facts facts;
@@ -279,8 +290,8 @@ enum kwhy_gpu_backend { KWHY_GPU_CUDA, KWHY_GPU_HIP, KWHY_GPU_HOST, KWHY_GPU_BAC
 const char *kwhy_gpu_backend_name(enum kwhy_gpu_backend backend);
 
 /*
- * Gets the number of GPUs. The host back end has one for each NUMA node, but at least two, because a pair
- * needs two ends.
+ * Gets the number of GPUs. The host back end has one for each NUMA node, but at least two, so that work on
+ * pairs of GPUs can be tested.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_count(
 	enum kwhy_gpu_backend backend, uint32_t *out, struct kwhy_error *error);
@@ -294,8 +305,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_gpu_open(
 	enum kwhy_gpu_backend backend, const char *device, struct kwhy_gpu **out, struct kwhy_error *error);
 
 /*
- * Records the work that `work` queues in the stream as a graph. After a failure the stream no longer records,
- * and *out is NULL. KWHY_E_UNSUPPORTED: this GPU cannot record graphs, or cannot record this work.
+ * Calls work(context), and records as a graph the work that it queues in the stream, which does not run.
+ * After a failure the stream no longer records, and *out is NULL. KWHY_E_UNSUPPORTED: this GPU cannot record
+ * graphs, or cannot record this work.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_capture(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream,
 	enum kwhy_status (*work)(void *context, struct kwhy_error *error), void *context,

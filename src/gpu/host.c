@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GPUS_MIN = 2 }; /* at least two, since pairs of GPUs are tested, too */
+enum {
+	GPUS_MIN = 2
+}; /* smallest number of GPUs of the host back end, so that work on pairs of GPUs can be tested on any machine
+    */
 
 struct kwhy_gpu_module {
 	struct kwhy_gpu_host_owned owned;
@@ -54,7 +57,7 @@ void kwhy_gpu_host_monitor_done(struct kwhy_gpu_host_monitor *monitor)
 }
 
 /*
- * Finds the first object in a GPU's list whose release function is `release` or, if `release` is NULL, the
+ * Finds the first object in a GPU's list of objects whose release function is `release`; `release` NULL: the
  * first of all. NULL: there is no such object.
  */
 static struct kwhy_gpu_host_owned *find_owned(
@@ -68,8 +71,8 @@ static struct kwhy_gpu_host_owned *find_owned(
 }
 
 /*
- * Frees the objects that find_owned() finds. It searches from the start each time, because freeing one
- * object may free others.
+ * Frees all objects whose release function is `release` (NULL: all objects). It searches from the start of
+ * the list each time, because freeing one object may free others.
  */
 static void release_owned(struct kwhy_gpu_host_gpu *self, void (*release)(struct kwhy_gpu_host_owned *owned))
 {

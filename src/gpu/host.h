@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 
 /*
- * The back end on the host, declared for its own files and tests. A GPU is a NUMA node, device memory is
- * memory of that node, a stream is a thread that runs queued operations in order, and a kernel is a C
- * function that runs the whole grid. Waiting threads sleep and do not spin.
+ * The back end on the host, which needs no GPU, declared for its own files and tests. Its GPUs are NUMA
+ * nodes, device memory is memory of that node, a stream is a thread that runs queued operations in order, and
+ * a kernel is a C function that runs the whole grid. Waiting threads sleep and do not spin.
  *
  * As on CUDA, an event, a gate or a graph may be freed while queued work uses it, since the queue keeps it
  * alive. Three things differ from CUDA. A queued copy from pageable memory reads its source when the copy
@@ -24,8 +24,8 @@ enum { KWHY_GPU_HOST_QUEUE = 1024 };
 struct kwhy_gpu_host_gpu;
 
 /*
- * First member of streams, events, memory and other objects of a GPU, which are in a list. Closing the GPU
- * frees those that were not freed before.
+ * First member of streams, events, memory and other objects of a GPU, which links them in the GPU's list.
+ * Closing the GPU frees those that were not freed before.
  */
 struct kwhy_gpu_host_owned {
 	struct kwhy_gpu_host_owned *previous, *next;
@@ -37,7 +37,7 @@ struct kwhy_gpu_host_owned {
 struct kwhy_gpu_host_gpu {
 	struct kwhy_gpu gpu;
 	struct kwhy_numa_node node; /* its NUMA node; number -1: unknown */
-	pthread_mutex_t lock;	    /* protects the list of objects */
+	pthread_mutex_t lock;	    /* protects the list whose head is `owned` */
 	struct kwhy_gpu_host_owned owned;
 	struct kwhy_gpu_stream *stream; /* the stream that NULL stands for in calls */
 };
@@ -55,8 +55,8 @@ void kwhy_gpu_host_forget(struct kwhy_gpu_host_owned *owned);
 struct kwhy_gpu_host_operation;
 
 /*
- * The functions of one kind of operation. run() may be called many times for an operation in a graph; drop()
- * is called once.
+ * The functions of one kind of operation of a stream. run() does the operation, many times if it is in a
+ * graph that is launched repeatedly; drop() is called once, at the end.
  */
 struct kwhy_gpu_host_verb {
 	void (*run)(const struct kwhy_gpu_host_operation *operation);
@@ -104,8 +104,9 @@ struct kwhy_gpu_host_operation {
 };
 
 /*
- * Queues an operation, or records it if the stream is recording. Waits while the queue is full. From this
- * call on the stream owns the objects that the operation holds, also if the call fails.
+ * Queues an operation, or records it if the stream is recording. Waits while the queue is full. The caller
+ * gives up the objects that the operation holds: they are freed after the operation has run, or by this call
+ * if it fails.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_host_queue(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream,
 	struct kwhy_gpu_host_operation *operation, struct kwhy_error *error);
@@ -134,14 +135,18 @@ struct kwhy_gpu_gate {
 	atomic_uint holders;
 	struct kwhy_gpu_host_monitor monitor;
 	/*
-	 * holds: number of calls of gate_hold(); opened: number of the last of these calls whose gate is open
+	 * holds: number of calls of gate_hold() so far; opened: how many of these calls no longer hold their
+	 * stream, because the gate was opened after them
 	 */
 	uint64_t holds, opened;
-	int64_t limit_ns; /* time at which the gate opens by itself */
+	int64_t limit_ns; /* time on CLOCK_MONOTONIC at which the gate opens by itself */
 	bool gave_up;
 };
 
-/* The functions for the table of calls, grouped by file. */
+/*
+ * The functions of the table of calls (struct kwhy_gpu_ops) of this back end, grouped by the files that
+ * define them.
+ */
 
 enum kwhy_status kwhy_gpu_host_memory_new(
 	struct kwhy_gpu *gpu, size_t bytes, uint64_t *out_address, struct kwhy_error *error);

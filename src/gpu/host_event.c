@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events, and gates; a gate is a kind of event that the host triggers. */
+/*
+ * Events and gates of the host back end. A stream waits for a gate as for an event, but the host triggers it.
+ */
 #include "gpu/host.h"
 
 #include "base/clock.h"
@@ -13,7 +15,10 @@ struct kwhy_gpu_event {
 	struct kwhy_gpu_host_owned owned;
 	atomic_uint holders;
 	struct kwhy_gpu_host_monitor monitor;
-	/* recorded: how often the event was queued; reached: how often a stream has reached it */
+	/*
+	 * recorded: number of calls of event_record() so far; reached: number of the last of these calls
+	 * whose point in its stream has been reached
+	 */
 	uint64_t recorded, reached;
 	int64_t reached_mono_ns;
 	bool timed;
@@ -68,7 +73,7 @@ static void run_record(const struct kwhy_gpu_host_operation *operation)
 	pthread_mutex_unlock(&event->monitor.lock);
 }
 
-/* Waits until streams have reached the event `ticket` times since it was made. */
+/* Waits until the point of the ticket-th call of event_record() has been reached. */
 static void event_wait(struct kwhy_gpu_event *event, uint64_t ticket)
 {
 	pthread_mutex_lock(&event->monitor.lock);
@@ -150,7 +155,10 @@ enum kwhy_status kwhy_gpu_host_event_reached(
 	return KWHY_OK;
 }
 
-/* Gets the time at which a stream reached the event. false: no stream has, or the event has no time. */
+/*
+ * Gets the time on CLOCK_MONOTONIC at which the point of the last event_record() was reached. false: it was
+ * not reached yet or never recorded, or the event is not timed.
+ */
 static bool time_of(const struct kwhy_gpu_event *event, int64_t *out_mono_ns)
 {
 	struct kwhy_gpu_host_monitor *monitor = (struct kwhy_gpu_host_monitor *)(uintptr_t)&event->monitor;

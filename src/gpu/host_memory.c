@@ -11,12 +11,15 @@
 
 enum { PAGE_BYTES = 4096 };
 
-/* Header in a page of its own, directly before the memory. */
+/* Header of an allocation, in a page of its own directly before the memory that is handed out. */
 struct block {
 	struct kwhy_gpu_host_owned owned;
 	size_t bytes; /* size of the mapping, including the page of this header */
 	bool bound;
-	/* descriptor of the file that backs the memory, for other processes; -1: it is not shared */
+	/*
+	 * descriptor of the file that backs the memory, so that other processes can map it, too; -1: the
+	 * memory is private
+	 */
 	int shared;
 	struct kwhy_gpu_host_lender
 		/*
@@ -47,7 +50,7 @@ static void block_release(struct kwhy_gpu_host_owned *owned)
 	munmap(block, block->bytes);
 }
 
-/* Writes to all pages, so that no measurement includes the first access to a page. */
+/* Writes to all pages, so that the time of page faults is not part of later measurements. */
 static void touch(char *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i += PAGE_BYTES)
@@ -100,7 +103,10 @@ void kwhy_gpu_host_memory_free(struct kwhy_gpu *gpu, uint64_t address)
 
 _Static_assert(sizeof(struct kwhy_gpu_host_loan) <= sizeof(((struct kwhy_gpu_shared *)0)->bytes), "it fits");
 
-/* Moves the memory's contents to an unnamed file of fixed size and maps that file at the same address. */
+/*
+ * Copies the memory's contents to an unnamed file (memfd) of fixed size, and maps that file at the memory's
+ * address in place of its private pages. Afterwards other processes can map the same pages.
+ */
 static bool back_with_file(struct block *block)
 {
 	size_t bytes = block->bytes - PAGE_BYTES;
@@ -140,8 +146,8 @@ enum kwhy_status kwhy_gpu_host_memory_share(
 }
 
 /*
- * Maps memory of another process as a block in this GPU's list, so that closing the GPU unmaps it like any
- * other memory.
+ * Maps memory that another process shares, with a header like memory of this process, so that memory_close()
+ * or closing the GPU unmaps it.
  */
 enum kwhy_status kwhy_gpu_host_memory_open(struct kwhy_gpu *gpu, const struct kwhy_gpu_shared *shared,
 	uint64_t *out_address, struct kwhy_error *error)

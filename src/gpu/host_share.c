@@ -13,7 +13,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Length of the name that the system gives to a socket: after a zero byte it has five hexadecimal digits. */
+/*
+ * NAME_DIGITS: length of the abstract name that Linux gives to a Unix socket (unix(7), autobind): after a
+ * zero byte, five hexadecimal digits. QUEUE: connections that may wait. WAIT_S: longest wait for a
+ * descriptor, in s.
+ */
 enum { NAME_DIGITS = 5, QUEUE = 64, WAIT_S = 5 };
 
 struct kwhy_gpu_host_lender {
@@ -80,7 +84,10 @@ static int start(struct kwhy_gpu_host_lender *lender)
 	return reason;
 }
 
-/* Makes a socket that listens, with a name that the system chooses. Returns its descriptor, or -1. */
+/*
+ * Makes a listening Unix socket with a name that the system chooses, and copies the name to out->name.
+ * Returns the descriptor; -1: errno says why it failed.
+ */
 static int listen_somewhere(struct kwhy_gpu_host_loan *out)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -129,7 +136,10 @@ void kwhy_gpu_host_lender_close(struct kwhy_gpu_host_lender *lender)
 	free(lender);
 }
 
-/* Makes a socket address of a name. false: the system does not give such names. */
+/*
+ * Makes a socket address of loan->name. false: the name does not consist of NAME_DIGITS hexadecimal digits,
+ * so it is not one that the system gave.
+ */
 static bool name_address(
 	const struct kwhy_gpu_host_loan *loan, struct sockaddr_un *out, socklen_t *out_length)
 {
@@ -142,7 +152,10 @@ static bool name_address(
 	return true;
 }
 
-/* Receives one descriptor from a socket. If more are sent, the system closes them. */
+/*
+ * Receives one file descriptor over a socket; -1: errno says why. The buffer has space for one only, so the
+ * system closes any further ones.
+ */
 static int take(int socket)
 {
 	char byte;
@@ -167,8 +180,8 @@ static int take(int socket)
 }
 
 /*
- * Whether a file is a memory file of `bytes` bytes that is sealed against shrinking. Pages of such a file
- * stay valid once they are mapped.
+ * Whether a file is a memory file of `bytes` bytes that is sealed against shrinking. An access to mapped
+ * pages of such a file cannot fail with SIGBUS, whatever the other process does.
  */
 static bool is_as_noted(int file, uint64_t bytes)
 {

@@ -8,11 +8,11 @@
 
 /*
  * Shares a memory file with other processes of the same user on this host. Its descriptor is sent over a Unix
- * socket to any process that connects and, by SO_PEERCRED, belongs to this user. Process ids and descriptor
- * numbers that a process claims are not relied on.
+ * socket to any process that connects and, by SO_PEERCRED, belongs to this user. So no process need open
+ * another's descriptors by its process id, which could belong to another process by then.
  */
 
-/* How another process finds a shared file; this struct is passed to it. */
+/* What another process needs to find a shared file: it gets a copy of this struct, by whatever means. */
 struct kwhy_gpu_host_loan {
 	char name[8]; /* name of the socket: five hexadecimal digits, assigned by the system */
 	uint64_t bytes;

@@ -12,8 +12,8 @@ struct kwhy_gpu_stream {
 				 recording thread */
 	pthread_cond_t queued, ran;
 	/*
-	 * Numbers of operations so far. put: put into the ring; taken: taken from it; finished: finished. So
-	 * put - taken operations are in the ring.
+	 * Numbers of operations since the stream was made: put into the ring, taken from it by the worker,
+	 * and finished. put - taken operations are in the ring.
 	 */
 	uint64_t put, taken, finished;
 	uint32_t waiting; /* number of threads that wait for `ran` */
@@ -82,7 +82,10 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Waits until `finished` operations of the stream have run. The caller holds the lock. */
+/*
+ * Waits until the first `finished` operations of the stream have run. The caller holds the lock, which is
+ * released while it waits.
+ */
 static void wait_for(struct kwhy_gpu_stream *stream, uint64_t finished)
 {
 	stream->waiting++;
@@ -141,7 +144,7 @@ enum kwhy_status kwhy_gpu_host_synchronize(
 	return KWHY_OK;
 }
 
-/* Starts the thread with all signals blocked, because signals are for the program's own threads. */
+/* Starts the worker with all signals blocked, so that signals are delivered to the program's threads. */
 static int start(struct kwhy_gpu_stream *stream)
 {
 	sigset_t all, before;

@@ -77,7 +77,7 @@ enum kwhy_status kwhy_gpu_host_fill(struct kwhy_gpu *gpu, struct kwhy_gpu_stream
 	return kwhy_gpu_host_queue(gpu, stream, &operation, error);
 }
 
-/* Number of 8-byte words that an argument of `bytes` bytes takes. */
+/* Number of 8-byte words that an argument of `bytes` bytes takes in an operation. */
 static size_t words_of(uint16_t bytes)
 {
 	return ((size_t)bytes + 7) / 8;
@@ -98,7 +98,10 @@ static void run_launch(const struct kwhy_gpu_host_operation *operation)
 	operation->launch.run(&operation->launch.grid, arguments);
 }
 
-/* Copies a launch's arguments into the operation. false: they are too large. */
+/*
+ * Copies a launch's arguments into the operation. false: together they are larger than
+ * KWHY_GPU_HOST_ARGUMENT_BYTES_MAX.
+ */
 static bool take_arguments(
 	const struct kwhy_gpu_host_kernel *kernel, void *const *arguments, uint64_t *out_values)
 {

@@ -3,8 +3,8 @@
 #define KWHY_GPU_KERNELS_H
 
 /*
- * CUDA C source of the kernels in gpu/kernels/, which is compiled at run time for the GPU in use. Each ends
- * with NUL.
+ * CUDA C source of the kernels in gpu/kernels/, which is compiled at run time for the GPU in use. Each is a
+ * string that ends with NUL.
  */
 extern const char kwhy_kernels_burn[];
 extern const char kwhy_kernels_collectives[];

@@ -26,7 +26,7 @@ static bool read_line(const char *sys, const char *name, char *line, size_t line
 	return read;
 }
 
-/* Adds the numbers of a list such as "0-3,8" to a set. Numbers that are too large for the set are ignored. */
+/* Sets *out to the numbers of a list such as "0-3,8". Numbers that are too large for the set are ignored. */
 static void parse_list(const char *list, cpu_set_t *out)
 {
 	CPU_ZERO(out);
@@ -54,7 +54,7 @@ static void read_node(const char *sys, struct kwhy_numa_node *node)
 	snprintf(name, sizeof(name), "node%d/meminfo", node->node);
 	total = read_line(sys, name, line, sizeof(line)) ? strstr(line, title) : NULL;
 	if (total)
-		/* the file gives kB */
+		/* the file has the unit kB, which here is 1024 bytes */
 		node->memory_bytes = (uint64_t)strtoull(total + strlen(title), NULL, 10) * 1024;
 }
 
@@ -75,7 +75,7 @@ void kwhy_numa_read(const char *sys, struct kwhy_numa *out)
 	}
 }
 
-/* mbind() ignores the last bit of the mask, so it is given one bit more. */
+/* Linux counts one bit less of the mask than the given number, so it gets one more. */
 static const unsigned long mask_bits = NUMBERS_MAX + 1UL;
 
 static bool prefer(int node, struct kwhy_numa_policy *out)

@@ -9,7 +9,7 @@
 
 /*
  * Finds out from /sys which memory is near which processors, and makes the system calls that place memory and
- * threads. These functions replace libnuma for the transfer library, so that it depends on no other library.
+ * threads. They are used in place of libnuma, so that libraries of kwhy do not depend on it.
  */
 
 enum { KWHY_NUMA_NODES_MAX = 64 };
@@ -30,20 +30,22 @@ struct kwhy_numa {
 void kwhy_numa_read(const char *sys, struct kwhy_numa *out);
 
 /*
- * Makes the system prefer `node` for the pages of `memory`, which must be page-aligned and not yet touched.
- * false: the system refused or the node does not exist; the system then chooses the node of each page.
+ * Makes the system prefer `node` for the pages of `memory`, which must be page-aligned and never accessed
+ * before. false: the system refused or the node does not exist; the system then chooses the node of each
+ * page.
  */
 bool kwhy_numa_bind(void *memory, size_t bytes, int node);
 
-/* A thread's NUMA memory policy before kwhy_numa_prefer(). */
+/* A thread's NUMA memory policy (set_mempolicy(2)), as kwhy_numa_prefer() found it. */
 struct kwhy_numa_policy {
 	int mode;
 	unsigned long mask[CPU_SETSIZE / (8 * sizeof(unsigned long))];
 };
 
 /*
- * Until kwhy_numa_restore(), new pages of the calling thread come from `node` if it has free ones. This
- * places memory that a driver allocates. false: the system refused and nothing was changed.
+ * Until kwhy_numa_restore(), new pages of the calling thread come from `node` if it has free ones. With this,
+ * memory that a driver allocates in a call of this thread is placed. false: the system refused, and nothing
+ * was changed, so do not restore.
  */
 bool kwhy_numa_prefer(int node, struct kwhy_numa_policy *out_before);
 void kwhy_numa_restore(const struct kwhy_numa_policy *before);

@@ -6,8 +6,8 @@
 #include "transfer/slot.h"
 
 /*
- * Chooses the method by which a slot is transferred. Pure. A slot is a piece of page-locked memory in which
- * pieces of data are gathered before they are sent.
+ * Chooses the method by which a slot is transferred, a part of page-locked memory that gathers a list of
+ * pieces and their data (slot.h). kwhy/transfer.h explains the methods. Pure.
  */
 
 enum kwhy_transfer_method {
@@ -15,7 +15,7 @@ enum kwhy_transfer_method {
 	KWHY_TRANSFER_METHOD_PACKED,
 	KWHY_TRANSFER_METHOD_MAPPED,
 	KWHY_TRANSFER_METHOD_BATCH,
-	/* list and data are the argument of a kernel; for gets only the list is */
+	/* the kernel that moves the pieces has the list and, for puts, the data as its argument */
 	KWHY_TRANSFER_METHOD_INLINE,
 	KWHY_TRANSFER_METHOD_COUNT
 };
@@ -28,8 +28,8 @@ struct kwhy_transfer_case {
 	uint64_t bytes, staged;
 	uint64_t inlined,
 		/*
-		 * inlined: size in bytes of the kernel's argument if the inline method is used;
-		 * inlined_most: the limit of that size; 0: that method is not possible
+		 * inlined: bytes of list and data that the kernel's argument would have by the inline method;
+		 * inlined_most: the limit of that size; 0: the inline method is not possible on this device
 		 */
 		inlined_most;
 };

@@ -40,6 +40,7 @@ static inline uint16_t bf16_of(float value)
  * Converts to IEEE half precision: 5 bits of exponent with bias 15, and 10 bits of fraction. For normal
  * numbers the exponent's bias is changed from 127 and 13 bits of fraction are rounded away. For numbers below
  * 2^-14, adding 0.5 in single precision leaves the rounded fraction in the lowest bits, in units of 2^-24.
+ * Numbers of 2^16 or more become infinity, and a NaN stays a NaN.
  */
 static inline uint16_t f16_of(float value)
 {
@@ -54,8 +55,8 @@ static inline uint16_t f16_of(float value)
 }
 
 /*
- * Scales and rounds to an 8-bit integer. Adding 1.5 * 2^23 leaves the nearest integer, with ties to even, in
- * the lowest bits.
+ * Multiplies by `inverse` and rounds to an 8-bit integer, limited to -127 to 127; a NaN becomes 0. Adding 1.5
+ * * 2^23 leaves the nearest integer, with ties to even, in the lowest bits.
  */
 static inline int8_t i8_of(float value, float inverse)
 {
@@ -67,7 +68,10 @@ static inline int8_t i8_of(float value, float inverse)
 	return (int8_t)(bits_of(scaled + 12582912.0F) & 0xff);
 }
 
-/* Defines the loops, compiled for the build's target and on x86 a second time for AVX2. */
+/*
+ * Defines one loop per format. The macro is used for the build's target and, on x86, a second time for AVX2;
+ * which version runs is decided at run time.
+ */
 #define LOOPS(name, target)                                                                               \
 	target static void name##_f16(void *to, const float *restrict from, size_t count, float inverse)  \
 	{                                                                                                 \

@@ -99,9 +99,9 @@ void kwhy_transfer_message(struct kwhy_transfer *transfer, char *message, size_t
 }
 
 /*
- * Copies the options from the caller's struct, which states its own size and may be older or newer than
- * this version's. A size that is only that of a pointer is refused, because the caller then passed sizeof
- * of a pointer by mistake.
+ * Copies the options from the caller's struct, which states its own size and may be older or newer than this
+ * version's. A size of at most that of a pointer is refused, because the caller then took sizeof of a pointer
+ * by mistake. Options that are 0 get defaults.
  */
 static enum kwhy_status take_options(struct kwhy_transfer_options *out,
 	const struct kwhy_transfer_options *options, struct kwhy_error *error)
@@ -148,8 +148,9 @@ static enum kwhy_status check_options(const struct kwhy_transfer_options *option
 }
 
 /*
- * Whether kernels can read their argument by its address, which the inline method needs. For AMD's GPUs, it
- * is unknown whether they accept an argument of 4 KiB.
+ * Whether the inline method is possible: it needs kernels that can read an argument of 4 KiB by its address.
+ * CUDA has that from Volta on; AMD's GPUs are left out, because it is unknown whether they accept such
+ * arguments.
  */
 static bool takes_packets(const struct kwhy_transfer *transfer)
 {
@@ -185,15 +186,18 @@ static enum kwhy_status find_kernels(struct kwhy_transfer *transfer, struct kwhy
 }
 
 /*
- * Whether a stream is CU_STREAM_LEGACY, CU_STREAM_PER_THREAD or hipStreamPerThread. These do not support
- * batched copies.
+ * Whether a stream is one of the handles that stand for default streams (CU_STREAM_LEGACY is 1,
+ * CU_STREAM_PER_THREAD and hipStreamPerThread are 2), in which batched copies are not possible.
  */
 static bool is_default_stream(const void *stream)
 {
 	return (uintptr_t)stream == 1 || (uintptr_t)stream == 2;
 }
 
-/* Takes the caller's stream or, without one, makes a stream that the engine frees at the end. */
+/*
+ * Takes the stream of the options or, if they have none, makes a stream that the engine frees at the end.
+ * Also sets has_batch.
+ */
 static enum kwhy_status take_stream(struct kwhy_transfer *transfer, struct kwhy_error *error)
 {
 	enum kwhy_status status;
@@ -294,7 +298,10 @@ void kwhy_transfer_close(struct kwhy_transfer *transfer)
 		(void)kwhy_transfer_reach(transfer, UINT64_MAX);
 		kwhy_transfer_end(transfer);
 	}
-	/* wait even if the engine has failed, because the device may still be working */
+	/*
+	 * Waits also if the engine has failed, because the device may still use the memory that is freed
+	 * next.
+	 */
 	(void)transfer->ops->enter(transfer->gpu, &transfer->error);
 	(void)transfer->ops->synchronize(transfer->gpu, transfer->stream, &transfer->error);
 	destroy(transfer);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads of known duration and steady power for the self-test of the meters. Each kernel runs for length_ns by
- * the device's clock. It writes the start of its first block to stamps[0] and the end of its last block to
- * stamps[1]; the caller sets these to all ones and to 0 before. Values are pseudo-random from `seed`, since
- * power depends on the data. `sink` is never written in practice; the compiler cannot know that and so
- * removes no work.
+ * Loads of known duration and steady power, with which the meters are tested. Each load runs for length_ns by
+ * the device's global timer. It lowers stamps[0] to the earliest start of a block and raises stamps[1] to the
+ * latest end of one; the caller sets these to all ones and to 0 before. Values are pseudo-random from `seed`,
+ * since power depends on the data. `sink` is written only under a condition that practically never holds, so
+ * that the compiler does not remove the work.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
 #ifdef __AMDGCN__
-/* Nanoseconds; the counter has 100 ticks a microsecond. */
+/* Time in ns since some start; wall_clock64() counts at 100 MHz. */
 __device__ static u64 now_ns()
 {
 	return 10 * wall_clock64();
@@ -51,8 +51,8 @@ __device__ static void end(u64 *stamps)
 }
 
 /*
- * Rotates four points (x, y) around the origin, so that values neither grow nor vanish. Each step of a point
- * is two fused multiply-adds.
+ * Moves four points (x, y) on ellipses around the origin, so that values neither grow nor vanish. Each step
+ * of a point is two fused multiply-adds.
  */
 extern "C" __global__ void kwhy_burn_fma(u64 length_ns, u32 seed, float *sink, u64 *stamps)
 {
@@ -103,8 +103,8 @@ extern "C" __global__ void kwhy_burn_integer(u64 length_ns, u32 seed, u32 *sink,
 }
 
 /*
- * Copies `words` 16-byte values from `from` to `to`, repeatedly. Successive values go to successive threads
- * of the grid.
+ * Copies `words` 16-byte values from `from` to `to`, repeatedly. Successive threads copy successive values;
+ * each thread advances by the number of threads of the grid, which must be at most `words`.
  */
 extern "C" __global__ void kwhy_burn_copy(u64 length_ns, const uint4 *from, uint4 *to, u64 words, u64 *stamps)
 {
@@ -130,7 +130,7 @@ extern "C" __global__ void kwhy_fill(u32 seed, u32 *out, u64 count)
 		out[i] = mix(seed ^ mix((u32)i));
 }
 
-/* Writes the present time of the device's clock, in nanoseconds. */
+/* Writes the present time of the device's global timer, in ns. */
 extern "C" __global__ void kwhy_now(u64 *out)
 {
 	*out = now_ns();

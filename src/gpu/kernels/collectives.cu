@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums and copies over the members of a group that reach each other's memory. Each thread reads its element
- * from all members and writes it to all of them.
+ * Reductions and copies over the members of a group. One GPU runs the kernel and accesses the memory of all
+ * members. For a reduction, a thread reads an element of all members and writes the result to all of them;
+ * for a copy, it copies from each address in `from` to the one of the same index in `to`.
  */
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
@@ -16,7 +17,8 @@ enum { PLACES = 16 };
 struct places {
 	u64 *to[PLACES], *from[PLACES];
 	u32 count;  /* number of addresses in `to` and `from` */
-	u32 length; /* at each address: number of u64, or of floats */
+	u32 length; /* number of elements at each address: u64 for sum and max, floats for sum_floats and copy
+		     */
 };
 
 static __device__ u32 first_index(void)
@@ -53,7 +55,10 @@ KERNEL void kwhy_collective_max(const struct places places)
 	}
 }
 
-/* Adds the floats in the order of the members, so that all members get the same bits. */
+/*
+ * Each sum is computed once, by one thread, in the order of the members, and written to all members, which
+ * therefore get the same bits.
+ */
 KERNEL void kwhy_collective_sum_floats(const struct places places)
 {
 	for (u32 i = first_index(); i < places.length; i += thread_count()) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holds a stream until the host has opened the gate `opening` times, counted in latch[0]. After 10 s, it
- * gives up and writes `opening` to latch[1]. The latch is in host memory, in which host and device see each
- * other's writes immediately.
+ * Runs, and so holds its stream, until the host has opened the gate `opening` times, which latch[0] counts.
+ * After 10 s it gives up: it writes `opening` to latch[1] and ends. The latch is in host memory, in which
+ * host and device see each other's writes immediately.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
 #ifdef __AMDGCN__
-/* Nanoseconds; the counter has 100 ticks a microsecond. */
+/* Time in ns since some start; wall_clock64() counts at 100 MHz. */
 __device__ static u64 now_ns()
 {
 	return 10 * wall_clock64();

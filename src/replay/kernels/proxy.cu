@@ -99,8 +99,8 @@ KERNEL void kwhy_proxy_wait(ARGUMENTS)
 }
 
 /*
- * Multiplies and adds floats for `ticks` ticks. Each pair (x, y) is rotated by a small step again and again,
- * so its values neither grow nor vanish.
+ * Multiplies and adds floats for `ticks` ticks. Each pair (x, y) moves on an ellipse around 0, so its values
+ * neither grow nor vanish.
  */
 __device__ static void turn(u64 ticks, u32 by_time, float *sink)
 {
