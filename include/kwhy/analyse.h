@@ -89,21 +89,24 @@ struct kwhy_analysis_options {
 	const char *power_zone;	  /* time zone of power logs that state none: "+02:00", "UTC", "local" */
 	const char *profile_path; /* machine profile; NULL: the bundled profile of the first device that has
 				     one */
-	const char *const *learnt_paths; /* files of learnt kernel powers, or recordings to learn them from */
+	const char *const *learnt_paths; /* files of kernel powers that were learnt before, or recordings from
+					    which to learn them (`kwhy report --powers`) */
 	size_t learnt_path_count;
-	const char *collectives_path; /* file of further patterns for names of collective kernels */
+	const char *collectives_path; /* file of patterns for names of kernels that are collectives, in
+					 addition to the built-in ones */
 	const char *step_name;	      /* name of the ranges that are steps; "NAME*" matches by prefix */
 	const char *assumed_power;    /* watts to assume where there is no meter: "150", or
 					 "compute=76.2,h2d=56.5,..." */
 	const struct kwhy_analysis_work
 		*work; /* amounts of work; they replace the recording's amounts in the same units */
 	size_t work_count;
-	const char *const *thresholds; /* thresholds of findings, "ID.NAME=VALUE" each */
+	const char *const
+		*thresholds; /* thresholds of findings, each as "ID.NAME=VALUE" with the finding's id */
 	size_t threshold_count;
-	double min_gain_percent; /* least saving of a finding or a change, in percent of the run's time or of
-				    its energy, 0 to 100; not given: 1 */
+	double min_gain_percent; /* findings and changes that save less than this percentage both of the run's
+				    time and of its energy are left out; 0 to 100; not given: 1 */
 	double price_per_kwh;
-	const char *currency; /* currency of the price, "EUR" */
+	const char *currency; /* currency of price_per_kwh, "EUR" */
 	double intensity_g_per_kwh;
 	const char *place;   /* country or cloud region whose mean carbon intensity is used; give only one of
 				this and intensity_g_per_kwh */
@@ -118,7 +121,7 @@ struct kwhy_analysis_options {
 	void *progress_context;
 	/*
 	 * Start and end of the whole run, in Unix nanoseconds, for traces of only some of the run's ranks;
-	 * meter readings are then used from all of this time. Both 0: the run starts and ends with the
+	 * readings of meters are then used from all of this time. Both 0: the run starts and ends with the
 	 * traces.
 	 */
 	int64_t run_start_unix_ns, run_end_unix_ns;
@@ -143,9 +146,10 @@ KWHY_API void kwhy_analysis_close(struct kwhy_analysis *analysis);
 struct kwhy_run_info {
 	size_t size; /* size of this struct, set by the caller */
 	int64_t time_ns;
-	int64_t energy_nj, low_nj, high_nj; /* energy of all devices */
+	int64_t energy_nj, low_nj, high_nj; /* energy of all devices together, and its 90 % interval */
 	int64_t unmetered_nj;		    /* part of energy_nj that no reading covers; it is estimated */
-	int32_t is_modelled;		    /* 1: energies are computed from assumed powers, not metered */
+	int32_t is_modelled; /* 1: energies are computed from assumed powers, not metered, on at least one
+				device */
 };
 
 KWHY_API int kwhy_analysis_run(const struct kwhy_analysis *analysis, struct kwhy_run_info *out);
@@ -156,10 +160,11 @@ struct kwhy_device_info {
 	const char *uuid; /* NULL: unknown */
 	int32_t rank;	  /* -1: unknown */
 	int32_t is_modelled;
-	int64_t span_ns, busy_ns,
-		idle_ns; /* span_ns: from the first start to the last end on this device; busy_ns: time of the
-			    span in which something ran; idle_ns: time of the span in which nothing ran */
-	int64_t energy_nj, low_nj, high_nj; /* energy of this device from its first start to its last end */
+	int64_t span_ns, busy_ns, idle_ns;  /* span_ns: from the start of the first activity on this device to
+					       the end of its last; busy_ns: time of the span in which
+					       something ran; idle_ns: time of the span in which nothing ran */
+	int64_t energy_nj, low_nj, high_nj; /* energy of this device from the start of its first activity to
+					       the end of its last, and its 90 % interval */
 	int64_t metered_nj; /* sum of the gross energies of its accounts, including metered energy before and
 			       after the run */
 };
@@ -178,7 +183,8 @@ struct kwhy_account_info {
 	uint64_t count;
 	int64_t time_ns;
 	int64_t gross_nj, low_nj, high_nj;
-	int64_t net_nj; /* energy above what the device would have drawn while idle */
+	int64_t net_nj; /* gross_nj less what the device would have drawn in that time if idle with its
+			   context */
 };
 
 /* Accounts are ordered by gross energy, or by time where no energy is known, the largest first. */
@@ -203,11 +209,11 @@ struct kwhy_column_info {
 	int32_t type;	      /* KWHY_ANALYSE_I64, ... */
 	size_t count;	      /* number of values */
 	const void *values;   /* [count]; NULL: there are none */
-	const uint8_t *known; /* one bit for each value, from the lowest bit of the first byte on; 1: the
-				 value is known; NULL: all values are known */
+	const uint8_t *known; /* bit map: value i is known if bit i % 8 of byte i / 8 is 1; NULL: all values
+				 are known */
 	uint64_t unknown_count;
-	size_t word_count; /* number of texts that the values are indices of; 0: the values are plain numbers
-			    */
+	size_t word_count; /* number of texts to which the values are indices (kwhy_analysis_word()); 0: the
+			      values are plain numbers */
 };
 
 /*
@@ -223,7 +229,7 @@ KWHY_API int kwhy_analysis_column(
 KWHY_API const char *kwhy_analysis_word(
 	const struct kwhy_analysis *analysis, int table, size_t column, size_t word);
 
-/* What the amount of a saving means. */
+/* Values of `bound`: how a saving is to be understood. */
 #define KWHY_ANALYSE_EXPECTED 0 /* the saving to expect, as far as the recording shows it */
 #define KWHY_ANALYSE_UPPER 1	/* upper bound: no more than this is saved */
 #define KWHY_ANALYSE_LOWER 2	/* lower bound: no less than this is saved */
@@ -239,18 +245,18 @@ struct kwhy_finding_info {
 	const char *assumption; /* what the saving assumes */
 	int32_t device;		/* -1: the waste is on the host or across devices */
 	int32_t bound;		/* what the saving means: KWHY_ANALYSE_EXPECTED, _UPPER or _LOWER */
-	int32_t frees_device; /* 1: saved_ns becomes free on the device for other work; the run is not shorter
-			       */
+	int32_t frees_device; /* 1: saved_ns is time in which the device becomes free for other work; the run
+				 does not become shorter */
 	uint64_t count;	      /* number of occurrences */
 	int64_t time_ns;      /* time that the waste takes in the recorded run */
 	int64_t energy_nj, low_nj, high_nj; /* energy that the waste takes in the recorded run */
-	int64_t saved_ns; /* time that the cure would save; saved_nj and its interval: energy that the cure
-			     would save */
+	int64_t saved_ns; /* time that the cure would save; saved_nj to saved_high_nj: energy that it would
+			     save, and the 90 % interval */
 	int64_t saved_nj, saved_low_nj, saved_high_nj;
 	size_t evidence_count;
-	const char *credited_to; /* If one change cures this finding and another one, the saving of the change
-				    is counted only once, at the finding with this id, and the saving of this
-				    finding is 0. NULL: the saving is counted here. */
+	const char *credited_to; /* If one change cures several findings, its saving is counted only at one of
+				    them, whose id this is; the saving of this finding is then 0. NULL: the
+				    saving is counted here. */
 	/*
 	 * source position from which the program causes most of the waste: "backward (train.py:18)"; NULL:
 	 * unknown
@@ -261,8 +267,8 @@ struct kwhy_finding_info {
 };
 
 /*
- * Findings are ordered by saving, the largest first. Savings of several findings do not add up, as cures may
- * overlap.
+ * Findings are numbered from 0 in the order of their savings, the largest first. Savings of several findings
+ * do not add up, as cures may overlap.
  */
 KWHY_API size_t kwhy_analysis_finding_count(const struct kwhy_analysis *analysis);
 KWHY_API int kwhy_analysis_finding(
@@ -297,8 +303,8 @@ struct kwhy_analysis_change {
 
 /*
  * Projects time and energy of the run with the changes, which are applied in the order given. A change that
- * cannot be made is refused with the reason. Free the plan by kwhy_analysis_plan_free(); it may outlive the
- * analysis.
+ * cannot be made is no error: it becomes a refusal of the plan, with the reason. Free the plan by
+ * kwhy_analysis_plan_free(); it may outlive the analysis.
  */
 KWHY_API int kwhy_analysis_project(struct kwhy_analysis *analysis, const struct kwhy_analysis_change *changes,
 	size_t change_count, struct kwhy_plan **out, char *message, size_t message_bytes);
@@ -318,9 +324,10 @@ struct kwhy_plan_info {
 	int64_t after_ns, low_ns, high_ns;
 	/* projected energy of the run with all changes: expected, lower and upper end */
 	int64_t after_nj, low_nj, high_nj;
-	double busy_before_ratio, busy_after_ratio; /* share of the time in which a device ran anything, mean
-						       over the devices; not-a-number: unknown */
-	int32_t bound; /* what the savings mean: KWHY_ANALYSE_EXPECTED, _UPPER or _LOWER */
+	double busy_before_ratio,
+		busy_after_ratio; /* share of the run's time in which a device ran anything, as mean over the
+				     devices, before and after the changes; not-a-number: unknown */
+	int32_t bound;		  /* what the savings mean: KWHY_ANALYSE_EXPECTED, _UPPER or _LOWER */
 	size_t change_count, refused_count;
 };
 
@@ -334,14 +341,17 @@ struct kwhy_plan_change_info {
 	const char *risk;   /* risk to the program's results: "none", "order", "numerics" */
 	const char *assumption;
 	uint64_t places;
-	int64_t saved_ns, saved_nj; /* saving in addition to that of the changes before it */
+	int64_t saved_ns, saved_nj; /* saving of this change in addition to those before it in the plan */
 	uint32_t number;
 	int32_t bound;
 };
 
 KWHY_API int kwhy_plan_change(const struct kwhy_plan *plan, size_t change, struct kwhy_plan_change_info *out);
 
-/* A change that was left out of a plan. Its savings are KWHY_ANALYSE_UNKNOWN if it cannot be made. */
+/*
+ * A change that was left out of a plan, because it cannot be made or saves too little. Its savings are
+ * KWHY_ANALYSE_UNKNOWN if it cannot be made.
+ */
 struct kwhy_plan_refusal_info {
 	size_t size; /* size of this struct, set by the caller */
 	const char *id, *title, *reason;

@@ -55,7 +55,7 @@ KWHY_API const char *kwhy_measure_version(void);
 
 /* Values that the calls return. */
 #define KWHY_MEASURE_OK 0
-#define KWHY_MEASURE_E_INPUT 1 /* a file or an argument is wrong */
+#define KWHY_MEASURE_E_INPUT 1 /* the content of a file, an amount or a unit is wrong */
 #define KWHY_MEASURE_E_IO 2    /* the system refused to read */
 #define KWHY_MEASURE_E_MEMORY 3
 #define KWHY_MEASURE_E_UNSUPPORTED 4 /* this machine cannot do it, or this is a child after fork() */
@@ -74,8 +74,9 @@ struct kwhy_results;
  */
 struct kwhy_session_options {
 	size_t size;
-	const char *devices;	 /* GPUs by their numbers in the vendor's library, "0,2"; NULL: all GPUs, of
-				    NVIDIA only those in CUDA_VISIBLE_DEVICES */
+	const char
+		*devices; /* GPUs by their numbers in the vendor's management library (NVML, ROCm SMI), "0,2";
+			     NULL: all GPUs, but of NVIDIA's only those that CUDA_VISIBLE_DEVICES shows */
 	const char *replay_path; /* power CSV that is replayed in real time in place of the machine's meters;
 				    NULL: the meters are read */
 	const char *meter_path;	 /* power CSV of a wall meter, read while it grows; NULL: no wall meter */
@@ -85,8 +86,8 @@ struct kwhy_session_options {
 	/*
 	 * Seconds between readings of energy counters. 0: the default, which may be as long as 20 s for
 	 * meters whose driver takes milliseconds for a reading (NVML); power is sampled in between. 0.1
-	 * narrows the intervals of short regions under periodic work, and costs some percent of a processor
-	 * core.
+	 * narrows the intervals of short regions in work that repeats itself, and costs some percent of a
+	 * processor core.
 	 */
 	double counter_period_s;
 };
@@ -119,8 +120,8 @@ KWHY_API int kwhy_session_meter(
 	const struct kwhy_session *session, size_t meter, struct kwhy_meter_info *out);
 
 /*
- * Returns a sentence that says what is not available on this machine, why, and what to do. Sentences are
- * numbered from 0; NULL: `number` is beyond the last one.
+ * Returns a sentence about something that cannot be metered on this machine: what, why, and what to do.
+ * Sentences are numbered from 0; NULL: there is none with this number.
  */
 KWHY_API const char *kwhy_session_absence(const struct kwhy_session *session, size_t number);
 
@@ -151,8 +152,9 @@ KWHY_API void kwhy_region_begin(struct kwhy_session *session, uint32_t region);
 KWHY_API void kwhy_region_end(struct kwhy_session *session, uint32_t region);
 
 /*
- * Adds work done, such as tokens, to all regions that this thread has begun and not yet ended. Amounts that
- * are negative, infinite or not-a-number are ignored.
+ * Adds an amount of work done, such as tokens, to all regions that this thread has begun and not yet ended;
+ * regions that other threads began do not get it, except "(session)". `unit`: id from kwhy_session_name().
+ * Amounts that are negative, infinite or not-a-number are ignored.
  */
 KWHY_API void kwhy_region_work(struct kwhy_session *session, uint32_t unit, double amount);
 /*
@@ -162,17 +164,18 @@ KWHY_API void kwhy_region_work(struct kwhy_session *session, uint32_t unit, doub
 KWHY_API int kwhy_session_work(struct kwhy_session *session, const char *unit, double amount);
 
 /*
- * Measures the idle level, above which net energies are counted: waits `seconds` and takes the mean power
- * in that time. Call it while nothing runs. A call before the program's first use of the GPU measures the
- * idle level without a context; a later call measures it with the program's context.
+ * Measures the idle level of each meter, above which net energies are counted: waits `seconds` and takes the
+ * mean power in that time. Several calls are averaged by time. Call it while nothing runs. A call before the
+ * program's first use of the GPU measures the idle level without a context; a later call measures it with the
+ * program's context.
  */
 KWHY_API int kwhy_session_idle(
 	struct kwhy_session *session, double seconds, char *message, size_t message_bytes);
 
 /*
- * Gives times and energies of all regions up to now, including regions that have not ended. Waits about 0.2
- * s until the meters have readings up to now. The session continues. Free the results with
- * kwhy_results_free(); they may outlive the session.
+ * Gives times and energies of all regions up to now, including regions that have not ended. Waits until the
+ * meters have readings up to now, usually about 0.2 s and at most about 2 s. The session continues. Free the
+ * results with kwhy_results_free(); they may outlive the session.
  */
 KWHY_API int kwhy_session_results(
 	struct kwhy_session *session, struct kwhy_results **out, char *message, size_t message_bytes);
@@ -182,7 +185,7 @@ struct kwhy_region_info {
 	size_t size;	    /* size of this struct, set by the caller */
 	const char *name;   /* lives as long as the results */
 	uint64_t count;	    /* number of times begun */
-	uint64_t open;	    /* number of times begun that have not ended */
+	uint64_t open;	    /* number of runs (begin to end) that have not ended */
 	uint64_t unmatched; /* number of ends without a begin */
 	double total_s; /* sum of the lengths of all runs of the region; time in which two runs overlap counts
 			   twice */
@@ -193,7 +196,7 @@ struct kwhy_region_info {
 #define KWHY_ENERGY_STATE_MEASURED 0
 #define KWHY_ENERGY_STATE_NOT_METERED 1
 #define KWHY_ENERGY_STATE_NOT_YET 2   /* the meter's readings end before the region does */
-#define KWHY_ENERGY_STATE_FORGOTTEN 3 /* the region began before the meter's first reading */
+#define KWHY_ENERGY_STATE_FORGOTTEN 3 /* the region began before the meter's first reading that is kept */
 
 /* Energy of a region on one meter, or on all GPUs together. */
 struct kwhy_region_energy {
@@ -206,7 +209,7 @@ struct kwhy_region_energy {
 	const char *basis; /* "counter+power", "counter", "power", "averages", "wall", "none"; "mixed": the
 			      GPUs' meters differ */
 	double joules, low_j, high_j;
-	/* energy above the idle level; NAN before kwhy_session_idle() */
+	/* energy above the idle level, and its interval; NAN if kwhy_session_idle() was not called */
 	double net_joules, net_low_j, net_high_j;
 	double mean_w, peak_w;
 	const char *missing; /* why the energy is not measured, such as "the device fell off the bus"; NULL:
@@ -236,8 +239,8 @@ KWHY_API int kwhy_results_work(
 	const struct kwhy_results *results, size_t region, size_t work, struct kwhy_region_work_done *out);
 
 /*
- * Number of region events that were lost because a thread's buffer was full, and number of meter readings
- * that were lost.
+ * Number of events (beginnings, ends and work) that were lost because a thread's buffer was full or could not
+ * be made; and number of meters' readings that were lost because they were not kept long enough.
  */
 KWHY_API uint64_t kwhy_results_lost_events(const struct kwhy_results *results);
 KWHY_API uint64_t kwhy_results_lost_readings(const struct kwhy_results *results);

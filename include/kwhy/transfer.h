@@ -5,20 +5,16 @@
 /*
  * libkwhy: transfers of many small pieces of data to and from a GPU, without a driver call per piece.
  *
- *	struct kwhy_transfer *transfer;
- *	char message[KWHY_TRANSFER_MESSAGE_BYTES];
- *	if (kwhy_transfer_open(NULL, &transfer, message, sizeof(message)))
- *		...
- *	for (i = 0; i < count; i++)
- *		kwhy_transfer_put(transfer, device_address[i], value[i], bytes[i]);
- *	kwhy_transfer_flush(transfer, &ticket);
- *	...
- *	kwhy_transfer_wait(transfer, ticket);
+ * * struct kwhy_transfer *transfer; * char message[KWHY_TRANSFER_MESSAGE_BYTES]; * if
+ * (kwhy_transfer_open(NULL, &transfer, message, sizeof(message))) * ... * for (i = 0; i < count; i++) *
+ * kwhy_transfer_put(transfer, device_address[i], value[i], bytes[i]); * kwhy_transfer_flush(transfer,
+ * &ticket); * ... * kwhy_transfer_wait(transfer, ticket);
  *
- * Pieces are packed into slots of page-locked memory. Each NUMA node has a ring of slots, and a thread opens
- * slots of its own node. A flush sends a slot with one or two driver calls: a kernel that has the slot as its
- * argument or reads it, one copy and a kernel that scatters it, a batch of copies for large pieces, or a
- * plain copy for a single piece. docs/transfer.md describes which method is used when.
+ * Pieces are packed into slots of page-locked memory. Each NUMA node has a ring of slots, which are used in
+ * turn; a new slot is taken from the node of the thread that adds a piece. A flush sends a slot with one or
+ * two driver calls: a kernel that has the slot as its argument or reads it, one copy and a kernel that
+ * scatters it, a batch of copies for large pieces, or a plain copy for a single piece. docs/transfer.md
+ * describes which method is used when.
  *
  * Device addresses are uint64_t: the value of a CUdeviceptr or hipDeviceptr_t or, on the host back end, of a
  * pointer. Sizes are in bytes.
@@ -55,11 +51,11 @@ extern "C" {
 
 #define KWHY_TRANSFER_OK 0
 #define KWHY_TRANSFER_E_INPUT 1 /* an argument is wrong */
-#define KWHY_TRANSFER_E_IO 2	/* a reader failed */
+#define KWHY_TRANSFER_E_IO 2	/* a loader's reader, or the function that works on chunks, failed */
 #define KWHY_TRANSFER_E_MEMORY 3
 #define KWHY_TRANSFER_E_UNSUPPORTED 4 /* this machine cannot do it */
-#define KWHY_TRANSFER_E_DEVICE 5      /* the device has failed; the engine can only be closed */
-#define KWHY_TRANSFER_FULL 6	      /* the ring is full and refuse_full is set; the piece was not taken */
+#define KWHY_TRANSFER_E_DEVICE 5      /* a call of the driver failed; the engine can only be closed */
+#define KWHY_TRANSFER_FULL 6	      /* no slot is free and refuse_full is set; the piece was not taken */
 #define KWHY_TRANSFER_CANCELLED 7     /* cancelled by kwhy_transfer_cancel() */
 #define KWHY_TRANSFER_END 8	      /* the loader has no further chunk */
 
@@ -74,7 +70,7 @@ struct kwhy_transfer;
 #define KWHY_TRANSFER_HIP 1
 #define KWHY_TRANSFER_HOST 2 /* host memory, with one thread per stream; runs without a GPU */
 
-/* How a flush moves its pieces. */
+/* Values of `way`: how a flush moves its pieces. */
 #define KWHY_TRANSFER_CHOOSE 0 /* the fastest method for the sizes, by struct kwhy_transfer_limits */
 #define KWHY_TRANSFER_PACKED 1 /* one copy of the slot, and a kernel on the device to scatter or gather */
 #define KWHY_TRANSFER_MAPPED 2 /* a kernel that accesses host memory itself */
@@ -83,9 +79,9 @@ struct kwhy_transfer;
 
 /*
  * The sizes from which one method is faster than another on this machine; `kwhy bench transfer --header`
- * measures and writes them. A field that is 0 stands for the default in its comment, which was measured on
- * an H200 with PCIe 5. A batch leaves the multiprocessors to other work; a kernel occupies some of them for
- * as long as the link is busy.
+ * measures and writes them. A field that is 0 stands for the default in its comment, which was measured on an
+ * H200 with PCIe 5. A batch is moved by copy engines and leaves the multiprocessors to other work; the kernel
+ * of the other methods occupies some of them while it moves the pieces.
  */
 struct kwhy_transfer_limits {
 	uint64_t put_packed_bytes; /* puts use one copy if the flush has at least this many bytes, else mapped
@@ -106,7 +102,7 @@ struct kwhy_transfer_options {
 	size_t size;
 	int32_t backend;
 	int32_t way;
-	const char *device; /* number of the device in its library, "0", or a PCI address; NULL: the first
+	const char *device; /* number of the device in CUDA or HIP, "0", or its PCI address; NULL: the first
 			       device */
 	void *stream; /* a CUstream or hipStream_t of that device, which the caller owns; NULL: the engine
 			 makes one. Name the default streams as CU_STREAM_LEGACY and CU_STREAM_PER_THREAD */
@@ -116,8 +112,8 @@ struct kwhy_transfer_options {
 	int32_t refuse_full; /* 1: calls return KWHY_TRANSFER_FULL instead of waiting for a slot */
 	int32_t disjoint; /* 1: the caller guarantees that the puts of a flush do not overlap, and the engine
 			     does not check */
-	int32_t numa;	  /* 0: one ring of slots on each NUMA node, but at most 8 rings; N: a single ring, on
-			     node N - 1 */
+	int32_t numa;	  /* 0: rings of slots on each NUMA node, on at most 8; N above 0: rings on node N - 1
+			     only */
 	struct kwhy_transfer_limits limits;
 };
 
@@ -138,9 +134,9 @@ KWHY_API void kwhy_transfer_close(struct kwhy_transfer *transfer);
 KWHY_API void kwhy_transfer_message(struct kwhy_transfer *transfer, char *message, size_t message_bytes);
 
 /*
- * With the next flush, copies `bytes` bytes from `from` to device address `to`. `from` may be changed as
- * soon as the call returns. A full slot is flushed; a piece larger than a slot is split. Only a flush calls
- * the driver; nothing is allocated.
+ * With the next flush, copies `bytes` bytes from `from` to device address `to`. `from` may be changed as soon
+ * as the call returns. A slot that is full is sent at once; a piece larger than a slot is split. Only sending
+ * calls the driver; nothing is allocated.
  */
 KWHY_API int kwhy_transfer_put(struct kwhy_transfer *transfer, uint64_t to, const void *from, size_t bytes);
 
@@ -153,15 +149,15 @@ KWHY_API int kwhy_transfer_put_pinned(
 	struct kwhy_transfer *transfer, uint64_t to, const void *from, size_t bytes);
 
 /*
- * With the next flush, copies `bytes` bytes from device address `from` to `to`, which may be any host
- * memory. The bytes are there after kwhy_transfer_wait() has returned for that flush, not earlier. Only a
- * flush calls the driver; nothing is allocated.
+ * With the next flush, copies `bytes` bytes from device address `from` to `to`, which may be any host memory.
+ * The bytes are there after kwhy_transfer_wait() has returned for that flush, not earlier. A slot that is
+ * full is sent at once. Only sending calls the driver; nothing is allocated.
  */
 KWHY_API int kwhy_transfer_get(struct kwhy_transfer *transfer, void *to, uint64_t from, size_t bytes);
 
 /*
- * As kwhy_transfer_get(), but writes directly to page-locked memory that the device accesses at the same
- * address. At most 4 GiB - 1 bytes.
+ * As kwhy_transfer_get(), but the device writes directly to `to`, page-locked memory that it accesses at the
+ * same address as the host. At most 4 GiB - 1 bytes.
  */
 KWHY_API int kwhy_transfer_get_pinned(struct kwhy_transfer *transfer, void *to, uint64_t from, size_t bytes);
 
@@ -174,8 +170,8 @@ struct kwhy_transfer_part {
 /*
  * Put or get many pieces in one call, which costs less than a call for each. `pinned` 1: as
  * kwhy_transfer_put_pinned() and kwhy_transfer_get_pinned(); 0: as kwhy_transfer_put() and
- * kwhy_transfer_get(). *out_taken is the number of pieces taken, also if the call fails after some of them;
- * out_taken may be NULL.
+ * kwhy_transfer_get(). *out_taken is the number of pieces that were taken, from the first on, also if the
+ * call fails; out_taken may be NULL.
  */
 KWHY_API int kwhy_transfer_put_many(struct kwhy_transfer *transfer, const struct kwhy_transfer_part *parts,
 	size_t count, int pinned, size_t *out_taken);
@@ -184,14 +180,17 @@ KWHY_API int kwhy_transfer_get_many(struct kwhy_transfer *transfer, const struct
 
 /* Formats of numbers on the device. Conversion rounds to nearest, ties to even. */
 #define KWHY_TRANSFER_F32 0
-#define KWHY_TRANSFER_F16 1 /* values beyond 65504 become infinite */
+#define KWHY_TRANSFER_F16 1 /* values that round to more than 65504 become infinite */
 #define KWHY_TRANSFER_BF16 2
 #define KWHY_TRANSFER_I8 3 /* value / scale, clamped to -127 to 127; not-a-number becomes 0 */
 
 /* Bytes of one number; 0: unknown format. */
 KWHY_API size_t kwhy_transfer_format_bytes(int format);
 
-/* Converts numbers on the CPU. Only KWHY_TRANSFER_I8 uses `scale`, which must be above 0. */
+/*
+ * Converts numbers on the CPU. `scale` is used for KWHY_TRANSFER_I8 only, where it must be above 0.
+ * KWHY_TRANSFER_E_INPUT: a wrong format or scale, or `to` is not aligned to its numbers.
+ */
 KWHY_API int kwhy_transfer_convert(void *to, const float *from, size_t count, int format, float scale);
 
 /* As kwhy_transfer_put() for `count` numbers, which are converted while they are copied into the slot. */
@@ -205,14 +204,15 @@ KWHY_API int kwhy_transfer_put_numbers(struct kwhy_transfer *transfer, uint64_t 
 KWHY_API int kwhy_transfer_flush(struct kwhy_transfer *transfer, uint64_t *out_ticket);
 
 /*
- * Waits until the flush with this ticket and all earlier flushes have arrived, and the data of their gets are
- * in host memory.
+ * Waits until the pieces of the flush with this ticket, and of all earlier flushes, have arrived, and copies
+ * the data of their gets to host memory. KWHY_TRANSFER_E_INPUT: there is no such ticket.
  */
 KWHY_API int kwhy_transfer_wait(struct kwhy_transfer *transfer, uint64_t ticket);
 
 /*
- * Drops the pieces that were not flushed, and ends loaders. Waiting calls return KWHY_TRANSFER_CANCELLED as
- * soon as the work already queued on the device has run. The engine can be used again afterwards.
+ * Drops the pieces that were not sent, and ends loaders: their later calls return KWHY_TRANSFER_CANCELLED.
+ * Waiting calls return KWHY_TRANSFER_CANCELLED as soon as the work already queued on the device has run. The
+ * engine can be used again afterwards.
  */
 KWHY_API void kwhy_transfer_cancel(struct kwhy_transfer *transfer);
 
@@ -236,11 +236,11 @@ struct kwhy_transfer_counts {
 	size_t size;		/* size of this struct, set by the caller */
 	uint64_t pieces, bytes; /* pieces of puts and gets, and their bytes */
 	uint64_t flushes;
-	uint64_t driver_calls; /* driver calls for flushes: copies, kernels, events */
-	uint64_t waits; /* number of waits for a slot, for a ticket or for space in the ring, including those
+	uint64_t driver_calls; /* calls of the driver to send slots: copies, kernels, events */
+	uint64_t waits; /* number of waits for a slot to have run, for a ticket or for space, including those
 			   that returned at once */
 	uint64_t packed, mapped, batched, plain; /* number of slots sent, by method */
-	uint64_t overlapping; /* slots whose puts overlapped and were sent one after another */
+	uint64_t overlapping; /* slots whose puts overlapped, so that they were moved one after another */
 	uint64_t inlined;     /* slots sent with method KWHY_TRANSFER_INLINE */
 };
 
@@ -260,7 +260,8 @@ struct kwhy_transfer_loader_options {
 	uint64_t bytes;	      /* size of all the data before any conversion, above 0 */
 	uint64_t chunk_bytes; /* 0: from kwhy_transfer_chunk_bytes() if copy_s and compute_s are known, else 4
 				 MiB */
-	uint32_t slots;	      /* largest number of chunks in flight; 0: 4 */
+	uint32_t slots;	      /* number of chunks for which there is memory, so that at most as many are read,
+				 copied or processed at a time; 0: 4 */
 	const void *from;     /* the data in memory; NULL: `read` supplies them */
 	kwhy_transfer_reader *read;
 	void *context;
@@ -268,11 +269,12 @@ struct kwhy_transfer_loader_options {
 			   copy */
 	int32_t format; /* format that floats are converted to; KWHY_TRANSFER_F32: bytes are sent unchanged */
 	float scale;	/* scale of KWHY_TRANSFER_I8 */
-	int32_t on_device; /* 1: all floats, page-locked or not, are sent unchanged and converted on the
-			      device */
-	double copy_s, compute_s; /* expected times for all the data; 0: unknown */
-	uint32_t threads; /* number of threads that copy or convert `from`; 0: 1 thread. `read` is always
-			     called by 1 thread */
+	int32_t on_device; /* 1: floats are sent unchanged and converted on the device; 0: they are converted
+			      on the host, which page-locked data cannot be */
+	double copy_s,
+		compute_s; /* expected times in s of copying and of processing all the data; 0: unknown */
+	uint32_t threads;  /* number of threads that copy or convert `from`; 0: 1 thread. `read` is always
+			      called by 1 thread */
 };
 
 /*
@@ -307,24 +309,28 @@ KWHY_API int kwhy_transfer_loader_next(struct kwhy_transfer_loader *loader, stru
 KWHY_API int kwhy_transfer_loader_arrived(
 	struct kwhy_transfer_loader *loader, const struct kwhy_transfer_chunk *chunk);
 /*
- * Allows the chunk to be overwritten after all work queued in its stream so far has run. Chunks must be done
- * in the order of kwhy_transfer_loader_next().
+ * Says that all work on the chunk has been queued in its stream; the chunk may be overwritten when that work
+ * has run. Call it for each chunk, in the order of kwhy_transfer_loader_next().
  */
 KWHY_API int kwhy_transfer_loader_done(
 	struct kwhy_transfer_loader *loader, const struct kwhy_transfer_chunk *chunk);
 /*
- * Closes the loader, which need not have given its last chunk. Waits for chunks in flight. NULL is allowed.
+ * Closes the loader, which need not have given its last chunk. Waits for copies and work that were queued.
+ * NULL is allowed.
  */
 KWHY_API void kwhy_transfer_loader_close(struct kwhy_transfer_loader *loader);
 
 /*
- * Queues the work on a chunk in chunk->stream; returns 0. Any other value ends the loader with
- * KWHY_TRANSFER_E_IO. On the host back end the function does the work itself, and the thread that acts as
- * the stream calls it in order.
+ * A program's function that queues its work on a chunk in chunk->stream and returns 0. Any other value ends
+ * the loader with KWHY_TRANSFER_E_IO. On the host back end the function does the work itself, and the thread
+ * that acts as the stream calls it in order.
  */
 typedef int kwhy_transfer_compute(void *context, const struct kwhy_transfer_chunk *chunk);
 
-/* Runs a loader from beginning to end; returns when all chunks have been loaded and processed. */
+/*
+ * Loads all the data and calls `compute` for each chunk, in order; returns when all chunks have been
+ * processed.
+ */
 KWHY_API int kwhy_transfer_stream_through(struct kwhy_transfer *transfer,
 	const struct kwhy_transfer_loader_options *options, kwhy_transfer_compute *compute, void *context);
 

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /*
- * Nanoseconds for which a device is left alone before and after a measurement, so that its meter shows its
- * idle level: on an H200, power samples follow a change of power with a time constant of 0.09 s, and about
- * ten samples, 20 ms apart, are needed once they have.
+ * Nanoseconds for which a device is left alone after its work, so that its meter shows its idle level: on an
+ * H200, power samples follow a change of power with a time constant of 0.09 s, and ten samples, 20 ms apart,
+ * are needed after that.
  */
 enum { KWHY_SETTLE_SHOWN_NS = 300000000 };
 

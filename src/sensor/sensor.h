@@ -203,8 +203,7 @@ struct kwhy_sensor_absence {
 	 */
 	bool is_refused;
 	/*
-	 * the device exists, but the user or kwhy chose not to use it; users are shown this absence in any
-	 * case, others only if they matter
+	 * the device exists, but the user or kwhy chose not to use it; this absence is always shown to users
 	 */
 	bool is_choice;
 };

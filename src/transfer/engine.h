@@ -15,24 +15,25 @@
 #include <stdatomic.h>
 
 /*
- * The state of struct kwhy_transfer, whose interface is kwhy/transfer.h. Functions here return its codes
- * (KWHY_TRANSFER_*). They are called with the engine's lock held, unless they say otherwise.
+ * The transfer engine, struct kwhy_transfer, whose public interface is kwhy/transfer.h. Functions here that
+ * return int return that header's codes (KWHY_TRANSFER_*), and are called with the engine's lock held, unless
+ * they say otherwise.
  */
 
 /*
- * The slots on one NUMA node, used one after another. slots[at] is the slot that is open or will be opened
- * next.
+ * The slots of one direction on one NUMA node, used in turn. slots[at] is the slot that is open or will be
+ * opened next.
  */
 struct kwhy_transfer_node_ring {
 	struct kwhy_transfer_slot *slots;
 	uint32_t at;
-	uint32_t under_way; /* number of slots before `at` that were sent and have not been reclaimed yet */
+	uint32_t under_way; /* number of slots before `at` that were sent and not yet found to have run */
 };
 
 /*
- * The slots of one direction: a ring on each NUMA node. Only one slot is open at a time, and threads of all
- * nodes fill it, so that pieces keep their order. The open slot is on the node of the thread that opened
- * it.
+ * The slots of one direction: a ring on each NUMA node. At most one slot of the direction is open at a time,
+ * on the node of the thread that opened it. Threads of all nodes add pieces to it, so that pieces keep their
+ * order.
  */
 struct kwhy_transfer_ring {
 	enum kwhy_transfer_operation direction;
@@ -42,9 +43,10 @@ struct kwhy_transfer_ring {
 	struct kwhy_transfer_node_ring *open;
 };
 
-/* State of one call that moves pieces. */
+/* State of one call of the public interface that puts or gets pieces. */
 struct kwhy_transfer_call {
-	unsigned cancels; /* number of cancellations of transfers when the call began */
+	unsigned cancels; /* transfer->cancels when the call began: a wait of this call ends if a cancellation
+			     has raised it */
 	/* index of the ring on the node of the calling thread; KWHY_TRANSFER_NO_HOME: not determined yet */
 	uint32_t home;
 };
@@ -52,8 +54,8 @@ struct kwhy_transfer_call {
 #define KWHY_TRANSFER_NO_HOME UINT32_MAX
 
 /*
- * A flush returns a ticket. The engine remembers this many of the latest tickets; a wait for an older ticket
- * waits for the oldest remembered one.
+ * A flush returns a ticket, by which its transfers are waited for. The engine remembers this many of the
+ * latest tickets; a wait for an older ticket waits for the oldest remembered one.
  */
 enum { KWHY_TRANSFER_TICKETS_KEPT = 256 };
 
@@ -64,19 +66,23 @@ struct kwhy_transfer {
 	const struct kwhy_gpu_ops *ops;
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *move, *move_in_order;
-	/* kernels that get list and data as their argument; NULL: this device cannot run them */
+	/*
+	 * kernels of the inline method, which have list and data as their argument; NULL: the method is not
+	 * possible on this device
+	 */
 	const struct kwhy_gpu_kernel *move_packet, *move_short_packet;
-	const struct kwhy_gpu_kernel *call; /* calls a C function; on the host back end only */
+	const struct kwhy_gpu_kernel
+		*call; /* kernel that calls a C function, on the host back end; NULL on others */
 	struct kwhy_gpu_stream *stream;
-	bool made_stream; /* whether the engine made the stream and frees it */
-	bool has_batch;	  /* whether the stream supports batched copies */
-	struct kwhy_transfer_options
-		options; /* the options with defaults filled in: here 0 does not mean a default */
+	bool made_stream;		      /* whether the engine made the stream and frees it */
+	bool has_batch;			      /* whether the stream supports batched copies */
+	struct kwhy_transfer_options options; /* the options, with 0 replaced by the defaults */
 	struct kwhy_transfer_nodes nodes; /* the nodes that have rings; the first is nearest to the device */
 
-	struct kwhy_transfer_lock lock;			     /* protects all fields below, up to `error` */
-	struct kwhy_gpu_host slabs[KWHY_TRANSFER_NODES_MAX]; /* by node: page-locked memory of the slots of
-								both directions */
+	struct kwhy_transfer_lock lock; /* protects all fields below, up to `error` */
+	struct kwhy_gpu_host
+		slabs[KWHY_TRANSFER_NODES_MAX]; /* [nodes] page-locked memory of the slots of both directions;
+						   staging[nodes]: address of its counterpart on the device */
 	uint64_t staging[KWHY_TRANSFER_NODES_MAX];
 	struct kwhy_transfer_ring rings[KWHY_TRANSFER_OPERATION_COUNT];
 	struct kwhy_gpu_copy *copies;	      /* space for the copies of one slot's batch */
@@ -88,13 +94,13 @@ struct kwhy_transfer {
 	struct kwhy_transfer_packet packet; /* argument of the next launch by the inline method */
 	uint64_t flushed;		    /* number of tickets issued so far */
 	/*
-	 * sent: number of slots that were sent so far; reached: number of the last slot that is known to have
-	 * run
+	 * sent: number of slots that were sent so far, which is also the number of the last one; reached:
+	 * number of the last slot that is known to have run, as all slots before it have
 	 */
 	uint64_t sent, reached;
-	/* by ticket modulo the array's size: number of slots that had been sent when the ticket was issued */
+	/* [ticket % KWHY_TRANSFER_TICKETS_KEPT] value of `sent` when the ticket was issued */
 	uint64_t sent_by[KWHY_TRANSFER_TICKETS_KEPT];
-	/* KWHY_TRANSFER_E_DEVICE permanently, once a driver call has failed; 0: none has failed */
+	/* KWHY_TRANSFER_E_DEVICE, which stays, once a driver call has failed; 0: none has failed */
 	int failed;
 	struct kwhy_error error;
 
@@ -111,8 +117,9 @@ int kwhy_transfer_fail(struct kwhy_transfer *transfer, int code, const char *for
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Takes the status of a driver call, whose message is in transfer->error. After a failed call the engine
- * stays failed. Returns KWHY_TRANSFER_OK, or KWHY_TRANSFER_E_DEVICE once the engine has failed.
+ * Takes the status of a driver call, whose message is in transfer->error. If it is a failure, the engine is
+ * failed from then on (transfer->failed). Returns KWHY_TRANSFER_OK, or KWHY_TRANSFER_E_DEVICE once the engine
+ * has failed.
  */
 int kwhy_transfer_check(struct kwhy_transfer *transfer, enum kwhy_status status);
 
@@ -127,8 +134,8 @@ int kwhy_transfer_begin(struct kwhy_transfer *transfer);
 void kwhy_transfer_end(struct kwhy_transfer *transfer);
 
 /*
- * Sets the GPU current. This is needed before calls of the driver, because the thread may have made none yet,
- * or may use another device.
+ * Makes the GPU's context current in the calling thread. This is needed before calls of the driver, because
+ * the thread may have made none yet, or may use another device.
  */
 int kwhy_transfer_enter(struct kwhy_transfer *transfer);
 
@@ -136,8 +143,9 @@ int kwhy_transfer_enter(struct kwhy_transfer *transfer);
 int kwhy_transfer_send(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring);
 
 /*
- * Gets the slot for further pieces: the open slot, or else the next slot of the ring on the call's node. If
- * that ring is full, this function waits for a slot or, depending on the options, returns KWHY_TRANSFER_FULL.
+ * Gets the open slot or, if none is open, opens the next slot on the calling thread's node. If all slots
+ * there are sent and have not run, waits for one to run or, if the options say so (refuse_full), returns
+ * KWHY_TRANSFER_FULL.
  */
 int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, struct kwhy_transfer_slot **out);
@@ -150,8 +158,8 @@ int kwhy_transfer_has_space(struct kwhy_transfer *transfer, struct kwhy_transfer
 	struct kwhy_transfer_call *call, uint64_t bytes, bool *out);
 
 /*
- * Waits until all slots that were sent before this ticket was issued have run, and delivers the pieces that
- * they fetched.
+ * Waits until all slots that were sent before this ticket was issued have run, and copies the pieces that
+ * their gets fetched to their destinations.
  */
 int kwhy_transfer_reach(struct kwhy_transfer *transfer, uint64_t ticket);
 
@@ -169,7 +177,10 @@ void kwhy_transfer_rings_free(struct kwhy_transfer *transfer);
 
 void kwhy_transfer_memory_free_all(struct kwhy_transfer *transfer);
 
-/* Wakes threads that wait in loaders, so that they notice a cancellation. It is called without the lock. */
+/*
+ * Wakes threads that wait in calls of loaders, so that they notice a cancellation. It is called without the
+ * engine's lock.
+ */
 void kwhy_transfer_loaders_wake(struct kwhy_transfer *transfer);
 
 #endif

@@ -23,8 +23,8 @@ static void move_piece(const struct kwhy_transfer_piece *piece, uint64_t delta)
 }
 
 /*
- * Moves pieces, from the last to the first. Their order is undefined; this order lets tests find callers that
- * rely on the opposite one.
+ * Moves pieces from the last of the list to the first. Callers must not rely on any order; with this one,
+ * tests find callers that rely on the order in which pieces were added.
  */
 static void move_all(const struct kwhy_transfer_piece *end, uint32_t count, uint64_t delta)
 {

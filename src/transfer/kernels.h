@@ -6,9 +6,10 @@
 #include "transfer/mark.h"
 
 /*
- * A slot's list and data as a kernel argument, in the largest size that every driver accepts. kernels/move.cu
- * has the same struct. The list grows down from bytes + end; the data begins there.
- * kwhy_transfer_move_packet_2k takes only the first KWHY_TRANSFER_PACKET_SHORT_BYTES.
+ * Argument of the kernels of the inline method: a slot's list and data, 4 KiB in all, which every driver
+ * accepts. kernels/move.cu has the same struct. The list ends, and the data begins, `end` bytes after the
+ * start of `bytes`. The argument of kwhy_transfer_move_packet_2k is only the first
+ * KWHY_TRANSFER_PACKET_SHORT_BYTES of it.
  */
 enum { KWHY_TRANSFER_PACKET_SHORT_BYTES = 2048 };
 
@@ -26,8 +27,8 @@ struct kwhy_transfer_packet {
 
 /*
  * The kernels in kernels/move.cu and their C versions. The host back end has one more kernel,
- * kwhy_transfer_call. It calls a kwhy_transfer_compute function with its context and a chunk, and stores a
- * failure in the chunk's result.
+ * kwhy_transfer_call. It calls a program's function of type kwhy_transfer_compute for a chunk, and stores its
+ * failure where the launch's argument says.
  */
 extern const struct kwhy_gpu_source kwhy_transfer_kernels;
 

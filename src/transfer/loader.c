@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loaders: they copy chunks to the device. Other threads read chunks ahead (loader_read.c). The caller's
- * thread queues their copies in a stream of the loader, and makes the engine's stream wait for each copy.
+ * A loader brings data to the device in chunks. Threads of the loader read chunks ahead (loader_read.c). The
+ * caller's thread queues the copies in a stream of the loader, and makes the engine's stream, in which the
+ * program's work on the chunks runs, wait for each copy.
  */
 #include "transfer/loader.h"
 
@@ -13,7 +14,10 @@
 enum { SLOTS = 4, SLOTS_MAX = 1024, THREADS_MAX = 64 };
 
 #define CHUNK_BYTES (UINT64_C(4) << 20)
-/* cost of a chunk in seconds: five driver calls, estimated from measurements on other machines */
+/*
+ * assumed fixed cost of a chunk in s, by which chunk sizes are chosen: five driver calls; estimated, not
+ * measured on this machine
+ */
 #define OVERHEAD_S 8e-6
 
 static uint64_t chunk_bytes_of(const struct kwhy_transfer_loader_options *options)
@@ -28,7 +32,7 @@ static uint64_t chunk_bytes_of(const struct kwhy_transfer_loader_options *option
 	return bytes < options->bytes ? bytes : options->bytes;
 }
 
-/* Bytes that a chunk of `bytes` bytes has after conversion. */
+/* Bytes that a chunk of `bytes` bytes has after conversion to options.format. */
 static size_t converted_bytes_of(const struct kwhy_transfer_loader *loader, size_t bytes)
 {
 	return bytes / sizeof(float) * kwhy_transfer_format_bytes(loader->options.format) +
@@ -159,7 +163,10 @@ static int refuse(struct kwhy_transfer *transfer, const struct kwhy_error *error
 	return kwhy_transfer_code_of(error->status);
 }
 
-/* Stores a failure's message. The engine stays failed only if the device is lost. */
+/*
+ * Stores the message of a loader that could not be opened, and returns its code. The engine becomes failed
+ * only if the device is lost.
+ */
 static int explain(struct kwhy_transfer *transfer, enum kwhy_status status, const struct kwhy_error *error)
 {
 	if (status == KWHY_E_LOST)
@@ -216,8 +223,8 @@ static int check(struct kwhy_transfer_loader *loader, enum kwhy_status status, c
 }
 
 /*
- * Queues the copy of a chunk that has been read, after the work that used the chunk before it in the same
- * slot.
+ * Queues the copy of a chunk that has been read. On the device the copy waits for the program's work on the
+ * chunk that had the slot before.
  */
 static int issue(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
@@ -244,14 +251,20 @@ static int issue(struct kwhy_transfer_loader *loader, uint64_t chunk)
 	return check(loader, status, &error);
 }
 
-/* Whether a chunk has been read. The caller holds the lock. */
+/*
+ * Whether a chunk can be copied: it has been read, or its source is page-locked memory. The caller holds the
+ * loader's lock.
+ */
 static bool is_filled(const struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	return loader->options.pinned || chunk < loader->issued ||
 		loader->filled[chunk % loader->slots] == chunk + 1;
 }
 
-/* Queues copies of chunks, as long as the next chunk has been read and its slot on the device is free. */
+/*
+ * Queues copies of chunks in order, as long as the next chunk has been read and the caller has finished the
+ * chunk that had its slot before.
+ */
 static int issue_all(struct kwhy_transfer_loader *loader)
 {
 	int code = KWHY_TRANSFER_OK;
@@ -288,7 +301,10 @@ static int say(struct kwhy_transfer_loader *loader, int code, const char *words)
 	return code;
 }
 
-/* Returns the code that says why there are no further chunks, and sets the message. */
+/*
+ * Returns the code, and sets the message, for a chunk that will not come: its reader failed, the device
+ * failed (`failed`), or a cancellation.
+ */
 static int explain_end(struct kwhy_transfer_loader *loader, int failed)
 {
 	if (failed == KWHY_TRANSFER_E_IO)
@@ -298,7 +314,10 @@ static int explain_end(struct kwhy_transfer_loader *loader, int failed)
 	return say(loader, KWHY_TRANSFER_CANCELLED, "the loader was cancelled");
 }
 
-/* Waits until a chunk has been read. If it will not be read, returns the code that says why. */
+/*
+ * Waits until a chunk has been read. If it will not be read, or transfers were cancelled, returns the code
+ * that says why.
+ */
 static int wait_for_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	bool over;
@@ -324,7 +343,10 @@ static int enter(struct kwhy_transfer_loader *loader)
 	return check(loader, loader->transfer->ops->enter(loader->transfer->gpu, &error), &error);
 }
 
-/* Makes the engine's stream wait for the copy of chunk `number`. */
+/*
+ * Makes the engine's stream wait for the copy of chunk `number`, and queues the chunk's conversion there if
+ * the device converts.
+ */
 static enum kwhy_status let_stream_wait(
 	struct kwhy_transfer_loader *loader, uint64_t number, struct kwhy_error *error)
 {
@@ -428,8 +450,8 @@ int kwhy_transfer_loader_done(struct kwhy_transfer_loader *loader, const struct 
 }
 
 /*
- * Waits for all queued work, so that the memory that it uses can be freed. This is also done if the engine
- * has failed, because the device may still be working.
+ * Waits for all work that is queued in the loader's and the engine's streams, so that memory that it uses can
+ * be freed; also if the engine has failed, as the device may still be working.
  */
 static void wait_for_all(struct kwhy_transfer_loader *loader)
 {

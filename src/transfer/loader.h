@@ -13,12 +13,16 @@ struct kwhy_transfer_loader_reader {
 	pthread_t thread;
 };
 
-/* A loader. Chunks are numbered from 0. Chunk i uses slot i % slots in host memory and in device memory. */
+/*
+ * A loader, which brings data to the device in chunks, numbered from 0. Chunk i uses slot i % slots, both of
+ * page-locked host memory and of device memory.
+ */
 struct kwhy_transfer_loader {
 	struct kwhy_transfer *transfer;
 	struct kwhy_transfer_loader *next_loader; /* next loader in the engine's list */
 	struct kwhy_transfer_loader_options options;
-	unsigned cancels; /* number of cancellations of transfers when the loader was made */
+	unsigned cancels; /* transfer->cancels when the loader was made; if it is higher now, the loader was
+			     cancelled */
 	uint32_t slots;
 	uint64_t chunk_bytes, count;
 	uint64_t stride; /* distance in bytes from the start of a slot to the start of the next */
@@ -28,9 +32,11 @@ struct kwhy_transfer_loader {
 	uint64_t converted;
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *kernel;
-	void *numbers; /* for conversion on the host: space for a chunk before it is converted */
+	void *numbers; /* memory into which a reading function puts a chunk before the host converts it; NULL:
+			  not needed */
 	struct kwhy_gpu_stream *stream;
-	struct kwhy_gpu_event **copied, **done; /* one event for each slot */
+	struct kwhy_gpu_event **copied, **done; /* [slots] copied: after the copy of the slot's chunk; done:
+						   after the program's work on it */
 	struct kwhy_transfer_loader_reader *readers;
 	uint32_t reader_count, readers_begun;
 
@@ -43,8 +49,9 @@ struct kwhy_transfer_loader {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/*
-	 * State that all threads share. filled[slot] is 1 plus the number of the chunk last read into the
-	 * slot. `issued`: how many chunks have queued copies.
+	 * From here on: state that the loader's lock protects. filled[slot]: number of the chunk last read
+	 * into the slot, plus 1; 0: none. `issued`: number of chunks whose copies were queued. `failed`:
+	 * first failure's code.
 	 */
 	uint64_t *filled;
 	uint64_t issued;
@@ -64,14 +71,20 @@ static inline bool kwhy_transfer_loader_converts(const struct kwhy_transfer_load
 /* Bytes of a chunk before its conversion. */
 size_t kwhy_transfer_loader_bytes_of(const struct kwhy_transfer_loader *loader, uint64_t chunk);
 
-/* Host memory that a chunk is read into. It is not used for data that is page-locked already. */
+/*
+ * Page-locked host memory that a chunk is read into. There is none if the source itself is page-locked
+ * (options.pinned).
+ */
 static inline char *kwhy_transfer_loader_slot_memory(
 	const struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	return (char *)loader->slab.memory + chunk % loader->slots * loader->stride;
 }
 
-/* Whether reading has ended, has failed or was cancelled. The caller must hold the lock. */
+/*
+ * Whether no further chunk is to be read, because the loader is closed, failed or was cancelled. The caller
+ * must hold the loader's lock.
+ */
 static inline bool kwhy_transfer_loader_is_over(const struct kwhy_transfer_loader *loader)
 {
 	return loader->ending || loader->failed || atomic_load(&loader->transfer->cancels) != loader->cancels;
@@ -85,14 +98,17 @@ KWHY_MUST_USE enum kwhy_status kwhy_transfer_loader_start_reading(
 	struct kwhy_transfer_loader *loader, struct kwhy_error *error);
 void kwhy_transfer_loader_end_reading(struct kwhy_transfer_loader *loader);
 
-/* Prepares the conversion of chunks on the device. End with kwhy_transfer_loader_end_converting(). */
+/*
+ * Prepares the conversion of chunks on the device; does nothing if there is none. End with
+ * kwhy_transfer_loader_end_converting(), also after a failure.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_transfer_loader_prepare_converting(
 	struct kwhy_transfer_loader *loader, struct kwhy_error *error);
 void kwhy_transfer_loader_end_converting(struct kwhy_transfer_loader *loader);
 
 /*
- * Queues the conversion of a chunk of `floats` numbers in the engine's stream, from the chunk's slot to the
- * slot for its converted form.
+ * Queues the conversion of a chunk of `floats` numbers in the engine's stream, from the chunk's slot on the
+ * device to the slot for its converted form.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_transfer_loader_convert(
 	struct kwhy_transfer_loader *loader, uint64_t chunk, uint64_t floats, struct kwhy_error *error);

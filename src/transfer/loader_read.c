@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads chunks ahead. Threads fill page-locked slots, each after the copy of the chunk that was in the slot
- * before.
+ * Threads of a loader that read chunks ahead into page-locked slots. A slot is filled again once the copy of
+ * the chunk that was in it has ended.
  */
 #include "transfer/convert.h"
 #include "transfer/loader.h"
@@ -26,7 +26,10 @@ static void fail(struct kwhy_transfer_loader *loader, int code)
 	pthread_mutex_unlock(&loader->lock);
 }
 
-/* Waits until the copy of the slot's previous chunk has been queued. false: reading has ended. */
+/*
+ * Waits until the copy of the chunk that had the slot of `chunk` before has been queued. false: no more
+ * chunks are to be read.
+ */
 static bool wait_for_slot(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	bool over;
@@ -39,7 +42,10 @@ static bool wait_for_slot(struct kwhy_transfer_loader *loader, uint64_t chunk)
 	return !over;
 }
 
-/* Reads a chunk from its source and converts it if conversion is done on the host. */
+/*
+ * Reads a chunk from its source (memory or the program's function) into its slot, converted if the host
+ * converts. KWHY_TRANSFER_E_IO: the program's function failed.
+ */
 static int read_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	const struct kwhy_transfer_loader_options *options = &loader->options;
@@ -104,7 +110,10 @@ static void *read_ahead(void *context)
 	return NULL;
 }
 
-/* Starts the threads with all signals blocked, because signals are for the program's own threads. */
+/*
+ * Starts the reading threads with all signals blocked, so that signals are delivered to the program's
+ * threads. Returns 0 or the error of pthread_create().
+ */
 static int start_threads(struct kwhy_transfer_loader *loader)
 {
 	sigset_t all, before;

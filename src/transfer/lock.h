@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 /*
- * A lock that takes one atomic instruction to take and one to release if no thread waits. Each put of a few
- * bytes does both, so their cost counts. A thread that finds the lock taken sleeps in the kernel, as with a
- * mutex. A lock that is all zero is free; it needs no cleanup. Only threads of one process may share it.
+ * A lock that takes one atomic instruction to take and one to release if no thread waits. Every put takes and
+ * releases it, and a put of a few bytes does little else, so this cost matters. A thread that finds the lock
+ * taken sleeps in the kernel, as with a mutex. A lock that is all zero is free; it needs no cleanup. Only
+ * threads of one process may share it.
  */
 struct kwhy_transfer_lock {
 	atomic_int state; /* 0: free; 1: taken; 2: taken, and other threads may be asleep */

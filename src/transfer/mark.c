@@ -6,8 +6,9 @@
 #include <sched.h>
 
 /*
- * PLACE_BYTES: bytes allocated for the mark's word, and as many for the counter of blocks; more than a
- * cache line. READS: how often the word is read between two checks of the device.
+ * PLACE_BYTES: bytes allocated for the mark's word of 8 bytes, and for the counter of blocks, so that each
+ * has cache lines of its own. READS: how often a wait reads the word between two checks whether the device
+ * has failed.
  */
 enum { PLACE_BYTES = 256, READS = 10000 };
 

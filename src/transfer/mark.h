@@ -8,10 +8,11 @@
 #include <stdint.h>
 
 /*
- * The mark shows which slots of the engine's stream have run. It is a word of page-locked memory to which a
- * kernel writes the number of its slot when it ends. Slots run in the order of their numbers, so all slots up
- * to that number have run. The host reads the word without a driver call; an event would need one call to
- * record it and one to query it. These functions need the engine's lock.
+ * The mark shows which slots have run in the engine's stream. It is a word of page-locked memory to which a
+ * kernel writes the number of its slot when it ends. Slots are numbered in the order of sending and run in
+ * this order, so all slots up to the number in the mark have run. The host reads the word without a driver
+ * call; an event would need one call to record it and one to query it. These functions need the engine's
+ * lock.
  */
 
 struct kwhy_transfer;
@@ -29,13 +30,13 @@ void kwhy_transfer_mark_free(struct kwhy_transfer *transfer);
 
 /*
  * Makes the argument of a kernel that is the last work of slot `number`. If further work of its slot follows
- * the kernel, pass the number of the slot before.
+ * the kernel, pass the number of the slot before, which has run by then in any case.
  */
 struct kwhy_transfer_mark kwhy_transfer_mark_at(const struct kwhy_transfer *transfer, uint64_t number);
 
 /*
- * Reads the mark: the number of the last slot that ended with a kernel and has run. All slots before it have
- * run, too. Slots that end with an event do not change the mark.
+ * Reads the mark: a slot's number up to which all slots have run. Slots whose last work is no kernel do not
+ * raise it to their own number; for these there is an event.
  */
 uint64_t kwhy_transfer_mark_read(const struct kwhy_transfer *transfer);
 
@@ -43,8 +44,8 @@ uint64_t kwhy_transfer_mark_read(const struct kwhy_transfer *transfer);
 int kwhy_transfer_mark_wait(struct kwhy_transfer *transfer, uint64_t number);
 
 /*
- * Asks the driver whether the device has failed, since a failed device never writes the mark. Returns
- * KWHY_TRANSFER_*.
+ * Asks the driver whether the device has failed: its kernels would then never write the mark, and a wait
+ * would never end. Returns KWHY_TRANSFER_*.
  */
 int kwhy_transfer_mark_check(struct kwhy_transfer *transfer);
 

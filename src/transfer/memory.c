@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that programs allocate through the engine. */
+/* Memory that programs allocate with kwhy_transfer_memory_new(). */
 #include "transfer/engine.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static enum kwhy_status make(struct kwhy_transfer *transfer, struct kwhy_transfe
 	return status;
 }
 
-/* Returns the code of a failed allocation. The engine stays failed only if the device is lost. */
+/* Returns the code of a failed allocation. The engine becomes failed only if the device is lost. */
 static int refuse(struct kwhy_transfer *transfer, enum kwhy_status status)
 {
 	return status == KWHY_E_LOST ? kwhy_transfer_check(transfer, status) : kwhy_transfer_code_of(status);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends a slot by one of several methods, each with one or two driver calls. */
+/*
+ * Sends a slot by one of the methods of choice.h. Each takes one or two driver calls, and one more to record
+ * an event if the slot's last work is not a kernel.
+ */
 #include "transfer/choice.h"
 #include "transfer/engine.h"
 
@@ -9,12 +12,13 @@ enum {
 	BLOCK_THREADS = 256,
 	BLOCK_THREADS_MAX = 1024,
 	WARP_THREADS = 32,
-	PIECE_THREADS_MAX = 4096, /* a power of two, as the other numbers of threads are */
+	PIECE_THREADS_MAX =
+		4096, /* largest number of threads for one piece; a power of two, as the other numbers are */
 	BLOCKS_MAX = 1024,
 	VECTOR_BYTES = 16,
 	/*
-	 * pieces of at least this mean size are moved by a whole block each, which gives each thread at least
-	 * 8 bytes
+	 * if the pieces of a slot have at least this mean size, each is moved by a whole block (256 threads
+	 * of at least 8 bytes) instead of a warp
 	 */
 	WIDE_BYTES = 2048,
 };
@@ -24,7 +28,10 @@ static const struct kwhy_transfer_piece *piece_at(const struct kwhy_transfer_slo
 	return (const struct kwhy_transfer_piece *)(const void *)slot->host - 1 - i;
 }
 
-/* The copy that moves piece `i`. The slot's own memory is given by its host address. */
+/*
+ * The copy that moves piece `i`. Addresses in the slot are changed from those for kernels (slot->mapped) to
+ * those of the host.
+ */
 static struct kwhy_gpu_copy copy_of(const struct kwhy_transfer_slot *slot, uint32_t i)
 {
 	const struct kwhy_transfer_piece *piece = piece_at(slot, i);
@@ -66,8 +73,9 @@ static int send_batch(struct kwhy_transfer *transfer, const struct kwhy_transfer
 }
 
 /*
- * Number of threads for one piece: about one for each 16-byte vector, so that few large pieces keep the link
- * as busy as many small ones.
+ * Number of threads for each piece of a slot, from the mean size of its pieces: a warp for small ones, a
+ * block from WIDE_BYTES on, and for larger ones about one thread for each 16 bytes, so that few large pieces
+ * keep the link busy.
  */
 static uint32_t threads_for(uint64_t mean_bytes)
 {
@@ -80,9 +88,9 @@ static uint32_t threads_for(uint64_t mean_bytes)
 }
 
 /*
- * Launches a kernel for a slot. If `wide`, the pieces may be moved in any order and therefore by a grid of
- * any size. The grid has one block if that suffices, because a single block need not wait for others before
- * it writes the mark.
+ * Launches a kernel for a slot. If `wide`, the pieces may be moved in any order, and so by many blocks;
+ * otherwise by one. If at most BLOCK_THREADS_MAX threads are needed, `wide` has one block, too, which need
+ * not count the blocks that have ended before it writes the mark.
  */
 static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot,
 	const struct kwhy_gpu_kernel *kernel, bool wide, void **arguments)
@@ -105,8 +113,9 @@ static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slo
 }
 
 /*
- * Launches the kernel that moves a slot's pieces. `end`: address of the end of the list. `delta`: what is
- * added to the addresses that lie in the slot. `ends`: whether this kernel is the slot's last work.
+ * Launches the kernel that moves a slot's pieces. `end`: device address at which the list ends and the data
+ * begins. `delta`: added to those addresses of pieces that lie in the slot. `ends`: whether this kernel is
+ * the slot's last work.
  */
 static int launch_move(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, uint64_t end,
 	uint64_t delta, bool in_order, bool ends)
@@ -119,14 +128,19 @@ static int launch_move(struct kwhy_transfer *transfer, const struct kwhy_transfe
 		transfer, slot, in_order ? transfer->move_in_order : transfer->move, !in_order, arguments);
 }
 
-/* Offset in a packet at which a list of `count` pieces ends and the data begins. */
+/*
+ * Offset in packet.bytes at which a list of `count` pieces ends and the data begins, a multiple of 16 bytes.
+ */
 static uint32_t packet_end(uint32_t count)
 {
 	return (uint32_t)((count * sizeof(struct kwhy_transfer_piece) + VECTOR_BYTES - 1) / VECTOR_BYTES *
 		VECTOR_BYTES);
 }
 
-/* Bytes of the slot's data in a packet. It is 0 for gets, whose data arrives in the slot. */
+/*
+ * Bytes of the slot's data that the packet takes along: for puts all, for gets none, whose data comes to the
+ * slot.
+ */
 static uint64_t packed_along(const struct kwhy_transfer_slot *slot)
 {
 	return slot->deliveries ? 0 : slot->staged;
@@ -161,7 +175,10 @@ static int send_mapped(struct kwhy_transfer *transfer, const struct kwhy_transfe
 	return launch_move(transfer, slot, slot->mapped, 0, in_order, true);
 }
 
-/* Sends list and data by one copy. The kernel then reads both in device memory. */
+/*
+ * Sends list and data of puts to slot->staging on the device by one copy. A kernel then moves the pieces from
+ * there to their destinations.
+ */
 static int put_packed(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, bool in_order)
 {
 	uint64_t list_bytes = slot->count * sizeof(struct kwhy_transfer_piece);
@@ -224,7 +241,7 @@ static struct kwhy_transfer_case case_of(
 
 /*
  * Whether a slot's last work is a kernel. If so, the mark shows that the slot has run; otherwise its event
- * does.
+ * does, which issue() records.
  */
 static bool ends_by_kernel(const struct kwhy_transfer_slot *slot, enum kwhy_transfer_method way)
 {

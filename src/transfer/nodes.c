@@ -21,7 +21,10 @@ static uint32_t of_thread_now(const struct kwhy_transfer_nodes *nodes)
 	return 0;
 }
 
-/* Adds the CPUs of the first node, and those other nodes that have both memory and CPUs. */
+/*
+ * Sets the CPUs of the first node, and adds the other nodes that have both memory and CPUs, as long as there
+ * is space.
+ */
 static void add_others(struct kwhy_transfer_nodes *out, const struct kwhy_numa *numa)
 {
 	for (uint32_t i = 0; i < numa->count && out->count < KWHY_TRANSFER_NODES_MAX; i++) {

@@ -8,10 +8,11 @@
 #include <stdint.h>
 
 /*
- * The NUMA nodes that have rings; the node nearest to the device comes first. There is only one if the
- * options name a node, if the device's node is unknown, or if the machine has one node.
+ * The NUMA nodes on which an engine has rings of slots; the node nearest to the device comes first. There is
+ * only one if the options name one, if the device's node is unknown, or if the machine has only one with
+ * memory and CPUs.
  */
-/* if there are more nodes, their threads use the ring of the first node */
+/* largest number of nodes with rings; threads on any further nodes use the rings of the first node */
 enum { KWHY_TRANSFER_NODES_MAX = 8 };
 
 struct kwhy_transfer_nodes {
@@ -24,9 +25,9 @@ struct kwhy_transfer_nodes {
 };
 
 /*
- * Finds the nodes for rings. `near`: the device's node; -1: unknown. `wanted`: a node as in `numa` of the
- * options; 0: all nodes. KWHY_E_INPUT: there is no such node. A machine that lists no nodes has only node 0.
- * `sys`: "/sys" or, in tests, a folder like it.
+ * Finds the nodes for rings. `near`: the device's node; -1: unknown. `wanted`: 1 + a node's number, as `numa`
+ * of the options; 0: all nodes. KWHY_E_INPUT: that node does not exist or has no memory. A machine that lists
+ * no nodes has only node 0. `sys`: "/sys" or, in tests, a folder like it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_transfer_nodes_find(
 	struct kwhy_transfer_nodes *out, const char *sys, int near, int wanted, struct kwhy_error *error);

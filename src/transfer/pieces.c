@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts and gets: adds their pieces to slots. */
+/* Puts and gets: cuts their data into pieces and adds these to slots. */
 #include "base/c_locale.h"
 #include "transfer/convert.h"
 #include "transfer/engine.h"
@@ -8,7 +8,7 @@
 
 enum { SMALL_BYTES = 4096 };
 
-/* Source of a put: bytes to copy, or numbers to convert. */
+/* Source of a put: bytes to copy (KWHY_TRANSFER_F32), or floats to convert to `format` with `scale`. */
 struct source {
 	const char *from;
 	int format;
@@ -34,7 +34,10 @@ static struct kwhy_transfer_call call_of(struct kwhy_transfer *transfer)
 	return (struct kwhy_transfer_call){atomic_load(&transfer->cancels), KWHY_TRANSFER_NO_HOME};
 }
 
-/* Returns how many of a piece's `bytes` the slot can take now; 0: the slot must be sent first. */
+/*
+ * Returns how many of a piece's `bytes` the slot can take now; 0: the slot must be sent first. `beside`: the
+ * piece's device address (kwhy_transfer_slot_reserve()).
+ */
 static size_t part_of(const struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot,
 	uint64_t beside, uint64_t bytes)
 {
@@ -48,9 +51,9 @@ static size_t part_of(const struct kwhy_transfer *transfer, const struct kwhy_tr
 }
 
 /*
- * Gets the slot for the next part of a piece, and the number of bytes of that part that the slot can take.
- * If the open slot is full, it is sent. Before a slot of gets, the open slot of puts is sent, as in a
- * flush.
+ * Gets the slot for the next part of a piece, and the number of bytes of that part that the slot can take. If
+ * the open slot is full, it is sent. If that is a slot of gets, the open slot of puts is sent before it, so
+ * that gets fetch what earlier puts wrote, as in a flush.
  */
 static int slot_for(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, uint64_t beside, uint64_t bytes, struct kwhy_transfer_slot **out,
@@ -73,8 +76,9 @@ static int slot_for(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *r
 }
 
 /*
- * If the options say that calls never wait, checks that there is space for the whole piece, so that it is
- * accepted completely or not at all.
+ * If the options say that calls never wait (refuse_full), checks that there is space for the whole piece, so
+ * that it is accepted completely or not at all: KWHY_TRANSFER_FULL, or KWHY_TRANSFER_E_INPUT if it could
+ * never fit.
  */
 static int look_for_space(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, uint64_t bytes)
@@ -98,7 +102,10 @@ static int look_for_space(struct kwhy_transfer *transfer, struct kwhy_transfer_r
 		(unsigned long long)bytes);
 }
 
-/* Writes one part of a put to offset `place` of the slot and adds it to the list. */
+/*
+ * Writes `part` bytes of a put, from byte `done` of its source on, to offset `place` of the slot, and adds
+ * them to the list as a piece.
+ */
 static void place_put(struct kwhy_transfer_slot *slot, uint64_t place, uint64_t to,
 	const struct source *source, uint64_t done, size_t part)
 {
@@ -113,8 +120,8 @@ static void place_put(struct kwhy_transfer_slot *slot, uint64_t place, uint64_t 
 }
 
 /*
- * Handles the most frequent kind of put: a small piece that fits in the open slot. false: it may not fit, and
- * nothing was changed.
+ * Handles the most frequent kind of put: a piece of 1 to SMALL_BYTES bytes that fits in the open slot. false:
+ * it is no such put, and nothing was changed.
  */
 static bool put_small(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, uint64_t to,
 	const struct source *source, uint64_t bytes)
@@ -160,7 +167,7 @@ static void count_piece(struct kwhy_transfer *transfer, uint64_t bytes)
 	transfer->counts.bytes += bytes;
 }
 
-/* Ends a call: counts its bytes and releases the lock. */
+/* Ends a call: counts its piece and bytes unless it failed, and releases the lock. Returns `code`. */
 static int finish(struct kwhy_transfer *transfer, int code, uint64_t bytes)
 {
 	if (!code)
@@ -223,7 +230,8 @@ static int add_pinned(struct kwhy_transfer *transfer, struct kwhy_transfer_ring 
 	if (code)
 		return code;
 	if (slot->deliveries)
-		slot->deliveries[slot->count].bytes = 0; /* the device writes the piece there itself */
+		slot->deliveries[slot->count]
+			.bytes = 0; /* no data to deliver: the device writes directly to the destination */
 	kwhy_transfer_slot_add(slot, piece, 0);
 	kwhy_transfer_slot_write(slot, piece->to, piece->bytes);
 	return KWHY_TRANSFER_OK;

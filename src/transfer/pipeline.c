@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs all chunks of a loader through the program's compute function. */
+/* kwhy_transfer_stream_through(): loads all chunks and calls the program's compute function for each. */
 #include "transfer/loader.h"
 
 static int fail_compute(struct kwhy_transfer *transfer)
@@ -15,8 +15,8 @@ static int fail_compute(struct kwhy_transfer *transfer)
 }
 
 /*
- * On the host back end: queues a kernel that calls the function, so that the stream's thread calls it in the
- * stream's order.
+ * For the host back end: queues a kernel that calls `compute`, so that the thread that works for the stream
+ * calls it after the chunk's copy. *failed is set there if `compute` fails.
  */
 static int compute_on_host(struct kwhy_transfer *transfer, kwhy_transfer_compute *compute, void *context,
 	struct kwhy_transfer_chunk *chunk, atomic_int *failed)
@@ -71,7 +71,7 @@ int kwhy_transfer_stream_through(struct kwhy_transfer *transfer,
 	if (code)
 		return code;
 	code = run_pipeline(loader, compute, context, &failed);
-	kwhy_transfer_loader_close(loader); /* closing also waits for queued work */
+	kwhy_transfer_loader_close(loader); /* waits for queued work, too, so that `failed` is final */
 	if (code || !atomic_load(&failed))
 		return code;
 	return fail_compute(transfer);

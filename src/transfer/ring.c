@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rings' memory: a page-locked slab for each node, its counterpart on the device, and the slots that they
- * are divided into.
+ * The rings of slots: their memory (a page-locked slab for each NUMA node and its counterpart on the device),
+ * opening slots, and waiting for them.
  */
 #include "transfer/engine.h"
 
@@ -19,7 +19,7 @@ static uint64_t list_bytes(const struct kwhy_transfer *transfer)
 	return rounded_up(transfer->options.pieces * sizeof(struct kwhy_transfer_piece));
 }
 
-/* Bytes of a slot with its list, which are the distance to the next slot. */
+/* Distance in bytes from a slot's list to that of the next slot: the bytes of a list and of a slot's data. */
 static uint64_t stride(const struct kwhy_transfer *transfer)
 {
 	return list_bytes(transfer) + rounded_up(transfer->options.slot_bytes);
@@ -126,13 +126,16 @@ void kwhy_transfer_rings_free(struct kwhy_transfer *transfer)
 	free(transfer->extents);
 }
 
-/* Whether the slot with this number is known to have run, without a call of the driver. */
+/*
+ * Whether the slot with this number is known to have run; asks only our own memory (transfer->reached and the
+ * mark), not the driver.
+ */
 static bool is_known_to_have_run(const struct kwhy_transfer *transfer, uint64_t number)
 {
 	return number <= transfer->reached || number <= kwhy_transfer_mark_read(transfer);
 }
 
-/* Gets whether a sent slot has run, without waiting. */
+/* Gets whether a sent slot has run, without waiting; asks the driver if need be. */
 static int has_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, bool *out)
 {
 	int code;
@@ -169,7 +172,10 @@ static int wait_for(struct kwhy_transfer *transfer, const struct kwhy_transfer_s
 		transfer, transfer->ops->event_synchronize(transfer->gpu, slot->event, &transfer->error));
 }
 
-/* The oldest slot of a node's ring that was sent and has not been reclaimed; NULL: there is none. */
+/*
+ * The oldest slot of a node's ring that was sent and not yet released (release_reached()); NULL: there is
+ * none.
+ */
 static struct kwhy_transfer_slot *oldest_of(
 	const struct kwhy_transfer_ring *ring, const struct kwhy_transfer_node_ring *node_ring)
 {
@@ -178,7 +184,10 @@ static struct kwhy_transfer_slot *oldest_of(
 		: NULL;
 }
 
-/* Among the rings of all nodes, the one with the slot that was sent first; NULL: no slot is sent. */
+/*
+ * Of the direction's rings on all nodes, the one with the slot that was sent earliest of those not yet
+ * released; NULL: there is no such slot.
+ */
 static struct kwhy_transfer_node_ring *first_sent(
 	const struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
 {
@@ -195,8 +204,9 @@ static struct kwhy_transfer_node_ring *first_sent(
 }
 
 /*
- * Delivers the pieces of slots that have run, and frees the slots. It begins with the oldest, so that after
- * two gets to the same destination the data of the later one remains.
+ * Copies the pieces that gets fetched to their destinations for all slots that are known to have run
+ * (transfer->reached), and empties these slots. It begins with the oldest, so that after two gets to the same
+ * destination the data of the later one remains.
  */
 static void release_reached(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
 {
@@ -222,8 +232,9 @@ static uint32_t home_of(struct kwhy_transfer *transfer, struct kwhy_transfer_cal
 
 /*
  * Finds a slot of a full ring that has run. It first queries the slot halfway between the oldest and the
- * newest: if that one has run, one driver call frees half of the ring. Otherwise it takes the oldest slot and
- * waits for it, unless the options refuse to wait.
+ * newest: if that one has run, so have all before it, and one query frees half of the ring. Otherwise it
+ * takes the oldest slot and waits for it or, if the options refuse to wait, only queries it. *out_reached:
+ * the slot *out has run.
  */
 static int find_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring,
 	const struct kwhy_transfer_node_ring *node_ring, const struct kwhy_transfer_slot **out,
@@ -243,8 +254,9 @@ static int find_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_r
 }
 
 /*
- * Frees the slot that is to be opened next, and other slots that have run. If that slot has not run and the
- * options forbid waiting, returns KWHY_TRANSFER_FULL.
+ * Empties the slot that is to be opened next, and all other slots that are found to have run.
+ * KWHY_TRANSFER_FULL: the options forbid waiting, and it has not run. KWHY_TRANSFER_CANCELLED: transfers were
+ * cancelled meanwhile.
  */
 static int reclaim(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	const struct kwhy_transfer_node_ring *node_ring, const struct kwhy_transfer_call *call)
@@ -286,7 +298,10 @@ int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer
 	return KWHY_TRANSFER_OK;
 }
 
-/* Minimum number of a piece's `bytes` bytes that the slot can take, for any alignment. */
+/*
+ * How many of a piece's `bytes` bytes the slot can take at least, whatever the alignment of the piece; a slot
+ * that is not open counts as empty.
+ */
 static uint64_t part_in(
 	const struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, uint64_t bytes)
 {
@@ -325,7 +340,11 @@ int kwhy_transfer_has_space(struct kwhy_transfer *transfer, struct kwhy_transfer
 	return KWHY_TRANSFER_OK;
 }
 
-/* Returns the number of slots that had been sent when the ticket was issued. */
+/*
+ * Returns the number of slots that had been sent when the ticket was issued or, for a ticket that is no
+ * longer remembered, when the oldest remembered one was. A ticket that was not issued yet stands for all
+ * slots.
+ */
 static uint64_t sent_by(const struct kwhy_transfer *transfer, uint64_t ticket)
 {
 	uint64_t oldest = transfer->flushed < KWHY_TRANSFER_TICKETS_KEPT
@@ -337,7 +356,9 @@ static uint64_t sent_by(const struct kwhy_transfer *transfer, uint64_t ticket)
 	return transfer->sent_by[(ticket < oldest ? oldest : ticket) % KWHY_TRANSFER_TICKETS_KEPT];
 }
 
-/* The sent slot with this number; NULL: it is no longer in a ring. */
+/*
+ * The slot of one direction that was sent with this number; NULL: no ring of the direction has it (any more).
+ */
 static const struct kwhy_transfer_slot *slot_of(
 	const struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring, uint64_t number)
 {
@@ -352,8 +373,8 @@ static const struct kwhy_transfer_slot *slot_of(
 }
 
 /*
- * Waits until the slot with this number has run. If it is in no ring, it was sent by the inline method, so
- * the mark shows whether it has run.
+ * Waits until the slot with this number has run. A slot that was sent by the inline method was emptied at
+ * once and is in no ring; the mark shows when it has run.
  */
 static int wait_for_number(struct kwhy_transfer *transfer, uint64_t number)
 {

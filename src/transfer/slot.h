@@ -18,21 +18,31 @@
 
 enum kwhy_transfer_operation { KWHY_TRANSFER_PUT, KWHY_TRANSFER_GET, KWHY_TRANSFER_OPERATION_COUNT };
 
-/* A piece in the form that kernels read; kernels/move.cu has the same struct. */
+/*
+ * A piece, `bytes` bytes to move from `from` to `to`, in the form that kernels read; kernels/move.cu has the
+ * same struct.
+ */
 struct kwhy_transfer_piece {
-	/* device addresses; an end that is in the slot has its address in the mapped memory */
+	/*
+	 * addresses for kernels; an address in the slot's data is given as in the slot's page-locked memory
+	 * (`mapped`)
+	 */
 	uint64_t to, from;
 	uint32_t bytes;
 	/*
-	 * bits of KWHY_TRANSFER_FROM_MOVES and KWHY_TRANSFER_TO_MOVES: the addresses to which kernels add
-	 * `delta` if the data was copied to the device
+	 * KWHY_TRANSFER_FROM_MOVES, KWHY_TRANSFER_TO_MOVES or 0: which of the two addresses lies in the
+	 * slot's data. If that data is elsewhere when the kernel runs, such as at `staging`, the kernel adds
+	 * the distance to that address.
 	 */
 	uint32_t moves;
 };
 
 enum { KWHY_TRANSFER_FROM_MOVES = 1, KWHY_TRANSFER_TO_MOVES = 2 };
 
-/* Where a fetched piece is delivered in host memory. bytes 0: the device wrote the piece there itself. */
+/*
+ * A piece of a get: its data is copied from `offset` in the slot to `to` once the slot has run. bytes 0:
+ * nothing is copied, since the device wrote to the destination itself (page-locked memory).
+ */
 struct kwhy_transfer_delivery {
 	void *to;
 	uint64_t offset;
@@ -48,25 +58,31 @@ enum kwhy_transfer_slot_state { KWHY_TRANSFER_EMPTY, KWHY_TRANSFER_OPEN, KWHY_TR
 
 struct kwhy_transfer_slot {
 	char *host; /* the slot's data, in page-locked memory */
-	/* mapped: address of the data for kernels; staging: address of its counterpart on the device */
+	/*
+	 * mapped: address by which kernels access `host`; staging: device memory of the same size, used by
+	 * the packed method
+	 */
 	uint64_t mapped, staging;
 	struct kwhy_gpu_event *event;
 	bool marked; /* whether the mark, and not the event, shows that the slot has run */
-	struct kwhy_transfer_delivery *deliveries; /* for gets only: one for each piece */
+	struct kwhy_transfer_delivery *deliveries; /* one for each piece of gets; NULL in a slot for puts */
 	enum kwhy_transfer_slot_state state;
-	uint64_t number; /* number of the slot, in the order of sending */
+	uint64_t number; /* number of the slot in the order of sending, from 1; valid once it was sent */
 	uint32_t count;	 /* number of pieces */
 	uint64_t staged; /* bytes of data in the slot, including gaps for alignment */
 	uint64_t bytes;	 /* bytes of all pieces, including those whose data is elsewhere */
-	struct kwhy_transfer_extent
-		written; /* for puts: the range from the lowest to the highest address that they write */
-	/* the puts came in neither rising nor falling order of addresses, so some may overlap */
+	struct kwhy_transfer_extent written; /* range from the lowest address that the slot's puts write to
+						the end of the highest */
+	/*
+	 * whether a put wrote inside of the range `written` so far, so that some may overlap; false: none
+	 * overlap
+	 */
 	bool unordered;
 };
 
 /*
- * Offset in the slot for the data of a piece whose other end is at device address `beside`. Both have the
- * same alignment to 16 bytes, so that vector accesses can move the data.
+ * Offset in the slot's data at which a further piece is placed. It is aligned modulo 16 bytes like the
+ * piece's device address `beside`, so that the data can be moved by 16-byte accesses.
  */
 static inline uint64_t kwhy_transfer_slot_reserve(const struct kwhy_transfer_slot *slot, uint64_t beside)
 {
@@ -80,14 +96,14 @@ static inline uint64_t kwhy_transfer_slot_reserve(const struct kwhy_transfer_slo
 enum { KWHY_TRANSFER_SLOT_LOSS = 15 + 63, KWHY_TRANSFER_SLOT_BYTES_MIN = 8192 };
 
 /*
- * A slot is sent when its pieces have this many bytes in total, in the slot or elsewhere. Moving them takes
- * 80 us on a PCIe link of 50 GB/s; meanwhile further pieces are gathered.
+ * A slot is sent when its pieces have this many bytes in total, in the slot or elsewhere. 4 MiB take about 80
+ * us on a PCIe link of 50 GB/s; meanwhile further pieces are gathered in the next slot.
  */
 enum { KWHY_TRANSFER_SLOT_ENOUGH_BYTES = 4 << 20 };
 
 /*
- * Returns how many of a piece's `bytes` bytes go into a free space of `space` bytes; 0: the space is too
- * small to cut the piece.
+ * Returns how many of a piece's `bytes` bytes go into a free space of `space` bytes: all, or a multiple of 64
+ * if the piece must be cut; 0: the space is below 4096 bytes, too small to cut the piece.
  */
 static inline uint64_t kwhy_transfer_part_bytes(uint64_t space, uint64_t bytes)
 {
@@ -117,7 +133,10 @@ static inline void kwhy_transfer_slot_add(
 		slot->staged = data_end;
 }
 
-/* Extends the range that the slot's puts write. It is called in addition to kwhy_transfer_slot_add(). */
+/*
+ * Extends `written` by a put, and sets `unordered`. It is called for puts in addition to
+ * kwhy_transfer_slot_add().
+ */
 static inline void kwhy_transfer_slot_write(struct kwhy_transfer_slot *slot, uint64_t to, uint64_t bytes)
 {
 	struct kwhy_transfer_extent *written = &slot->written;
@@ -137,7 +156,10 @@ static inline void kwhy_transfer_slot_write(struct kwhy_transfer_slot *slot, uin
  */
 bool kwhy_transfer_slot_overlaps(const struct kwhy_transfer_slot *slot, struct kwhy_transfer_extent *extents);
 
-/* Copies fetched pieces from the slot to their destinations, in the order of the calls. */
+/*
+ * Copies fetched pieces from the slot to their destinations in host memory, in the order in which they were
+ * added.
+ */
 void kwhy_transfer_slot_deliver(const struct kwhy_transfer_slot *slot);
 
 #endif

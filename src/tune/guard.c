@@ -10,7 +10,10 @@
 
 enum { ATTEMPTS = 5 };
 
-/* A message is smaller than PIPE_BUF, so it is written completely or not at all. */
+/*
+ * What kwhy writes to the guard's pipe: an order to be carried out if kwhy ends (is_armed), or its
+ * withdrawal. It is smaller than PIPE_BUF, so it is written completely or not at all.
+ */
 struct message {
 	bool is_armed;
 	struct kwhy_tune_order order;
@@ -24,7 +27,10 @@ static void carry_out(const struct kwhy_tune_order *order)
 		sleep(1);
 }
 
-/* Runs the guard: reads messages until kwhy's end of the pipe closes, and then acts on the last message. */
+/*
+ * The guard's work: reads messages until kwhy's end of the pipe closes, as it does when kwhy ends, and then
+ * carries out the order of the last message unless that was a withdrawal.
+ */
 static void watch(int pipe)
 {
 	struct message last = {0}, next;
@@ -48,7 +54,8 @@ static void ignore_signals(void)
 }
 
 /*
- * Runs in the first child of kwhy. It starts the guard as its own child, for which kwhy then need not wait.
+ * Runs in a child of kwhy, which ends at once. It starts the guard as its own child, so that kwhy need not
+ * wait for the guard.
  */
 static void start_guard(const int ends[2])
 {

@@ -6,21 +6,23 @@
 
 /*
  * A separate process that restores a device's setting if kwhy ends without having restored it, because it was
- * killed or has crashed. The guard waits until kwhy's end of a pipe closes; signals of a terminal do not
- * reach it. It does not help if all processes are killed, for example when a container is stopped.
+ * killed or has crashed. The guard waits until kwhy's end of a pipe closes; it runs in a session of its own,
+ * so signals of a terminal (Ctrl-C) do not reach it. If all processes are killed at the same time, as when a
+ * container is stopped, nothing is restored.
  */
 struct kwhy_tune_guard {
 	int pipe; /* write end of the pipe; -1: closed */
 };
 
 /*
- * Starts the guard as a fork of this process. Call it before NVML is opened and before other threads start.
+ * Starts the guard as a fork of this process. Call it before NVML is opened and before other threads start,
+ * since neither survives a fork.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_tune_guard_open(struct kwhy_tune_guard *guard, struct kwhy_error *error);
 
 /*
- * Gives the guard an order that it carries out if this process ends. Call it before the first change of a
- * setting.
+ * Gives the guard an order (how to restore the device), which it carries out if this process ends before the
+ * order is withdrawn. Call it before the first change of a setting.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_tune_guard_arm(
 	struct kwhy_tune_guard *guard, const struct kwhy_tune_order *order, struct kwhy_error *error);

@@ -25,7 +25,10 @@ static enum kwhy_nvml_result list_processes(
 	return result;
 }
 
-/* Checks that no other process uses the device, since a setting affects all of them. */
+/*
+ * Checks that no other process computes on the device, since the setting would affect it, too, and that the
+ * device is not divided into MIG instances.
+ */
 static enum kwhy_status check_alone(const struct kwhy_tune_setting *setting, struct kwhy_error *error)
 {
 	struct kwhy_nvml_process processes[PROCESSES_ASKED];

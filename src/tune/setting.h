@@ -8,13 +8,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A device setting that is varied. */
+/* The setting of a GPU that `kwhy tune` varies. */
 enum kwhy_tune_kind {
 	KWHY_TUNE_CAP,	/* power limit, in mW */
 	KWHY_TUNE_CLOCK /* locked graphics clock, in MHz */
 };
 
-/* How to restore a device. The driver does not report a lock of the clocks, so clocks are always unlocked. */
+/*
+ * How to restore a device's setting: KWHY_TUNE_CAP sets limit_mw; KWHY_TUNE_CLOCK unlocks the clocks, because
+ * the driver does not report whether they were locked before.
+ */
 struct kwhy_tune_order {
 	enum kwhy_tune_kind kind;
 	unsigned limit_mw;		 /* power limit before the first change */
@@ -46,14 +49,20 @@ KWHY_MUST_USE enum kwhy_status kwhy_tune_setting_open(struct kwhy_tune_setting *
 KWHY_MUST_USE enum kwhy_status kwhy_tune_setting_set(
 	struct kwhy_tune_setting *setting, unsigned value, struct kwhy_error *error);
 
-/* Restores the value that was read when the setting was opened, if it was changed since. */
+/*
+ * Restores the device by setting->order if it was changed: the power limit that was read when the setting was
+ * opened, or unlocked clocks. KWHY_E_IO: the driver refuses.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_tune_setting_restore(
 	struct kwhy_tune_setting *setting, struct kwhy_error *error);
 
 /* Closes NVML; does not restore the setting. */
 void kwhy_tune_setting_close(struct kwhy_tune_setting *setting);
 
-/* Carries out an order without an open setting; it opens and closes NVML itself. */
+/*
+ * Restores a device by an order, without an open setting; opens and closes NVML itself. KWHY_E_IO: the device
+ * was not found, or the driver refuses.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_tune_order_carry_out(
 	const struct kwhy_tune_order *order, struct kwhy_error *error);
 

@@ -18,7 +18,9 @@
  */
 #define ALONE_NS INT64_C(1000000000)
 
-/* Readings per second that the channel's capacity allows for: more than any counter's updates. */
+/*
+ * Readings per second for which the channel has space; the counter of an H200 is updated 10 times per second.
+ */
 #define UPDATES_PER_S 50.0
 
 struct kwhy_nvml_counter {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts floats to shorter numbers, with the same bits as convert.c, which explains the methods. */
+/*
+ * Converts floats to shorter numbers on the device. Results have the same bits as those of convert.c, which
+ * explains the methods.
+ */
 typedef unsigned long long u64;
 typedef unsigned int u32;
 typedef unsigned short u16;
@@ -9,8 +12,9 @@ typedef signed char i8;
 #define KERNEL extern "C" __global__
 #endif
 
-#define EACH(i, count) \
-	for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < (count); i += (u64)gridDim.x * blockDim.x)
+#define EACH(i, count)                                                        \
+	for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < (count); \
+		i += (u64)gridDim.x * blockDim.x)
 
 __device__ static u16 f16_of(float value)
 {
@@ -46,18 +50,18 @@ KERNEL void kwhy_transfer_to_f16(const float *from, u16 *to, u64 count, float in
 {
 	(void)inverse;
 	EACH(i, count)
-		to[i] = f16_of(from[i]);
+	to[i] = f16_of(from[i]);
 }
 
 KERNEL void kwhy_transfer_to_bf16(const float *from, u16 *to, u64 count, float inverse)
 {
 	(void)inverse;
 	EACH(i, count)
-		to[i] = bf16_of(from[i]);
+	to[i] = bf16_of(from[i]);
 }
 
 KERNEL void kwhy_transfer_to_i8(const float *from, i8 *to, u64 count, float inverse)
 {
 	EACH(i, count)
-		to[i] = i8_of(from[i], inverse);
+	to[i] = i8_of(from[i], inverse);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moves pieces of memory. Source and destination of a piece may be page-locked host memory, its copy on the
- * device, or any device memory of the program. struct piece equals struct kwhy_transfer_piece, and the list
- * grows down from `pieces_end`. Results do not depend on the size of the grid.
+ * Kernels that move pieces of memory. Source and destination of a piece may be page-locked host memory, a
+ * copy of a slot on the device, or any device memory of the program. struct piece equals struct
+ * kwhy_transfer_piece, and piece i of a list is pieces_end[-1 - i]. Any size of the grid gives the same
+ * results.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -13,8 +14,8 @@ typedef unsigned char u8;
 #endif
 
 /*
- * With __grid_constant__, a kernel's argument can be read by its address; without it, each thread would
- * copy the argument.
+ * With __grid_constant__ (from Volta on), a kernel's argument can be read by its address; without it, each
+ * thread would have a local copy.
  */
 #if !defined(__CUDACC__) || __CUDA_ARCH__ < 700
 #define __grid_constant__
@@ -25,14 +26,17 @@ struct piece {
 	u32 bytes, moves;
 };
 
-/* Shows the host how far a stream has come: a kernel writes `number` to the address `done` when it ends. */
+/*
+ * How a kernel shows the host that it has ended: it writes `number`, that of its slot, to the address `done`.
+ */
 struct mark {
-	u64 done, number, arrived; /* `arrived`: address of the counter of blocks that have ended, which is 0 between kernels */
+	u64 done, number, arrived; /* `arrived`: address of the counter of blocks that have ended, which is 0
+				      between kernels */
 };
 
 /*
  * List and data as the kernel's argument (struct kwhy_transfer_packet). A launch copies the whole argument,
- * so there is a short and a long version.
+ * so there is a short version (2 KiB), too, for slots that fit in it.
  */
 struct packet_head {
 	struct mark mark;
@@ -59,22 +63,22 @@ struct packet_2k {
  * Moves the share that thread number `rank` of `threads` threads has in a piece: single bytes until `to` is
  * aligned to V, then whole Vs, then the remaining bytes. `from` must have the same alignment to V as `to`.
  */
-#define MOVE_AS(name, V)                                                                  \
-	__device__ static void name(u64 to, u64 from, u32 bytes, u32 rank, u32 threads)   \
-	{                                                                                 \
-		u32 before = (u32)(0 - to) & (u32)(sizeof(V) - 1);                        \
-		u32 head = before < bytes ? before : bytes;                               \
-		u32 vectors = (bytes - head) / (u32)sizeof(V);                            \
-		u32 tail = head + vectors * (u32)sizeof(V);                               \
-		V *vector_to = (V *)(to + head);                                          \
-		const V *vector_from = (const V *)(from + head);                          \
-                                                                                          \
-		for (u32 i = rank; i < head; i += threads)                                \
-			((u8 *)to)[i] = ((const u8 *)from)[i];                            \
-		for (u32 i = rank; i < vectors; i += threads)                             \
-			vector_to[i] = vector_from[i];                                    \
-		for (u32 i = tail + rank; i < bytes; i += threads)                        \
-			((u8 *)to)[i] = ((const u8 *)from)[i];                            \
+#define MOVE_AS(name, V)                                                                \
+	__device__ static void name(u64 to, u64 from, u32 bytes, u32 rank, u32 threads) \
+	{                                                                               \
+		u32 before = (u32)(0 - to) & (u32)(sizeof(V) - 1);                      \
+		u32 head = before < bytes ? before : bytes;                             \
+		u32 vectors = (bytes - head) / (u32)sizeof(V);                          \
+		u32 tail = head + vectors * (u32)sizeof(V);                             \
+		V *vector_to = (V *)(to + head);                                        \
+		const V *vector_from = (const V *)(from + head);                        \
+                                                                                        \
+		for (u32 i = rank; i < head; i += threads)                              \
+			((u8 *)to)[i] = ((const u8 *)from)[i];                          \
+		for (u32 i = rank; i < vectors; i += threads)                           \
+			vector_to[i] = vector_from[i];                                  \
+		for (u32 i = tail + rank; i < bytes; i += threads)                      \
+			((u8 *)to)[i] = ((const u8 *)from)[i];                          \
 	}
 
 MOVE_AS(move_16, uint4)
@@ -85,7 +89,8 @@ MOVE_AS(move_1, u8)
 /* Moves a piece by the widest vectors that the alignment of source and destination allows. */
 __device__ static void move_piece(const struct piece *piece, u64 delta, u32 rank, u32 threads)
 {
-	u64 to = piece->to + (piece->moves & 2 ? delta : 0), from = piece->from + (piece->moves & 1 ? delta : 0);
+	u64 to = piece->to + (piece->moves & 2 ? delta : 0),
+	    from = piece->from + (piece->moves & 1 ? delta : 0);
 	u32 apart = (u32)(to ^ from);
 
 	if ((apart & 15) == 0)
@@ -99,8 +104,8 @@ __device__ static void move_piece(const struct piece *piece, u64 delta, u32 rank
 }
 
 /*
- * Writes the mark. The last block that ends does so, after all that the grid wrote has become visible to host
- * and device.
+ * Called at the end of each block. The last block to call it writes the mark, after all that the grid wrote
+ * has become visible to host and device.
  */
 __device__ static void tell(const struct mark *mark)
 {
@@ -118,8 +123,8 @@ __device__ static void tell(const struct mark *mark)
 }
 
 /*
- * Moves pieces in any order, each with `threads` threads, which are a part of a block or several blocks. The
- * grid has a multiple of `threads` threads.
+ * Moves pieces in any order, each by a group of `threads` threads: a part of a block, a block or several
+ * blocks. The grid's number of threads is a multiple of `threads`.
  */
 __device__ static void move_all(const struct piece *pieces_end, u32 count, u64 delta, u32 threads)
 {
