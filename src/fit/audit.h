@@ -45,7 +45,7 @@ const char *kwhy_audit_kind_name(enum kwhy_audit_kind kind); /* "unit slip" */
 
 struct kwhy_audit_finding {
 	enum kwhy_audit_kind kind;
-	size_t claim; /* row of the claim */
+	size_t claim; /* index of the claim */
 	struct kwhy_formula_figure noted;
 	struct kwhy_formula_figure should; /* expected figure; its `low` is NAN if the figure is unknown */
 	double factor;			   /* printed figure divided by the expected one; NAN: unknown */
@@ -56,7 +56,7 @@ struct kwhy_audit {
 	struct kwhy_audit_finding *findings; /* in the order of the claims and, for one claim, of the kinds */
 	size_t finding_count, capacity;
 	size_t checked_count; /* number of claims with a formula, a role or a word `same` */
-	size_t failed_claim;  /* row of the claim that a KWHY_E_INPUT is about */
+	size_t failed_claim;  /* index of the claim that a KWHY_E_INPUT is about */
 };
 
 /*

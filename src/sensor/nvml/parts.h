@@ -22,7 +22,7 @@ struct kwhy_nvml_unit {
 	kwhy_nvml_handle handle; /* handle in NVML. That of a MIG instance is from the time when the back end
 				    was opened: NVML may use it for another instance by now. */
 	uint32_t device;	 /* index into sensors->devices */
-	const char *title;	 /* name for messages, such as "GPU 0" or "MIG 1 of GPU 0" */
+	const char *title;	 /* name for messages, such as "GPU 0" or "MIG instance 1 of GPU 0" */
 	/* whether the driver keeps a ring buffer of this GPU's power samples (ring.c) */
 	bool has_ring;
 	struct kwhy_nvml_counter *counter; /* the energy counter; NULL: the GPU has none */
