@@ -34,8 +34,9 @@ struct lab_blaslt {
 	uint32_t plan_count;
 	/* On the host back end: */
 	struct kwhy_gpu_module *module;
-	const struct kwhy_gpu_kernel *kernel; /* NULL: the library makes the products */
-	/* On CUDA: */
+	/* the kernel that makes the products; NULL on CUDA, where cuBLASLt makes them */
+	const struct kwhy_gpu_kernel *kernel;
+	/* On CUDA only. `workspace`: device address of WORKSPACE_BYTES bytes. */
 	struct kwhy_cublaslt lt;
 	kwhy_cublaslt_handle handle;
 	kwhy_cublaslt_wish wish;
@@ -245,7 +246,7 @@ static enum kwhy_status describe(
 	return check(blaslt, result, "describe a product", error);
 }
 
-/* Times a plan: one trial that is not counted, then TRIALS trials. */
+/* Times TRIALS products after one that is not timed. *out_ns: time of all TRIALS products together. */
 static enum kwhy_status try_plan(struct lab_blaslt *blaslt, const struct lab_blaslt_plan *plan,
 	const struct lab_operands *trial, double *out_ns, struct kwhy_error *error)
 {

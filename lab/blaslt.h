@@ -10,7 +10,9 @@
  * the host back end by a plain loop. Matrices are stored row by row, without gaps. For one thread.
  */
 /*
- * A product: out[m][n] = left[m][k] right[k][n]. Sums and `out` are fp32, or int32 if the factors are int8.
+ * A product: out[m][n] = left[m][k] right[k][n]. Sums are fp32, or int32 if the factors are int8. `factors`
+ * is the number type of left and right, `out` that of the result: LAB_FP32, or LAB_INT32 if the factors are
+ * int8.
  */
 struct lab_product {
 	uint32_t m, n, k;
@@ -44,14 +46,17 @@ KWHY_MUST_USE enum kwhy_status lab_blaslt_open(struct kwhy_gpu *gpu, struct kwhy
 	struct lab_blaslt **out, struct kwhy_error *error);
 void lab_blaslt_close(struct lab_blaslt *blaslt); /* NULL is allowed */
 
-/* Name and version of what makes the products: "cuBLASLt 13.0.2", "the host"; borrowed. */
+/*
+ * Name of the implementation of products, with the version if it is a library, such as "cuBLASLt 13.0.2" or
+ * "the host"; borrowed from the struct.
+ */
 const char *lab_blaslt_name(const struct lab_blaslt *blaslt);
 
 /*
- * Finds a plan for a product. `trial`: matrices on which the algorithms that the library recommends are
- * timed; each algorithm overwrites their `out`. The plan uses the fastest algorithm. If `trial` is NULL, the
- * plan uses the first recommendation. If the product already has a plan, that plan is returned.
- * KWHY_E_UNSUPPORTED: the library has no algorithm.
+ * Finds a plan for a product. `trial`: matrices on which each algorithm that cuBLASLt recommends is timed;
+ * every trial writes to their `out`. The plan uses the fastest algorithm. If `trial` is NULL, the plan uses
+ * the first recommendation. If the same product already has a plan, that plan is returned.
+ * KWHY_E_UNSUPPORTED: cuBLASLt has no algorithm, or 64 products have plans already.
  */
 KWHY_MUST_USE enum kwhy_status lab_blaslt_plan(struct lab_blaslt *blaslt, const struct lab_product *product,
 	const struct lab_operands *trial, const struct lab_blaslt_plan **out, struct kwhy_error *error);

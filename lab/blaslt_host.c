@@ -25,7 +25,10 @@ static float *expand(
 	return to;
 }
 
-/* Dot product with separate sums for several lanes, which a compiler can vectorise. */
+/*
+ * Dot product. LANES partial sums, of the elements whose index is the same modulo LANES, allow a compiler to
+ * vectorise the loop, since the order of additions then needs no change.
+ */
 static float dot(const float *a, const float *b, size_t count)
 {
 	float lanes[LANES] = {0}, sum = 0;

@@ -5,8 +5,8 @@
 #include "gpu/gpu.h"
 
 /*
- * Kernels in the folder kernels/ of a workload: as CUDA C that ends in NUL, which is compiled at run time for
- * the GPU, and in a form for the host.
+ * The kernels of a workload (folder kernels/): their text in CUDA C, which ends in NUL and is compiled for
+ * the GPU at run time, and the same kernels compiled as C for the host back end.
  */
 #define LAB_KERNELS(workload)                        \
 	extern const char kwhy_kernels_##workload[]; \

@@ -8,7 +8,7 @@
 
 /*
  * Number types of GPUs. Conversions round to the nearest value, ties to even. TF32 is stored as FP32. FP8 is
- * E4M3 without infinity, in which too large values become 448. Pure.
+ * E4M3, which has no infinity: values above 448 become 448.
  */
 enum lab_number { LAB_FP32, LAB_TF32, LAB_BF16, LAB_FP16, LAB_FP8, LAB_INT8, LAB_INT32, LAB_NUMBER_COUNT };
 
@@ -35,9 +35,7 @@ static inline float lab_float_of(uint32_t bits)
 	return value;
 }
 
-/*
- * Rounds to TF32, which drops the last 13 bits. The value must be finite, as for the next two functions.
- */
+/* Rounds to TF32, which has 13 bits less than FP32. The value must be finite, as for lab_to_bf16(). */
 static inline float lab_to_tf32(float value)
 {
 	uint32_t bits = lab_bits_of(value);
@@ -57,7 +55,10 @@ static inline float lab_from_bf16(uint16_t bits)
 	return lab_float_of((uint32_t)bits << 16);
 }
 
-/* Rounds to FP16. Too large values become infinite; values below 2^-14 have fewer digits. */
+/*
+ * Rounds to FP16. Values that round to more than 65504 become infinite, NAN stays NAN, and values below 2^-14
+ * become subnormal.
+ */
 static inline uint16_t lab_to_fp16(float value)
 {
 	uint32_t bits = lab_bits_of(value), sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;

@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Compiles kernels in CUDA C as C, for a grid of one block with one thread. Include this before the kernels,
- * which use only what both languages have, take their work in strides of blockDim.x and gridDim.x, and write
- * KERNEL for `extern "C" __global__`. So the host runs the same code as the GPU.
+ * Makes kernels in CUDA C compile as C and run as a grid of one block with one thread, so that the host back
+ * end runs the GPU's code. Include this before the kernels. They use only what both languages have, KERNEL in
+ * place of `extern "C" __global__`, and loops with strides of blockDim.x and gridDim.x.
  */
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* parameters that only code for warps uses */
 
@@ -41,7 +41,7 @@ static inline unsigned __float_as_uint(float value)
 	return bits;
 }
 
-/* Atomic operations; each returns the old value. */
+/* CUDA's atomic operations for a single thread, so they need not be atomic; each returns the old value. */
 #define LAB_ATOMIC(place, value, is_new)              \
 	__extension__({                               \
 		__typeof__(*(place)) was_ = *(place); \

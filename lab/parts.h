@@ -5,15 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A part of a block of memory, and where to write its address. */
+/* One of several arrays in a block of memory: its size, and the variable that gets its address. */
 struct lab_part {
 	uint64_t *place;
 	size_t bytes;
 };
 
 /*
- * Places the parts one after the other from `start` on, each at a multiple of 256 bytes. Returns the number
- * of bytes of all parts.
+ * Lays out arrays one after the other from `start` on, each rounded up to a multiple of 256 bytes. Returns
+ * the number of bytes of all.
  */
 static inline size_t lab_parts_place(const struct lab_part *parts, size_t count, uint64_t start)
 {

@@ -20,7 +20,7 @@
  */
 enum {
 	LAB_DECODE_HEAD = 64, /* width of a head */
-	/* largest number of GPUs that share a decoder, and of decoders in a benchmark */
+	/* largest number of GPUs of one tensor-parallel decoder, and of decoders in one struct lab_decode */
 	LAB_DECODE_GPUS_MAX = 8,
 	LAB_DECODE_REFERENCE_MAX = 64 /* largest number of tokens in a sequence of the reference */
 };
@@ -96,7 +96,11 @@ extern const char *const lab_decode_weights_names[LAB_DECODE_WEIGHTS_COUNT];
 
 enum lab_decode_launching {
 	LAB_DECODE_CALLS, /* a call of the driver for each kernel */
-	LAB_DECODE_GRAPH, /* a graph of all kernels for each token, and one graph for all prompts */
+	/*
+	 * two graphs: one has all kernels of a step and is launched again for each step; the other has all
+	 * kernels of the prefill
+	 */
+	LAB_DECODE_GRAPH,
 	LAB_DECODE_LAUNCHING_COUNT
 };
 
@@ -111,8 +115,8 @@ enum {
 };
 
 /*
- * How a token is chosen at random: from the top_k likeliest tokens (0: from all), and of these from the
- * fewest likeliest that together have the share top_p of the probability.
+ * How the next token of a sequence is sampled: from the top_k likeliest tokens (0: from all), and among these
+ * from the smallest number of likeliest tokens whose probabilities add up to top_p or more.
  */
 struct lab_decode_choice {
 	float temperature; /* divisor of the logits; 0: the likeliest token is always chosen */
@@ -148,7 +152,7 @@ KWHY_MUST_USE enum kwhy_status lab_decode_open(
 	const struct lab_decode_request *request, struct lab_decode **out, struct kwhy_error *error);
 void lab_decode_close(struct lab_decode *decode); /* NULL is allowed */
 
-/* Facts about an open decoder. Sums are over all GPUs. */
+/* Facts about an open decoder. Bytes are those of all GPUs together. */
 struct lab_decode_facts {
 	const char *weights, *launching;
 	uint64_t batch, tp, dp;
@@ -159,11 +163,15 @@ struct lab_decode_facts {
 	 * kwhy-lab; NULL: each decoder has one GPU
 	 */
 	const char *gathers;
-	/* number of kernels that each GPU launches for a token; known after tokens were written */
+	/*
+	 * number of kernels of a step (one more token of every sequence) on each GPU: those of kwhy-lab and
+	 * one for each matrix product; kernels of collectives are not counted
+	 */
 	uint64_t kernels;
 	/*
-	 * weight_bytes: of the weights; cache_bytes: of all keys and values; token_bytes: of the keys and
-	 * values of one token
+	 * weight_bytes: of the weights, counted once for each GPU that stores them; cache_bytes: of the keys
+	 * and values of all slots at their full length; token_bytes: of the keys and values of one token in
+	 * one decoder
 	 */
 	uint64_t weight_bytes, cache_bytes, token_bytes;
 };
@@ -193,16 +201,16 @@ KWHY_MUST_USE enum kwhy_status lab_decode_steps(
 	struct lab_decode *decode, double *out_s, struct kwhy_error *error);
 
 /*
- * Sequences that arrive at random times. Each has a prompt of its own and writes a random number of tokens,
- * from a quarter of the decoder's `tokens` to all of them. The host waits for every token of all sequences,
- * as servers do.
+ * Sequences that arrive at random times. Each has a prompt of its own, as long as the request's `prompt`, and
+ * writes a random number of tokens, from a quarter of the request's `tokens` to all of them. The host waits
+ * for the GPUs after every step, as servers do.
  */
 struct lab_decode_arrivals {
 	double rate_per_s; /* mean rate of a Poisson process, sequences per second */
 	uint32_t count;
 	/*
-	 * true: each place in the batch takes the next sequence as soon as it is free; false: places take
-	 * sequences only when all are free
+	 * true (continuous batching): each slot of the batch takes the next sequence as soon as the slot is
+	 * free; false: sequences are taken only when all slots are free
 	 */
 	bool continuous;
 	uint32_t *tokens; /* [count][decoder's tokens] tokens that each sequence wrote; NULL: not wanted */
@@ -213,15 +221,17 @@ struct lab_decode_arrivals {
 struct lab_decode_served {
 	double seconds;
 	uint64_t sequences, tokens, steps;
-	/* share of the places in the batch, over all steps, that wrote a token for a sequence */
+	/*
+	 * tokens written for sequences, divided by the number of slots of the batch times the number of steps
+	 */
 	double busy_ratio;
 	/* times from the arrival of a sequence: first_s: to its first token; whole_s: to its last token */
 	struct kwhy_median first_s, whole_s;
 };
 
 /*
- * Serves arriving sequences with a single decoder. It can be called any number of times; after it,
- * lab_decode_write() needs a new lab_decode_prefill().
+ * Serves arriving sequences with the first of the decoders; others are not used. It can be called any number
+ * of times; after it, lab_decode_write() needs a new lab_decode_prefill().
  */
 KWHY_MUST_USE enum kwhy_status lab_decode_serve(struct lab_decode *decode,
 	const struct lab_decode_arrivals *arrivals, struct lab_decode_served *out, struct kwhy_error *error);
@@ -237,26 +247,30 @@ struct lab_decode_answer {
 };
 
 /*
- * Computes the logits. is_pruned: of each four neighbours in a row of weights, the two smallest are 0, as in
- * LAB_DECODE_SPARSE.
+ * Computes the logits on one core of the host. is_pruned: of every four adjacent weights of a row, the two
+ * smallest by magnitude are 0, as in LAB_DECODE_SPARSE. Free with lab_decode_answer_done().
  */
 KWHY_MUST_USE enum kwhy_status lab_decode_answer_init(const struct lab_decode_shape *shape, bool is_pruned,
 	struct lab_decode_answer *out, struct kwhy_error *error);
 void lab_decode_answer_done(struct lab_decode_answer *answer);
 
 /*
- * Differences between the logits of a decoder and those of the reference, over up to four sequences and all
- * tokens.
+ * Differences between the logits of all decoders and those of the reference, over up to four slots of each
+ * decoder and all positions of `logits` in struct lab_decode_answer.
  */
 struct lab_decode_error {
 	double relative; /* root mean square of the differences, divided by that of the logits */
-	double most;	 /* largest difference; the standard deviation of logits is about 2 */
-	double agreed;	 /* share of positions at which the likeliest token is that of the reference */
+	/*
+	 * largest difference of a single logit; for comparison: the standard deviation of logits is about 2
+	 */
+	double most;
+	double agreed; /* share of positions at which the likeliest token is that of the reference */
 };
 
 /*
- * Lets the decoder read and write the sequences of the answer, launched in its usual way, and compares its
- * logits with the answer's. After it, lab_decode_write() needs a new lab_decode_prefill().
+ * Lets the decoders read and write the sequences of the answer, and compares their logits with the answer's.
+ * Prompts are always launched by calls, steps as the request demands. After it, lab_decode_write() needs a
+ * new lab_decode_prefill().
  */
 KWHY_MUST_USE enum kwhy_status lab_decode_check(struct lab_decode *decode,
 	const struct lab_decode_answer *answer, struct lab_decode_error *out, struct kwhy_error *error);

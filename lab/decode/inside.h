@@ -13,7 +13,10 @@
 #define LAB_DECODE_KERNEL(upper, lower, threads) LAB_DECODE_##upper,
 enum lab_decode_kernel { LAB_DECODE_KERNELS(LAB_DECODE_KERNEL) LAB_DECODE_KERNEL_COUNT };
 
-/* A GPU, with its part of each layer and of the vocabulary. */
+/*
+ * One GPU. It has an equal part of the heads and inner columns of each layer, and computes the logits of an
+ * equal part of the vocabulary.
+ */
 struct lab_decode_rank {
 	struct lab_rank base;
 	struct lab_decode_replica *replica;
@@ -21,11 +24,15 @@ struct lab_decode_rank {
 	 * address of the weights of all layers, one layer after the other, followed by the token vectors
 	 */
 	uint64_t layers;
-	uint64_t dense; /* address of one matrix of expanded weights */
+	/*
+	 * address of a buffer for one weight matrix, into which packed weights are expanded before its
+	 * product
+	 */
+	uint64_t dense;
 	struct lab_decode_args args;
 };
 
-/* Units of work that are launched together: all prompts, or one token of each sequence. */
+/* Units of work: reading all prompts, or a step, which adds one token to each sequence. */
 enum lab_decode_work { LAB_DECODE_READING, LAB_DECODE_STEP, LAB_DECODE_WORK_COUNT };
 
 /* A decoder, on one GPU or shared by several. */
@@ -39,7 +46,7 @@ struct lab_decode_replica {
 	uint32_t rank_count;
 	struct kwhy_collectives *group;			      /* NULL: the decoder has one GPU */
 	struct kwhy_gpu_graph *graphs[LAB_DECODE_WORK_COUNT]; /* NULL: kernels are launched by calls */
-	/* number of kernels launched on a GPU since this was set to 0 */
+	/* number of kernels that each GPU was given since the begin of the last pass */
 	uint32_t kernel_count;
 	uint32_t step_kernels;
 	uint64_t weight_bytes; /* bytes of the weights of one GPU */
@@ -58,7 +65,7 @@ static inline uint32_t lab_decode_round_up(uint32_t count, uint32_t step)
 	return (count + step - 1) / step * step;
 }
 
-/* Bytes of `count` weights; `count` is a multiple of 4. */
+/* Bytes of `count` stored weights, without their scales; `count` is a multiple of 4. */
 static inline uint64_t lab_decode_weight_bytes(const struct lab_decode_replica *replica, uint64_t count)
 {
 	return count / 4 * (replica->kind->weight_bits / 2);
@@ -70,11 +77,11 @@ void lab_decode_launch(const struct lab_decode_rank *rank, enum lab_decode_kerne
 	const struct lab_decode_call *call);
 
 /*
- * Sets each slot (place in the batch) to position `at`. With has_first, the next token of a slot is the one
- * that followed its prompt; otherwise it is token 0.
+ * Queues a reset of all slots (places in the batch): their position becomes `at`. With has_first, the next
+ * token of a slot becomes the one that followed its prompt; otherwise it becomes token 0.
  */
 void lab_decode_issue_reset(struct lab_decode_replica *replica, uint32_t at, bool has_first);
-/* Queues the reading of the prompts of all slots. Each prompt has `each` tokens. */
+/* Queues the pass through all layers that reads the prompts of all slots, each of `each` tokens. */
 void lab_decode_issue_prompts(struct lab_decode_replica *replica, uint32_t each);
 /* Queues a unit of work, as a graph if there is one for it. */
 void lab_decode_issue(struct lab_decode_replica *replica, enum lab_decode_work work);
@@ -82,7 +89,10 @@ void lab_decode_capture(struct lab_decode_replica *replica);
 
 void lab_decode_wait(const struct lab_decode_replica *replica); /* waits for all GPUs of the decoder */
 
-/* Copies the same bytes to all GPUs of the decoder. `address`: where they go on the first GPU. */
+/*
+ * Copies the same bytes from the host to every GPU of the decoder. `address`: the destination on the first
+ * GPU; other GPUs have the same layout of memory.
+ */
 void lab_decode_send(
 	const struct lab_decode_replica *replica, uint64_t address, const void *from, size_t bytes);
 

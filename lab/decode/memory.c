@@ -11,8 +11,8 @@ uint64_t lab_decode_cache_bytes(const struct lab_decode_replica *replica, uint64
 }
 
 /*
- * Largest number of tokens that are processed together: those of all prompts of a run or of a check,
- * whichever are longer.
+ * Largest number of tokens in a pass, rounded up to TOKEN_STEP: those of the prompts of all slots, in a run
+ * or in a check, whichever has the longer prompts.
  */
 static uint32_t token_count_most(const struct lab_decode_replica *replica)
 {
@@ -27,7 +27,10 @@ static uint64_t larger(uint64_t one, uint64_t other)
 	return one > other ? one : other;
 }
 
-/* Lays out the memory of a GPU from the address `start` on. Returns its size, bytes. */
+/*
+ * Lays out the memory of a GPU from the address `start` on: sets the addresses in the args. Returns its size,
+ * bytes.
+ */
 static uint64_t lay_out(struct lab_decode_rank *rank, uint64_t start)
 {
 	struct lab_decode_replica *replica = rank->replica;
@@ -105,7 +108,10 @@ static struct lab_decode_args args_of(const struct lab_decode_replica *replica, 
 		.temperature = request->choice.temperature};
 }
 
-/* Memory is 0 at first, since products of 8 bits read up to 16 tokens beyond the last one. */
+/*
+ * All memory is set to 0: products of 8 bits are made with a multiple of 16 tokens and at least 32, so they
+ * read up to 31 tokens beyond the last.
+ */
 void lab_decode_open_memory(struct lab_decode_rank *rank, uint32_t number)
 {
 	rank->args = args_of(rank->replica, number);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* --- On every GPU --- */
+/* --- Launches, waits and copies on all GPUs of a decoder --- */
 
 void lab_decode_launch(const struct lab_decode_rank *rank, enum lab_decode_kernel kernel, uint32_t blocks,
 	const struct lab_decode_call *call)
@@ -72,7 +72,10 @@ void lab_decode_issue_reset(struct lab_decode_replica *replica, uint32_t at, boo
 
 /* --- Products --- */
 
-/* Arguments of a kernel that uses the result of the product with a layer's matrix. */
+/*
+ * Arguments of a kernel that uses the result of the product with a layer's matrix, which is also how it finds
+ * the scales and biases of that matrix.
+ */
 static struct lab_decode_call behind(
 	const struct lab_decode_replica *replica, uint32_t layer, uint32_t matrix)
 {
@@ -82,8 +85,8 @@ static struct lab_decode_call behind(
 }
 
 /*
- * Number of tokens with which a product is made. For 8 bits cuBLASLt needs a multiple of 16, and more than
- * 16. Memory after the last token is 0.
+ * Number of tokens with which a product is made. For factors of 8 bits cuBLASLt needs a multiple of 16, and
+ * more than 16. The results of tokens beyond the last are not used; their memory is allocated.
  */
 static uint32_t multiplied_tokens(const struct lab_decode_kind *kind, uint32_t tokens)
 {
@@ -109,9 +112,9 @@ static struct lab_product product_of(const struct lab_decode_rank *rank, uint32_
 }
 
 /*
- * Makes a product on one GPU. Packed weights, which cuBLASLt does not support, are expanded first. The
- * token vectors come after the last layer's weights. Each GPU stores all token vectors, but multiplies with
- * its own part of them.
+ * Queues a product on one GPU. Packed weights, which cuBLASLt does not support, are expanded first. For
+ * LAB_DECODE_WORDS the matrix is the table of token vectors, stored after the last layer's weights: each GPU
+ * stores the whole table, but multiplies with the rows of its own part of the vocabulary.
  */
 static void multiply_on(struct lab_decode_rank *rank, uint32_t layer, uint32_t matrix)
 {
@@ -150,7 +153,10 @@ static void multiply(struct lab_decode_replica *replica, uint32_t layer, uint32_
 
 /* --- Between GPUs --- */
 
-/* Adds up the results of a product over the GPUs of a decoder. */
+/*
+ * Multiplies the results of a product by their scales and adds them up over the GPUs of a decoder
+ * (all-reduce). Does nothing if the decoder has one GPU.
+ */
 static void add_up(struct lab_decode_replica *replica, uint32_t layer, uint32_t matrix)
 {
 	const struct lab_decode_args *a = &replica->ranks[0].args;
@@ -195,7 +201,10 @@ static void attend(struct lab_decode_replica *replica, uint32_t layer)
 		LAUNCH(replica, ACTIVATE, a->tokens, 0);
 }
 
-/* Queues a layer. Each normalisation adds the result of the product before it to x. */
+/*
+ * Queues a layer. The kernel NORMALISE first adds the result of the product that was made before it to x, the
+ * sum that runs through all layers; in layer 0 there is none to add at first.
+ */
 static void run_layer(struct lab_decode_replica *replica, uint32_t layer)
 {
 	uint32_t tokens = replica->ranks[0].args.tokens;
@@ -288,8 +297,8 @@ static enum kwhy_status record(void *context, struct kwhy_error *error)
 }
 
 /*
- * Captures the graphs. Both kinds of work have run once before, so drivers and libraries have loaded what
- * they need.
+ * Runs both units of work (prompts, step) once, so that drivers and libraries have loaded what they need.
+ * Then, if the request asks for graphs, captures one graph of each.
  */
 void lab_decode_capture(struct lab_decode_replica *replica)
 {

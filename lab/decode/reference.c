@@ -14,8 +14,9 @@ const struct lab_decode_shape lab_decode_shapes[LAB_DECODE_SHAPE_COUNT] = {
 };
 
 /*
- * State of the computation of one sequence. Activations are [column][MAX], so the values of all tokens for
- * a column are adjacent, and each weight is multiplied with all of them in one go.
+ * State of the computation of one sequence. Activations are arrays [column][MAX], where the second index is
+ * the token's position: the values of all tokens for a column are adjacent, so a weight that was computed
+ * once is multiplied with all of them.
  */
 struct passage {
 	const struct lab_decode_shape *shape;
@@ -24,7 +25,10 @@ struct passage {
 	float *x, *normal, *states, *mixed, *inner; /* `states` are queries, keys and values */
 };
 
-/* The product of a matrix and the activations of all tokens. */
+/*
+ * Matrix [rows][columns] of weights (`tensor`: id of the tensor; `bound`: of its values) times the
+ * activations of all tokens.
+ */
 struct product {
 	const struct passage *passage;
 	uint32_t tensor, rows, columns;
@@ -33,7 +37,10 @@ struct product {
 	float *output;	    /* [rows][MAX], one column for each token */
 };
 
-/* Loads four neighbours of a row of weights. If weights are pruned, the two smallest become 0. */
+/*
+ * Computes the weights `place` to `place` + 3 of a tensor, four neighbours in a row. If weights are pruned,
+ * the two of smallest magnitude become 0.
+ */
 static void load_four(const struct product *product, uint32_t hash, uint32_t place, float four[4])
 {
 	uint32_t larger[4] = {0};

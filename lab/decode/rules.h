@@ -7,9 +7,10 @@
 #include <math.h>
 
 /*
- * The random numbers of `decode`, which are the same in its reference, its kernels and its PyTorch
- * versions. A value is uniform in (-bound, bound) and is a hash of its tensor's id and of its index in the
- * tensor. The id of a layer's tensor is LAYER * 8 plus one of the first five values below.
+ * The random numbers of `decode`, which are the same in its reference, its kernels and its PyTorch version. A
+ * value is a hash of its tensor's id and of its index in the tensor, scaled to be uniform in [-bound, bound].
+ * The id of a layer's tensor is layer * LAB_DECODE_TENSORS plus one of LAB_DECODE_ATTENTION to
+ * LAB_DECODE_BIASES.
  */
 enum lab_decode_tensor {
 	LAB_DECODE_ATTENTION, /* matrix of queries, keys and values: [3 width][width] */
@@ -18,7 +19,10 @@ enum lab_decode_tensor {
 	LAB_DECODE_DOWN_PROJECTION,
 	LAB_DECODE_BIASES, /* biases of these four matrices, one after the other */
 	LAB_DECODE_MATRICES = 4,
-	/* id of the last product, whose matrix is the tensor LAB_DECODE_EMBEDDING */
+	/*
+	 * in calls that name a matrix: the product that computes the logits, with the tensor
+	 * LAB_DECODE_EMBEDDING as its matrix
+	 */
 	LAB_DECODE_WORDS = LAB_DECODE_MATRICES,
 	LAB_DECODE_TENSORS = 8,
 	/* [vocabulary][width] token vectors, which are also the last matrix */
@@ -47,7 +51,8 @@ static inline float lab_decode_unit(uint32_t tensor_hash, uint32_t place)
 }
 
 /*
- * Bound of the values of a matrix. With it, the variance of sums over a row is near 1, and that of logits
+ * Bound of the values of a matrix with rows of this many columns: the product of a row and inputs of variance
+ * 1 has a variance near 1. lab_decode_embedding_bound() is twice as large, so that logits have a variance
  * near 4.
  */
 static inline float lab_decode_bound(uint32_t columns)
@@ -69,8 +74,8 @@ static inline uint32_t lab_decode_prompt_token(
 }
 
 /*
- * Rows and columns of a layer's matrix. For a part of a model, heads and columns of the inner layer are those
- * of the part.
+ * Rows and columns of a layer's matrix. If `shape` is that of one GPU's part of a model, the result is that
+ * part of the matrix: `heads` and `inner` are the part's, `width` is the model's.
  */
 static inline uint32_t lab_decode_rows(const struct lab_decode_shape *shape, uint32_t matrix)
 {

@@ -40,7 +40,10 @@ enum kwhy_status lab_decode_prefill(struct lab_decode *decode, double *out_s, st
 	return decode->tries.status;
 }
 
-/* Writes all tokens. Steps of the replicas are queued in turn, so that every replica always has work. */
+/*
+ * Steps of the replicas are queued in turn (step 0 of each, step 1 of each, and so on), so that no replica
+ * waits until the host has queued all steps of another.
+ */
 enum kwhy_status lab_decode_write(struct lab_decode *decode, double *out_s, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
@@ -135,7 +138,11 @@ void lab_decode_answer_done(struct lab_decode_answer *answer)
 	answer->logits[0] = answer->logits[1] = NULL;
 }
 
-/* State of a check. */
+/*
+ * State of a check. off: sum of the squared differences of logits; all: sum of the squared logits of the
+ * reference; most: largest difference; compared: number of positions; agreed: those of them where the
+ * likeliest token is the same.
+ */
 struct checking {
 	struct lab_decode_replica *replica;
 	const struct lab_decode_answer *answer;
@@ -153,7 +160,10 @@ static uint32_t likeliest(const float *logits, uint32_t count)
 	return best;
 }
 
-/* Compares the logits of a slot, from all GPUs, with those of the reference after a number of steps. */
+/*
+ * Copies a slot's logits from the GPUs, each of which has a part of the vocabulary, and adds their
+ * differences from the reference's logits after `step` steps to the sums of the check.
+ */
 static void compare(struct checking *c, uint32_t slot, uint32_t step)
 {
 	const struct lab_decode_replica *replica = c->replica;
@@ -185,7 +195,10 @@ static void compare_all(struct checking *c, uint32_t step)
 		compare(c, slot, step);
 }
 
-/* Sets the next token of each slot to the next token of the slot's sequence. */
+/*
+ * Makes step `step` of a check: the next token of each slot is set to that of the slot's known sequence (not
+ * to the one that the decoder chose), the step is run, and the logits are compared.
+ */
 static void check_step(struct checking *c, uint32_t step)
 {
 	uint64_t next[LAB_DECODE_BATCH_MAX];

@@ -7,8 +7,9 @@
 #include <time.h>
 
 /*
- * A place in the batch (slot of the decoder). `left`: number of tokens that its sequence has yet to write;
- * 0: the place is free, and its tokens are not used.
+ * A slot of the batch. `left`: number of tokens that its sequence has yet to write; 0: the slot is free; it
+ * still takes part in every step, but its tokens are not used. came_s: time at which the sequence arrived,
+ * from the start of the service.
  */
 struct seat {
 	uint32_t left, sequence;
@@ -52,8 +53,8 @@ static uint32_t length_of(const struct service *service, uint32_t sequence)
 }
 
 /*
- * Computes the arrival of the next sequence. Times between arrivals are exponentially distributed, which
- * makes a Poisson process.
+ * Adds a random time to next_s, which becomes the arrival time of sequence `next`. Times between arrivals are
+ * exponentially distributed with the mean 1 / rate_per_s: a Poisson process.
  */
 static void expect_next(struct service *service)
 {
@@ -109,8 +110,8 @@ static void read_prompt(struct lab_decode_replica *replica, uint32_t slot, uint3
 }
 
 /*
- * Gives free seats the sequences that have arrived. Without `continuous` it does so only if all seats are
- * free.
+ * Assigns the sequences that have arrived to free slots, in the order of arrival, and reads their prompts.
+ * Without `continuous` it does so only if no slot is in use.
  */
 static void admit(struct service *service)
 {

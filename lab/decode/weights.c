@@ -2,9 +2,13 @@
 /* Fills the weights of a decoder in place: each GPU computes its own part of the model. */
 #include "lab/decode/inside.h"
 
-/* Position of a piece of weights in a layer. */
+/* The part of a layer's matrix that one launch fills. */
 struct piece {
-	uint32_t layer, matrix, third; /* `third`: queries, keys or values of the first matrix */
+	/*
+	 * `third`: of LAB_DECODE_ATTENTION the rows of queries (0), keys (1) or values (2); 0 for other
+	 * matrices
+	 */
+	uint32_t layer, matrix, third;
 };
 
 /* Fills a GPU's rows or columns of a matrix, with their biases. */

@@ -35,7 +35,10 @@ struct context {
 	struct lab_decode_answer answers[2];
 };
 
-/* The phases of a row in their order. The last two exist only with --arrivals. */
+/*
+ * The phases of a row in their order: writing tokens; reading prompts; serving arriving sequences in whole
+ * batches (TOGETHER); serving them with continuous batching. The last two exist only with --arrivals.
+ */
 enum phase { WRITING, READING, TOGETHER, CONTINUOUS, PHASES };
 
 /* An open row. */
@@ -77,7 +80,10 @@ static void set_defaults(void *options)
 		.top_p = 1};
 }
 
-/* The shape to use. On the host, which serves to try the command, the default is small. */
+/*
+ * Name of the shape: that of --shape; by default "opt-125m", but "small" on the host back end, which is only
+ * there to try the command without a GPU.
+ */
 static const char *shape_name(const struct lab_bench *bench)
 {
 	const char *name = options_of(bench)->shape;
@@ -170,18 +176,18 @@ static enum kwhy_status add_row(
 }
 
 /*
- * Lists of options from which rows are combined. Each row has one word of each list: a name, or a number up
- * to `most`.
+ * Options whose values are lists of words. There is one row for every combination of one word from each list.
+ * A word is one of `names`, or, if that is NULL, a number from 1 to `most`.
  */
 struct list {
 	/*
-	 * usual: default of the option; on_host: its default on the host back end; NULL: without the
-	 * option, the request keeps its value
+	 * option: name of the option; usual: its default; on_host: its default on the host back end. If the
+	 * default is NULL and the option is not given, the request keeps its value.
 	 */
 	const char *option, *usual, *on_host;
 	/*
-	 * words: offset of the list in struct options; place: offset of its word in struct
-	 * lab_decode_request
+	 * words: offset of the option's text in struct options; place: offset of the uint32_t in struct
+	 * lab_decode_request that is set to the index in `names` or to the number
 	 */
 	size_t words, place;
 	const char *const *names;
@@ -216,7 +222,10 @@ static enum kwhy_status read_word(
 	return status;
 }
 
-/* Adds a row for every combination of words of the lists from `depth` on. */
+/*
+ * Adds a row for every combination of words of the lists from lists[depth] on; words of earlier lists are
+ * already in the request.
+ */
 static enum kwhy_status add_rows(
 	struct lab_bench *bench, size_t depth, struct lab_decode_request *request, struct kwhy_error *error)
 {
@@ -321,7 +330,8 @@ static enum kwhy_status start(void *context, size_t phase, struct kwhy_error *er
 }
 
 /*
- * Serves sequences that arrive during the window of a phase. There are at least two sequences for each slot.
+ * Serves --arrivals times the seconds of the energy window sequences (1 s if no energy is measured), but at
+ * most SEQUENCES_MAX and at least two for each slot of the batch.
  */
 static enum kwhy_status serve(
 	const struct opened *opened, bool continuous, struct lab_run *run, struct kwhy_error *error)

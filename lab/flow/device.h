@@ -14,8 +14,8 @@
 #include "lab/flow/kernels/args.cu"
 
 /*
- * Kernel arguments with only the lattice's size, which is all that functions for places in kernels/args.cu
- * use.
+ * Kernel arguments with only the members of the shape set (numbers of flows and steps, size of the lattice).
+ * The functions for places in kernels/args.cu, such as start() and cell_of(), use no others.
  */
 
 static inline struct lab_flow_args lattice_of(const struct lab_flow_shape *shape)
@@ -42,7 +42,10 @@ static inline void lab_flow_add_product(
 			out[j] += in[k] * matrix[j];
 }
 
-/* Computes all weights: weights[WEIGHTS], laid out as in kernels/args.cu. */
+/*
+ * Computes all weights of the network into weights[WEIGHTS], at the positions that kernels/args.cu defines
+ * (W1, B1 and so on).
+ */
 void lab_flow_weights(float *weights);
 
 #endif

@@ -9,10 +9,11 @@
 #include <stdint.h>
 
 /*
- * `flow`, the reference workload of few active places in a large lattice (lab/README.md). Flows with a state
- * of 256 numbers move through 500,000 cells, merge where they meet, and leave at the far end. On the fixed
- * path their places are the same in any precision and must be exact. The numbers that they carry are compared
- * with the reference within the tolerance of the precision. One flow moved by one step is a flow-step.
+ * `flow`, the reference workload in which few cells of a large lattice are active (lab/README.md). Flows,
+ * each with 32 energies and a state of 256 numbers, move through 500,000 cells, merge where they meet, and
+ * leave at the far end. On the fixed path (by_argmax is false) their places do not depend on rounding and
+ * must be exact. Energies and states are compared with the reference within the tolerance of the precision.
+ * One flow moved by one step is a flow-step.
  */
 enum {
 	LAB_FLOW_WIDTH = 100, /* width of the lattice, which is periodic in width and height */
@@ -34,7 +35,8 @@ struct lab_flow_shape {
 	uint32_t flows;
 	uint32_t steps; /* 1 to LAB_FLOW_STEPS_MAX */
 	/*
-	 * true: where a flow goes depends on its state; false (fixed path): only on its number and the step
+	 * true: a flow moves as the network's outputs (logits) demand; false (fixed path): its moves depend
+	 * only on its number and the step
 	 */
 	bool by_argmax;
 	uint32_t width, height, depth; /* cells in each direction, 1 to 1000 */
@@ -46,20 +48,23 @@ struct lab_flow_shape lab_flow_shape_of(uint32_t flows, uint32_t steps, bool by_
 /* Exact results of a step. */
 struct lab_flow_step {
 	/*
-	 * checksum: (2 t + 1) times the sum of a hash of number and place of each flow that remains after
-	 * step t, modulo 2^64
+	 * places: checksum of all flows that remain after step t: (2 t + 1) times the sum of mix(number << 32
+	 * | place), modulo 2^64. merged, exited: number of flows that merged into another and that left the
+	 * lattice in this step.
 	 */
 	uint64_t places;
 	uint32_t merged, exited;
 };
 
 /*
- * Places of all flows, kept on the host. Each flow has a row. When a flow leaves or merges, a new flow with
- * the next number gets its row. The results do not depend on which of several new flows gets which number.
+ * Places of all flows, kept on the host. Each active flow has one of `flows` rows. When a flow leaves or
+ * merges, a new flow with the next unused number gets its row. Results do not depend on which of the flows
+ * that are new after a step gets which number.
  */
 struct lab_flow_roster {
 	struct lab_flow_shape shape;
-	uint64_t *at;	 /* [flows] number and place of each row's flow at the start of a step */
+	/* [flows] number and place of each row's flow at the start of a step, packed as in kernels/args.cu */
+	uint64_t *at;
 	uint64_t *moved; /* [flows] number and place after the step; the caller fills it in */
 	/*
 	 * [flows] after a step: (step + 1) << 32 | number of the new flow in the row; 0: the row's flow is
@@ -73,13 +78,16 @@ struct lab_flow_roster {
 };
 
 /*
- * Sets up a roster in memory and returns the number of bytes that it needs. If `memory` is NULL, it only
- * returns the number.
+ * Sets the pointers of a roster into `memory`, and returns the number of bytes that a roster of this shape
+ * needs. If `memory` is NULL, it only returns the number.
  */
 size_t lab_flow_roster_place(const struct lab_flow_shape *shape, void *memory, struct lab_flow_roster *out);
 void lab_flow_roster_reset(struct lab_flow_roster *roster);
 
-/* Ends a step: decides for each row, from moved[row], whether its flow leaves, merges or stays. */
+/*
+ * Ends a step: decides for each row, from moved[row], whether its flow leaves, merges or stays; sets `at` and
+ * `fresh` for the next step, and `next`; puts the results of the step into *out.
+ */
 void lab_flow_roster_step(struct lab_flow_roster *roster, uint32_t step, struct lab_flow_step *out);
 
 /*
@@ -95,7 +103,10 @@ KWHY_MUST_USE enum kwhy_status lab_flow_rows_open(
 	uint32_t count, bool numbers, struct lab_flow_rows *out, struct kwhy_error *error);
 void lab_flow_rows_done(struct lab_flow_rows *rows);
 
-/* Copies the flows that are left after the last of `steps`, sorted by number. */
+/*
+ * Allocates *out and copies into it the flows of `rows` that did not leave or merge in step `steps` - 1,
+ * sorted by number. End with lab_flow_rows_done().
+ */
 KWHY_MUST_USE enum kwhy_status lab_flow_rows_take(const struct lab_flow_rows *rows, uint32_t steps,
 	struct lab_flow_rows *out, struct kwhy_error *error);
 

@@ -8,8 +8,9 @@
 #include "lab/numbers.h"
 
 /*
- * The kernels for the host. Two of them differ from the GPU's: the product, whose order of loops suits a
- * processor core, and the run in one launch, whose threads depend on each other.
+ * The kernels for the host, which are the GPU's code compiled as C. Only two are written anew: the product,
+ * with an order of loops that suits a processor core, and the kernel of a whole run, whose threads wait for
+ * each other on a GPU.
  */
 
 static void multiply(const struct lab_flow_args a, u32 which, u32 first, u32 count)
@@ -22,7 +23,10 @@ static void multiply(const struct lab_flow_args a, u32 which, u32 first, u32 cou
 			p.out + row * p.outputs);
 }
 
-/* The run in one launch keeps states as bfloat16, as on GPUs, where it uses tensor cores. */
+/*
+ * A whole run in one launch. After each step it rounds the states to bfloat16, since the GPU's kernel keeps
+ * them in that type for its tensor cores.
+ */
 static void run(const struct lab_flow_args a, u32 unused, u32 first, u32 count)
 {
 	(void)unused, (void)first, (void)count;

@@ -28,7 +28,10 @@ struct lab_flow {
 	uint64_t memory, work;
 	size_t work_bytes;
 	struct lab_flow_args args;
-	/* number of slots of the dense lattice that are computed together */
+	/*
+	 * LAB_FLOW_DENSE: number of slots that are computed together; slots are the cells, and `flows` more
+	 * for new flows in a cell that is taken
+	 */
 	uint32_t chunk;
 	struct lab_blaslt *blaslt;	  /* NULL: kernels of the workload make the products */
 	struct kwhy_gpu_host host_memory; /* memory of the next four members */
@@ -38,9 +41,9 @@ struct lab_flow {
 	struct lab_flow_roster roster;	  /* used if the host decides which flows merge */
 	struct lab_flow_tally tally;
 	/*
-	 * Used if there are several GPUs, each of which has a struct of its own. first_rank: the struct of
-	 * the first GPU, which has the roster, the records and the tally for all GPUs; first, count: the
-	 * range of rows of this GPU.
+	 * For LAB_FLOW_SPLIT, where each GPU has a struct lab_flow of its own. first_rank: the struct of the
+	 * first GPU, which has the roster, the records and the tally of all GPUs; first, count: this GPU's
+	 * range of rows.
 	 */
 	struct lab_flow *first_rank;
 	uint32_t first, count;
@@ -64,7 +67,7 @@ KWHY_MUST_USE enum kwhy_status lab_flow_launch(struct lab_flow *flow, enum lab_f
 KWHY_MUST_USE enum kwhy_status lab_flow_wait(
 	struct lab_flow *flow, uint32_t unused, struct kwhy_error *error);
 
-/* Copies from the GPU and waits for the copy, which is not counted. */
+/* Copies from the GPU to the host and waits for the copy; neither is counted in the tally. */
 KWHY_MUST_USE enum kwhy_status lab_flow_fetch(
 	struct lab_flow *flow, void *to, uint64_t from, size_t bytes, struct kwhy_error *error);
 
@@ -73,10 +76,16 @@ KWHY_MUST_USE enum kwhy_status lab_flow_on_each(struct lab_flow *flow,
 	enum kwhy_status (*call)(struct lab_flow *rank, uint32_t step, struct kwhy_error *error),
 	uint32_t step, struct kwhy_error *error);
 
-/* Sets up the start of a run: all flows are new, and no cell was visited. */
+/*
+ * Prepares the memory of the GPUs and of the host for the first step of a run: every row gets a new flow, and
+ * cells keep nothing of an earlier run.
+ */
 KWHY_MUST_USE enum kwhy_status lab_flow_reset(struct lab_flow *flow, struct kwhy_error *error);
 
-/* Queues one step of a variant that is neither a graph nor a single kernel. */
+/*
+ * Makes one step of a variant that launches its steps one by one, or captures them in a graph. Variants whose
+ * host decides which flows merge wait for the GPU within the step.
+ */
 KWHY_MUST_USE enum kwhy_status lab_flow_step_issue(
 	struct lab_flow *flow, uint32_t step, struct kwhy_error *error);
 

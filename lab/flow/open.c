@@ -9,11 +9,14 @@
 
 enum {
 	CHUNK = 16384, /* number of slots of the dense lattice that are processed together */
-	/* largest number of flow-steps of LAB_FLOW_EACH; with ten launches each they take some seconds */
+	/*
+	 * largest number of flow-steps of a run of LAB_FLOW_EACH; with ten launches for each, such a run
+	 * takes some seconds
+	 */
 	EACH_FLOW_STEPS = 200000,
 	/*
-	 * largest number of slots on the host, each of which takes half a million multiplications and
-	 * additions
+	 * largest number of slots (cells and flows) of LAB_FLOW_DENSE on the host back end, since a step
+	 * takes half a million multiplications and additions for each
 	 */
 	HOST_SLOTS = 20000,
 	/* least architecture whose tensor cores support bfloat16, 10 * major + minor */
@@ -23,7 +26,10 @@ enum {
 #define NAME(upper, lower, threads) "lab_flows_" #lower,
 static const char *const kernel_names[] = {LAB_FLOW_KERNELS(NAME)};
 
-/* Lays out the memory. Parts from `fresh` on come last; they are set to 0 at the start of a run. */
+/*
+ * Sets the addresses of all arrays but the workspace from `start` on, and returns their size in bytes. The
+ * arrays from `fresh` on are set to 0 at the start of a run, so they are last.
+ */
 static size_t place_memory(struct lab_flow *flow, uint64_t start)
 {
 	struct lab_flow_args *a = &flow->args;
@@ -132,8 +138,8 @@ static enum kwhy_status open_kernels(struct lab_flow *flow, struct kwhy_error *e
 }
 
 /*
- * Opens the library for products, if the variant uses it and it is found. Otherwise kernels of the workload
- * make the products.
+ * Opens cuBLASLt if the variant uses it and it is found. Otherwise kernels of the workload make the products.
+ * The facts name which, and why.
  */
 static enum kwhy_status open_products(struct lab_flow *flow, struct kwhy_error *error)
 {
@@ -182,7 +188,10 @@ static enum kwhy_status issue_steps(void *context, struct kwhy_error *error)
 	return status;
 }
 
-/* Captures the whole run as a graph. Runs it once before, since first launches load code. */
+/*
+ * Captures the whole run as a graph. One step is run before, outside the graph, since a kernel's first launch
+ * loads its code.
+ */
 static enum kwhy_status capture(struct lab_flow *flow, struct kwhy_error *error)
 {
 	enum kwhy_status status = lab_flow_reset(flow, error);
@@ -195,7 +204,7 @@ static enum kwhy_status capture(struct lab_flow *flow, struct kwhy_error *error)
 	return status;
 }
 
-/* Says why a variant cannot be run on a GPU, and what to do. NULL: it can be run. */
+/* Reason why a variant cannot be run on a GPU, with a remedy; NULL: it can be run. */
 static const char *refusal_of(const struct lab_flow_variant *variant, const struct kwhy_gpu *gpu)
 {
 	int architecture = gpu->facts.architecture; /* 0 on the host, which has every kernel in C */

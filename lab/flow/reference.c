@@ -14,8 +14,8 @@ static float weight(uint64_t table, uint64_t i, float scale)
 }
 
 /*
- * A matrix of pseudo-random weights with the seed `table`. A bias is a matrix with one input. `place` is the
- * position of the weight from the first input to the first output.
+ * A matrix of pseudo-random weights with the seed `table`. A bias is a matrix with one input. The weight from
+ * input i to output j is weights[place + i * stride + j].
  */
 struct matrix {
 	uint32_t table, outputs, inputs, stride, place;
@@ -64,7 +64,10 @@ void lab_flow_weights(float *weights)
 
 /* --- The run, row by row --- */
 
-/* State of a run of the reference. If no numbers are computed, it consists of the places of flows only. */
+/*
+ * State of a run of the reference. If neither energies nor states are computed (`weights` is NULL), only the
+ * roster is used.
+ */
 struct world {
 	struct lab_flow_roster roster;
 	struct lab_flow_args lattice;
@@ -105,8 +108,8 @@ static float sigmoid(float value)
 }
 
 /*
- * Computes what a row's flow carries after a step, before flows merge: its state h, and energies and logits
- * in the outputs.
+ * Makes a step of a row's network: replaces the state h, and puts energies and logits into the row's outputs.
+ * Merging comes later, in settle().
  */
 static void advance(const struct world *world, uint32_t row)
 {
@@ -143,8 +146,8 @@ static void begin(struct world *world, uint32_t row, uint32_t number)
 }
 
 /*
- * Computes what a row's flow carries at the start of the next step. A flow that stays gets the mean over the
- * flows that merged into it; a new flow gets its initial values.
+ * Sets the energies and the state with which a row's flow starts the next step. The flow that stays where
+ * several met gets the mean of their energies; a new flow gets its initial values.
  */
 static void settle(struct world *world, uint32_t row)
 {
@@ -191,7 +194,10 @@ static enum kwhy_status run(struct world *world, struct lab_flow_answer *out, st
 		begin(world, row, row);
 	for (uint32_t step = 0; step < shape->steps; step++)
 		run_step(world, step, &out->steps[step]);
-	/* Flows that would be new in the step after the last are not counted. */
+	/*
+	 * Rows that became free in the last step got new flows from the roster; these never take part in a
+	 * step, so they are not counted.
+	 */
 	out->spawned = world->roster.next_number - last->merged - last->exited;
 	out->sum_out = world->weights ? world->sum_out : NAN;
 	return lab_flow_rows_take(&world->rows, shape->steps, &out->left, error);

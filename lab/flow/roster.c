@@ -31,8 +31,9 @@ static void free_row(struct lab_flow_roster *roster, uint32_t step, uint32_t row
 }
 
 /*
- * Merges two flows that meet. The one with the lower number stays. The other's row becomes free and is added
- * to the list of the one that stays.
+ * Merges the flow of `row` with the one that already owns its cell. The flow with the lower number stays and
+ * owns the cell. The other flow's row is given to a new flow, and is added to the list of rows from which the
+ * one that stays takes the mean of energies.
  */
 static void meet(struct lab_flow_roster *roster, uint32_t step, uint32_t row, uint64_t *owner)
 {

@@ -6,15 +6,15 @@
 #include "lab/flow/flow.h"
 
 /*
- * `flow` on GPUs, in every variant (lab/README.md). An open variant can be run any number of times. In every
- * run the places of its flows are compared with the reference. For one thread.
+ * `flow` on GPUs, in every variant (lab/README.md). An open variant can be run any number of times. On the
+ * fixed path, the places of the flows are compared with the reference in every run. For one thread.
  */
 enum lab_flow_method {
-	LAB_FLOW_EACH,	/* each flow by itself, with ten launches per step */
+	LAB_FLOW_EACH,	/* each flow by itself, with ten launches per flow and step */
 	LAB_FLOW_DENSE, /* every cell of the lattice, with or without a flow */
 	LAB_FLOW_BATCH, /* all flows in each kernel launch; the host decides which flows merge */
 	LAB_FLOW_SPLIT, /* as LAB_FLOW_BATCH on several GPUs, each of which has a part of the flows */
-	LAB_FLOW_FUSED, /* fewer kernels, and the device decides which flows merge */
+	LAB_FLOW_FUSED, /* as LAB_FLOW_BATCH with fewer kernels; the device decides which flows merge */
 	LAB_FLOW_WHOLE	/* the whole run in one kernel launch */
 };
 
@@ -22,12 +22,13 @@ enum lab_flow_workspace { LAB_FLOW_KEPT, LAB_FLOW_ALLOCATED, LAB_FLOW_POOLED };
 
 struct lab_flow_variant {
 	const char *id, *title;
-	/* id of the variant from which this one differs in one thing; NULL: this is the first variant */
+	/* id of the variant that `change` changes to get this one; NULL: this is the first variant */
 	const char *after;
 	const char *change; /* what is changed, in words */
 	enum lab_flow_method way;
-	enum lab_flow_workspace workspace; /* how the workspace is allocated in each step */
-	bool graph;			   /* true: the whole run is one graph */
+	/* kept for all runs, or allocated and freed in each step: by the driver, or from its pool */
+	enum lab_flow_workspace workspace;
+	bool graph; /* true: the whole run is one graph */
 };
 
 extern const struct lab_flow_variant lab_flow_variants[];
@@ -62,13 +63,16 @@ struct lab_flow_facts {
 
 /* Counts of what a run requested from the driver. */
 struct lab_flow_tally {
-	uint64_t calls; /* calls of the driver and of cuBLASLt, where a collective counts as one */
+	uint64_t calls; /* calls of the driver, of cuBLASLt and of collectives, one each */
 	uint64_t waits, allocations;
 	uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
 	/* gathers: number of gathers of all GPUs; gathered_bytes: bytes that GPUs received from others */
 	uint64_t gathers, gathered_bytes;
-	uint64_t kernels; /* number of the workload's kernels and products that ran, including those in graphs
-			   */
+	/*
+	 * number of kernels of the workload and of products (also those of cuBLASLt) that ran, including
+	 * those in graphs
+	 */
+	uint64_t kernels;
 };
 
 struct lab_flow_result {
@@ -83,13 +87,15 @@ struct lab_flow_numbers {
 	double sum_out; /* sum of the simulated energies of all flows that left the lattice; not joules of a
 			   GPU */
 	/*
-	 * error_h: distance of all states from the reference's, divided by the norm of the reference's
-	 * states; error_e: the same for energies. NAN: the reference has no numbers, or places differ
+	 * error_h: Euclidean norm of the difference of all states from the reference's, divided by the norm
+	 * of the reference's; error_e: the same for energies. NAN: the reference has no states, or places
+	 * differ
 	 */
 	double error_h, error_e;
-	double tolerance;   /* largest error_h that the precision explains */
-	double worst_h;	    /* largest distance of a single number of a state; NAN as for error_h */
-	uint64_t elsewhere; /* number of the reference's flows that are at another place */
+	double tolerance; /* largest error_h that the precision explains */
+	double worst_h;	  /* largest distance of a single number of a state; NAN as for error_h */
+	/* number of the reference's flows that this run has at another place or not at all */
+	uint64_t elsewhere;
 };
 
 struct lab_flow;
@@ -112,8 +118,9 @@ static inline bool lab_flow_on_device(const struct lab_flow_variant *variant)
 }
 
 /*
- * Makes one whole run. On the fixed path its places are compared in every step with `answer`, which must be
- * of the same shape. KWHY_E_INPUT: they differ; the error names variant and step.
+ * Makes one whole run. On the fixed path, the checksums of places, and the numbers of merged and exited
+ * flows, are compared with those of `answer` after every step; `answer` must have the same shape.
+ * KWHY_E_INPUT: they differ; the error names variant and step.
  */
 KWHY_MUST_USE enum kwhy_status lab_flow_run(struct lab_flow *flow, const struct lab_flow_answer *answer,
 	struct lab_flow_result *out, struct kwhy_error *error);
@@ -125,7 +132,10 @@ KWHY_MUST_USE enum kwhy_status lab_flow_run(struct lab_flow *flow, const struct 
 KWHY_MUST_USE enum kwhy_status lab_flow_busy(struct lab_flow *flow, const struct lab_flow_answer *answer,
 	double *out_busy_s, struct kwhy_error *error);
 
-/* Compares the numbers that flows carry after the last run. */
+/*
+ * Compares places, energies and states after the last run with those of `answer`, which must have the same
+ * shape.
+ */
 KWHY_MUST_USE enum kwhy_status lab_flow_read(struct lab_flow *flow, const struct lab_flow_answer *answer,
 	struct lab_flow_numbers *out, struct kwhy_error *error);
 

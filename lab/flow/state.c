@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Rows (one for each flow), and the rows of flows that have not ended --- */
+/* --- Copies of all flows, and of those that are left after the last step --- */
 
 enum kwhy_status lab_flow_rows_open(
 	uint32_t count, bool numbers, struct lab_flow_rows *out, struct kwhy_error *error)
@@ -64,7 +64,8 @@ enum kwhy_status lab_flow_rows_take(
 /* --- What flows carry after a run, compared with the reference --- */
 
 /*
- * Reads the rows of one GPU. Adds to *sum_out the energies of flows that left the lattice from these rows.
+ * Copies one GPU's rows from the device into `rows`. Adds to *sum_out the energies of flows that left the
+ * lattice from these rows.
  */
 static enum kwhy_status fetch_rows(
 	struct lab_flow *rank, const struct lab_flow_rows *rows, double *sum_out, struct kwhy_error *error)
@@ -93,8 +94,8 @@ static enum kwhy_status fetch_rows(
 static const double tolerances[LAB_FLOW_PRECISION_COUNT] = {1e-5, 1e-3, 2e-2};
 
 /*
- * Distance of two arrays, divided by the norm of `wanted`. `worst` becomes the largest difference of a
- * single number.
+ * Euclidean norm of the difference of two arrays, divided by the norm of `wanted`; NAN if only `wanted` is
+ * all 0. *worst: largest difference of two numbers.
  */
 static double distance(const float *found, const float *wanted, size_t count, double *worst)
 {

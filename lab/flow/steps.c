@@ -10,8 +10,8 @@ enum { BLOCKS_MAX = 1 << 16 };
 #define WIDTH(upper, lower, threads) threads,
 
 /*
- * Number of threads that a kernel has for each of its rows. For a product, `step` is the number of its
- * matrix.
+ * Number of threads that a kernel has for each of its rows. For LAB_FLOW_PRODUCT the parameter `step` is the
+ * number of the matrix.
  */
 static uint64_t width_of(const struct lab_flow *flow, enum lab_flow_kernel kernel, uint32_t step)
 {
@@ -21,8 +21,8 @@ static uint64_t width_of(const struct lab_flow *flow, enum lab_flow_kernel kerne
 }
 
 /*
- * Number of blocks of the run in one launch. All of them must run concurrently, since they wait for each
- * other.
+ * Number of blocks of the kernel that makes a whole run: one on each multiprocessor, in teams of TEAM, but no
+ * more teams than tiles. All blocks must be resident together, since they wait for each other.
  */
 static uint32_t blocks_of_run(const struct lab_flow *flow)
 {
@@ -46,7 +46,7 @@ static struct kwhy_gpu_launch launch_of(
 		.stream = flow->stream};
 }
 
-/* --- Counted calls --- */
+/* --- Calls that are counted in the tally --- */
 
 enum kwhy_status lab_flow_launch(struct lab_flow *flow, enum lab_flow_kernel kernel, uint32_t step,
 	uint32_t first, uint32_t count, struct kwhy_error *error)
@@ -124,13 +124,19 @@ static enum kwhy_status copy_in(
 static const char neuron[] = "neuron", carrier[] = "carrier", memory[] = "memory operations";
 
 struct part {
-	const char *component; /* name of the step's part in the workload's specification, and of its range in
-				  every step */
+	/*
+	 * name of the NVTX range around this part of a step; the published analysis of such a program
+	 * (lab/README.md) uses these names
+	 */
+	const char *component;
 	bool is_product;
 	uint32_t which; /* number of the kernel or of the matrix */
 };
 
-/* Queues parts of a step. Consecutive parts of the same component are in one range. */
+/*
+ * Queues parts of a step for `count` rows from `first` on. Consecutive parts of the same component are in one
+ * NVTX range.
+ */
 static enum kwhy_status issue(struct lab_flow *flow, const struct part *parts, size_t part_count,
 	uint32_t step, uint32_t first, uint32_t count, struct kwhy_error *error)
 {
@@ -164,8 +170,8 @@ static const struct part fused[] = {{neuron, false, LAB_FLOW_FRONT}, {carrier, t
 	{memory, false, LAB_FLOW_MOVE}, {memory, false, LAB_FLOW_SETTLE}};
 
 /*
- * Allocates the workspace of a step. While a gate is closed no memory is allocated, since that may wait for
- * the device.
+ * Allocates the workspace of a step. An allocation may wait for the device, so the gate is opened before it
+ * and closed after it.
  */
 static enum kwhy_status take_work(struct lab_flow *flow, struct kwhy_error *error)
 {
@@ -214,8 +220,9 @@ static enum kwhy_status compute_each(struct lab_flow *flow, uint32_t step, struc
 }
 
 /*
- * Fills the map of the dense lattice. New flows may share a cell until they move. The first one gets the slot
- * of the cell, others get slots after those of the lattice.
+ * Fills map[slot], the row of the flow in each slot of the dense lattice. Slots are the cells, and one more
+ * for each row. New flows may share a cell until they move: the first one gets the slot of the cell, others
+ * get the slot of their row.
  */
 static void fill_map(struct lab_flow *flow)
 {
@@ -275,7 +282,7 @@ static enum kwhy_status compute(struct lab_flow *rank, uint32_t step, struct kwh
 	return issue(rank, plain, COUNT(plain), step, rank->first, rank->count, error);
 }
 
-/* Gathers the outputs of all rows on all GPUs, since flows of different GPUs can meet. */
+/* Copies the outputs of each GPU's rows to all other GPUs, since flows of different GPUs can merge. */
 static enum kwhy_status gather(struct lab_flow *flow, struct kwhy_error *error)
 {
 	uint64_t from[LAB_FLOW_GPUS_MAX], to[LAB_FLOW_GPUS_MAX], bytes = flow->count * OUT * sizeof(float);
@@ -302,7 +309,10 @@ static enum kwhy_status take_moves(struct lab_flow *rank, uint32_t step, struct 
 	return copy(rank, kwhy_gpu_address(to), rank->args.moved + place * sizeof(*to), bytes, error);
 }
 
-/* Sends the roster's results for all rows to a GPU, and prepares its own rows for the next step. */
+/*
+ * Copies the roster's new flows and lists of merged flows to a GPU, for all rows, and queues the kernel that
+ * prepares this GPU's rows for the next step.
+ */
 static enum kwhy_status settle(struct lab_flow *rank, uint32_t step, struct kwhy_error *error)
 {
 	const struct lab_flow_roster *roster = &rank->first_rank->roster;

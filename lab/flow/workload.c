@@ -14,8 +14,8 @@
 enum { PEAK_BYTES = 16 << 20, PEAK_SEED = 1 };
 
 /*
- * A shape of many flows, which are enough to give each block of a large GPU several tiles one after the
- * other.
+ * Number of flows, and of steps, with which the variants are checked if a row has more flows: enough for each
+ * team of blocks of a large GPU to process several tiles one after the other.
  */
 enum { CROWD_FLOWS = 20000, CROWD_STEPS = 3 };
 
@@ -28,11 +28,14 @@ struct options {
 /* Data of the benchmark. */
 struct context {
 	enum lab_flow_precision precision;
-	/* shape of the current rows; flows 0: no answers were computed yet */
+	/* shape for which `places` and `numbers` were computed; flows 0: none was computed yet */
 	struct lab_flow_shape shape;
-	/* measured rate of arithmetic by precision; NAN: not measured */
+	/* measured peak rate of arithmetic by precision, FLOP/s; NAN: not measured */
 	double peak_flop_per_s[LAB_FLOW_PRECISION_COUNT];
-	/* answers of the reference. places: over all steps; numbers: over the steps that are checked */
+	/*
+	 * answers of the reference: `places` of the whole run, without energies and states; `numbers` of a
+	 * run with the flows and steps that are checked, with both
+	 */
 	struct lab_flow_answer places, numbers;
 };
 
@@ -135,7 +138,10 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 
 /* --- Before the rows --- */
 
-/* Reads the measured rates of arithmetic from the rows of `kwhy bench ops`, for the roofline. */
+/*
+ * Measures the peak rates of arithmetic for the roofline, as `kwhy bench ops` does. Nothing is measured on
+ * the host back end and with --runs-only.
+ */
 static enum kwhy_status begin(struct lab_bench *bench, struct kwhy_error *error)
 {
 	static const char *const ids[LAB_FLOW_PRECISION_COUNT] = {"fp32", "tf32-tensor", "bf16-tensor"};
@@ -232,10 +238,10 @@ static enum kwhy_status open_row(
 }
 
 /*
- * Compares the numbers of a run with the tolerance. With many flows, a few with wrong numbers hardly change
- * error_h, so worst_h counts, too. With bf16 on an H100, worst_h was within the tolerance in all runs of
- * correct kernels, and beyond it in each of 16 runs of a kernel whose blocks overwrote data that others
- * still read.
+ * Fails if the states of a run are too far from the reference. In a run of many flows, a few wrong states
+ * hardly change error_h, so with more than LAB_FLOW_FLOWS flows no single number may differ by more than
+ * twice the tolerance. On an H100 with bf16, all runs of correct kernels passed, and each of 16 runs of a
+ * kernel whose blocks overwrote data that others still read failed.
  */
 static enum kwhy_status judge(const struct lab_flow_numbers *proof, struct kwhy_error *error)
 {
@@ -249,7 +255,10 @@ static enum kwhy_status judge(const struct lab_flow_numbers *proof, struct kwhy_
 	return KWHY_OK;
 }
 
-/* Checks what flows carry after a run, with a shape for which the reference has numbers. */
+/*
+ * Opens the row's variant again, with the flows and steps for which the reference has energies and states,
+ * runs it, and compares them.
+ */
 static enum kwhy_status check(
 	struct lab_bench *bench, struct lab_row *row, void *unused, struct kwhy_error *error)
 {

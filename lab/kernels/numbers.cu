@@ -63,7 +63,10 @@ static __device__ void put(u32 type, void *to, u64 place, float value)
 		((float *)to)[place] = value;
 	}
 }
-#else /* form of the host, for one thread; tests run the other form with all threads */
+/*
+ * for the host back end, with one thread; some tests compile this text as C with all threads of a block (BY_WARPS)
+ */
+#else
 #include "lab/numbers.h"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of the workload `decode` (lab/README.md), which do everything between the products of cuBLASLt.
- * The host runs the same code with one thread. This file has the arguments of kernels; in the host's program
- * (inside.h) addresses in them are integers. Types are those of enum lab_number.
+ * The kernels of the workload `decode` (lab/README.md), which do everything between the products of cuBLASLt. The
+ * host back end runs the same code with one thread. This file has the arguments of the kernels. AT(type) is a
+ * pointer in kernels and a 64-bit integer in the host's program (inside.h). Types of numbers are those of enum
+ * lab_number.
  */
 #ifndef AT
 #define AT(type) type *
@@ -23,8 +24,8 @@ enum { LAB_DECODE_THREADS = 256 };
 	X(SCALE, scale, LAB_DECODE_THREADS) X(PICK, pick, 1024) X(CHOOSE, choose, 512)
 
 /*
- * How weights are stored: as products need them, four weights in 16 bits, or the two largest of four in 32
- * bits.
+ * How weights are stored: in the type of products; four weights of 4 bits in 16 bits; or, of every four weights,
+ * the two largest by magnitude as fp16, in 32 bits.
  */
 enum { UNPACKED, FOUR_BITS, TWO_OF_FOUR };
 
@@ -59,10 +60,10 @@ struct lab_decode_args {
 	AT(u32) at;		/* [slots] position of each slot in its sequence */
 	AT(u32) prompt;		/* [slots][each] tokens of the prompts */
 	AT(u32) chosen;		/* [slots][positions] token at every position */
-	AT(u64) times;		/* [positions] time at which the first slot came to each position, ns */
+	AT(u64) times;		/* [positions] device's time at which slot 0 began each position, ns */
 	/*
-	 * tokens: number of tokens processed together; each: how many of them belong to one slot, which is 1
-	 * or the length of a whole prompt that begins at position 0
+	 * tokens: number of tokens in a pass, which is slots * each; each: number of tokens of one slot: 1 in a
+	 * step, or the length of the prompts, which begin at position 0
 	 */
 	u32 tokens, each;
 	u32 slots, cache_slots, positions;
@@ -82,8 +83,8 @@ struct lab_decode_args {
 struct lab_decode_call {
 	u32 layer;
 	/*
-	 * The launch uses `rows` rows of the result of a matrix product, from `row` on. Rows are numbered
-	 * through all layers.
+	 * The launch uses the result of a product with a matrix of `rows` rows; 0: it uses none. `row` is the index
+	 * of the first of these rows among the rows of all layers, by which scales and biases are found.
 	 */
 	u32 row, rows;
 	u32 is_last;	   /* true: only the last token of each slot is processed */
@@ -93,12 +94,14 @@ struct lab_decode_call {
 	 */
 	u32 at, has_first;
 	/*
-	 * For kernels that fill or expand `rows` rows of weights: a piece of a matrix whose rows are `stride`
-	 * long. `start` is the index of the piece's first weight in the matrix.
+	 * For kernels that fill or expand weights: a submatrix of `rows` rows and `columns` columns of a matrix
+	 * whose rows have `stride` weights. `start` is the index of the submatrix's first weight in the matrix. The
+	 * kernel `fill_floats` fills `columns` floats.
 	 */
 	AT(void) from;
 	AT(void) to;
 	AT(float) row_scales;
-	u32 tensor_hash, known, columns, start, stride; /* known: rows from index `known` on are set to 0 */
+	/* known: rows from index `known` on are set to 0 (padding) */
+	u32 tensor_hash, known, columns, start, stride;
 	float bound;
 };

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * --- Attention in one kernel: scores, softmax while scores are computed, and weighted sums of values ---
- */
+/* --- Attention in one kernel: scores, softmax computed along with the scores, weighted sums of values --- */
 
 enum {
-	LANES = WARP < 8 ? WARP : 8, /* lanes that share a position */
-	AT_ONCE = WARP / LANES,	     /* positions that a warp processes at the same time */
+	LANES = WARP < 8 ? WARP : 8, /* lanes of a warp that share the key and value of one position */
+	AT_ONCE = WARP / LANES,	     /* positions that the lanes of a warp process at the same time */
 	COLUMNS = HEAD / LANES,	     /* columns of a key or value in each lane */
-	SPAN = 4,		     /* positions whose keys and values a lane loads together */
+	/* positions whose keys and values a lane loads before it computes their scores */
+	SPAN = 4,
 	WARPS = LAB_DECODE_THREADS / WARP,
 	PIECE = HEAD + 2
 };
@@ -29,8 +28,8 @@ static __device__ struct query query_of(const struct lab_decode_args *a, u32 lay
 }
 
 /*
- * Stores a column of the result. With 8-bit activations it remains a float, since the scale of a token
- * depends on all its heads.
+ * Stores a column of the attention's result. With 8-bit activations it is stored as a float in `sums`, since the
+ * scale of a token is only known after all its heads; the kernel `activate` converts it.
  */
 static __device__ void store_mixed(const struct lab_decode_args *a, const struct query *q, u32 column, float value)
 {
@@ -55,8 +54,7 @@ static __device__ void load_query(const struct lab_decode_args *a, const struct 
 }
 
 /*
- * The columns of a key or value that belong to a lane. If columns have 16 bits, one instruction loads all
- * of them.
+ * The columns of a key or value that belong to a lane, if they have 16 bits: 16 bytes, which one instruction loads.
  */
 struct __attribute__((aligned(16))) halves {
 	u16 of[COLUMNS];
@@ -76,8 +74,8 @@ static __device__ void load_columns(u32 type, const void *from, u64 place, float
 }
 
 /*
- * A lane's weighted sums of values, one for each of its columns, over every AT_ONCE-th position. most:
- * largest score so far; weight: sum of the weights. Weights and sums are relative to 2^most.
+ * A lane's weighted sums of values, one for each of its columns, over every AT_ONCE-th position. most: largest
+ * score so far; weight: sum of the weights. The weight of a position is 2^(score - most).
  */
 struct mixture {
 	float most, weight, sums[COLUMNS];
@@ -102,7 +100,7 @@ static __device__ void mixture_join(struct mixture *m, int distance)
 		m->sums[i] += __shfl_xor_sync(0xffffffffu, m->sums[i], distance);
 }
 
-/* Adds SPAN * AT_ONCE positions from `first` on to a lane's weighted sums. */
+/* Adds the SPAN * AT_ONCE positions from `first` on to the weighted sums of a warp; each lane adds SPAN of them. */
 static __device__ void mix_span(const struct lab_decode_args *a, const struct query *q, const float query[COLUMNS],
 	u32 first, struct mixture *m)
 {
@@ -135,7 +133,10 @@ static __device__ void mix_span(const struct lab_decode_args *a, const struct qu
 	}
 }
 
-/* Combines the weighted sums of a query's warps for one column. Returns the column of the output. */
+/*
+ * Combines the weighted sums that the warps of a query have for one column, and returns the result of attention in
+ * that column. pieces[warp]: [0] to [HEAD - 1] sums, [HEAD] weight, [HEAD + 1] largest score.
+ */
 static __device__ float join_pieces(float (*pieces)[PIECE], u32 warps, u32 column)
 {
 	float most = pieces[0][HEAD + 1], sum = 0, weight = 0;
@@ -152,8 +153,9 @@ static __device__ float join_pieces(float (*pieces)[PIECE], u32 warps, u32 colum
 }
 
 /*
- * Computes a warp's share of the weighted sums for a query. At the end, lanes combine their sums, so that
- * each of the first LANES lanes has the sums of its columns over all positions of the warp.
+ * Computes a warp's part of a query's weighted sums: warp `own` of `warps` takes every warps-th span of positions.
+ * At the end the lanes combine their sums, so that each of the first LANES lanes has the sums of its columns over
+ * all positions of the warp.
  */
 static __device__ void attend(
 	const struct lab_decode_args *a, const struct query *q, u32 own, u32 warps, float piece[PIECE])
@@ -176,8 +178,8 @@ static __device__ void attend(
 }
 
 /*
- * When tokens are written, all warps of a block share one query. When prompts are read, each warp has a query
- * of its own, and adjacent queries share keys and values in the multiprocessor's cache.
+ * In a step (one token of each slot) all warps of a block work on one query. When prompts are read, each warp has a
+ * query of its own; adjacent queries read the same keys and values, which are then in the multiprocessor's cache.
  */
 KERNEL void __launch_bounds__(LAB_DECODE_THREADS, 4) lab_decode_attend(
 	const struct lab_decode_args a, const struct lab_decode_call c)

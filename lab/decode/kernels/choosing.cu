@@ -2,8 +2,9 @@
 /* --- Choice of tokens: a block processes one slot --- */
 
 /*
- * order_of() converts a float to an integer that sorts like the float. key_of() does the same for the logit
- * of a token; of tokens with equal logits the first has the largest key.
+ * order_of() converts a float to an unsigned integer with the same order. key_of() combines the order of a token's
+ * logit (upper half) with ~token (lower half): of tokens with equal logits the one with the lowest number has the
+ * largest key.
  */
 static __device__ u32 order_of(float value)
 {
@@ -34,7 +35,10 @@ static __device__ u64 reduce_whole(u64 mine, u32 is_sum)
 	return all;
 }
 
-/* A logit of this GPU. With 8-bit weights the result of the product is multiplied by its scales first. */
+/*
+ * Logit of this GPU's token i for a slot. With 8-bit weights, the stored result of the product is first multiplied
+ * by its scales.
+ */
 static __device__ float size_logit(const struct lab_decode_args *a, u32 slot, u32 i)
 {
 	u64 place = (u64)slot * a->word_count + i;
@@ -88,8 +92,9 @@ static __device__ u64 sum_of_parts(const struct lab_decode_args *a, u32 slot, u3
 }
 
 /*
- * Finds the largest limit, at least `least`, such that the tokens whose order_of() is at least the limit
- * have a sum of `wanted` or more. Goes through the limit's bits from the highest.
+ * Finds the largest limit, at least `least`, such that the tokens whose order_of() is at least the limit number
+ * `wanted` or more (with by_share: their probabilities add up to `wanted` or more). Tries the limit's bits from the
+ * highest to the lowest.
  */
 static __device__ u32 least_kept(
 	const struct lab_decode_args *a, u32 slot, u32 least, float most, u64 wanted, u32 by_share)
@@ -106,8 +111,8 @@ static __device__ u32 least_kept(
 }
 
 /*
- * Random number (Gumbel distribution). The token with the largest sum of logit and random number is a
- * random choice by the tokens' probabilities.
+ * Random number with a Gumbel distribution. If one is added to each token's logit (divided by the temperature),
+ * each token has the largest sum with the probability that softmax gives it.
  */
 static __device__ float luck_of(const struct lab_decode_args *a, u32 slot, u32 token)
 {
@@ -140,8 +145,8 @@ static __device__ void choose(const struct lab_decode_args *a, u32 slot)
 }
 
 /*
- * Chooses a token at random: from the top_k likeliest tokens, and of these from the fewest likeliest that
- * together have the share top_p of the probability.
+ * Samples the next token of each slot: from the top_k likeliest tokens, and among these from the smallest number of
+ * likeliest tokens whose probabilities add up to top_p or more.
  */
 KERNEL void __launch_bounds__(512) lab_decode_choose(const struct lab_decode_args a, const struct lab_decode_call c)
 {

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- Work between products: a block processes one token --- */
+/*
+ * --- Kernels between products: a block processes one token, except in `reset`, where each thread resets a slot ---
+ */
 
-/* Result of a product for a row and a token, multiplied by its scales. */
+/*
+ * Element `row` of a product's result for a token. Results of 8-bit products are multiplied by the scales of the
+ * row and of the token.
+ */
 static __device__ float sum_at(const struct lab_decode_args *a, const struct lab_decode_call *c, u32 token, u32 row)
 {
 	float sum = get(ACT(a) == LAB_INT8 ? LAB_INT32 : LAB_FP32, a->sums, (u64)token * c->rows + row);
@@ -9,7 +14,10 @@ static __device__ float sum_at(const struct lab_decode_args *a, const struct lab
 	return IS_SCALED(a) ? sum * a->scales[c->row + row] * a->act_scales[token] : sum;
 }
 
-/* Scale by which numbers of magnitude up to `most` are divided to become codes of 8 bits. */
+/*
+ * Scale by which numbers of magnitude up to `most` are divided before they are stored as 8-bit codes; 1 for other
+ * types.
+ */
 static __device__ float code_scale(const struct lab_decode_args *a, float most)
 {
 	return IS_SCALED(a) && most > 0 ? most / a->code_most : 1;
@@ -49,7 +57,7 @@ static __device__ void begin(const struct lab_decode_args *a, u32 token)
 
 	if (a->each == 1) {
 		word = ~(u32)a->best[slot];
-		/* slots without a sequence advance, too; their position stops at the last one */
+		/* the position advances in every slot, also in one without a sequence, up to the last position */
 		position = a->at[slot] + (a->at[slot] + 1 < a->positions);
 		__syncthreads();
 		if (threadIdx.x == 0)
@@ -79,7 +87,8 @@ KERNEL void lab_decode_begin(const struct lab_decode_args a, const struct lab_de
 }
 
 /*
- * Element k of x plus the result of the previous product. With several GPUs that result was already scaled.
+ * Element k of a token's x, plus the result of the previous product and its bias (if there was one: c->rows is not
+ * 0). With several GPUs that result has already been multiplied by its scales and added up.
  */
 static __device__ float settled(const struct lab_decode_args *a, const struct lab_decode_call *c, u32 token, u32 k)
 {
@@ -149,7 +158,10 @@ KERNEL void lab_decode_keep(const struct lab_decode_args a, const struct lab_dec
 		keep(&a, &c, token);
 }
 
-/* Result of attention, or of the first product of the inner layer after ReLU. */
+/*
+ * Element k of the next product's input, unscaled: the result of attention (c->rows is 0), or the ReLU of the
+ * up-projection's result and bias.
+ */
 static __device__ float activated(const struct lab_decode_args *a, const struct lab_decode_call *c, u32 token, u32 k)
 {
 	return c->rows ? fmaxf(sum_at(a, c, token, k) + a->biases[c->row + k], 0)
@@ -167,14 +179,14 @@ static __device__ void activate(const struct lab_decode_args *a, const struct la
 		scale = code_scale(a, reduce(most, 0));
 	for (u32 k = threadIdx.x; k < columns; k += blockDim.x)
 		put(ACT(a), a->acts, (u64)token * columns + k, activated(a, c, token, k) / scale);
-	__syncthreads(); /* all threads have read the previous scale */
+	__syncthreads(); /* all threads have read the scale of the product's input, which is now overwritten */
 	if (IS_SCALED(a) && threadIdx.x == 0)
 		a->act_scales[token] = scale;
 }
 
 /*
- * Writes the input of the next product: from the result of attention (only if it must become 8-bit codes), or
- * from the first product of the inner layer.
+ * Writes the input of the next product: from the result of attention (launched only if activations have 8 bits), or
+ * from the up-projection.
  */
 KERNEL void lab_decode_activate(const struct lab_decode_args a, const struct lab_decode_call c)
 {

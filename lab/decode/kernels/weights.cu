@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On GPUs this code is compiled for one kind of weights, with number types as constants. */
+/*
+ * On GPUs this code is compiled for one kind of weights, with ACT_TYPE, KEPT_TYPE and PACKING_TYPE as constants; on
+ * the host they are read from the args.
+ */
 #ifdef ACT_TYPE
 #define ACT(a) ACT_TYPE
 #define KEPT(a) KEPT_TYPE
@@ -41,9 +44,9 @@ static __device__ int is_kept(const float v[4], u32 i)
 }
 
 /*
- * Stores a group of four weights v, the weights 4 * place to 4 * place + 3, which are already divided by
- * the scale of their row. If two of four are kept, the last two bits of each fp16 hold the weight's column
- * in the group.
+ * Stores the weights 4 * place to 4 * place + 3 of a matrix; v: these weights, already divided by the scale of
+ * their row. With TWO_OF_FOUR, two are stored as fp16, and the two lowest bits of each hold the weight's index in
+ * the group.
  */
 static __device__ void store_four(const struct lab_decode_args *a, void *to, u64 place, const float v[4])
 {
@@ -97,7 +100,7 @@ static __device__ void fill_row(const struct lab_decode_args *a, const struct la
 	}
 }
 
-/* Fills rows of weights; a block fills one row. */
+/* Fills rows of a matrix with pseudo-random weights and computes the scale of each row; a block fills one row. */
 KERNEL void lab_decode_fill(const struct lab_decode_args a, const struct lab_decode_call c)
 {
 	for (u32 row = blockIdx.x; row < c.rows; row += gridDim.x)

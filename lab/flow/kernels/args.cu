@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of the workload `flow` (lab/README.md). Places of flows are exact: they are computed with
- * integers, whose sums do not depend on the order. A block has 256 threads. This file has the arguments of
- * kernels and the rules of places, which the host's program shares (device.h); addresses are integers there.
+ * The kernels of the workload `flow` (lab/README.md). Places of flows are exact: they are computed with integers,
+ * whose sums do not depend on the order. This file has the arguments of the kernels and the functions for places,
+ * which the host's program shares (device.h). AT(type) is a pointer in kernels and a 64-bit integer in the host's
+ * program.
  */
 #ifndef LAB_FLOW_ARGS
 #define LAB_FLOW_ARGS
@@ -21,18 +22,19 @@
 enum {
 	THREADS = 256,
 	TEAM = 4,     /* blocks that share the weights when the whole run is one launch */
-	ROWS = 32,    /* rows that these blocks process together */
+	ROWS = 32,    /* rows (flows) of a tile, which the blocks of a team process together */
 	PLACE = 16,   /* numbers per cell */
 	E = 32,	      /* energies per flow */
 	IN = 64,      /* inputs, and width of the first layer */
 	H = 256,      /* numbers in a flow's state */
 	GATES = 768,
 	LOGITS = 6,
-	OUT = 40,     /* outputs: energies, logits and 2 zeros */
+	OUT = 40,     /* outputs: 32 energies, 6 logits and 2 zeros */
 	/* Positions of matrices and biases in the weights. Matrices are [inputs][outputs]. */
 	W1 = 0,
 	B1 = W1 + IN * IN,
-	W2 = B1 + IN, /* in W2, outputs from index E on have weights of 0; the energies are written in their place */
+	/* [IN][IN], of which columns from E on are 0: there the energies are written into the layer's result */
+	W2 = B1 + IN,
 	B2 = W2 + IN * IN,
 	WI = B2 + E,
 	WH = WI + IN * GATES, /* WI and WH together are a matrix with IN + H inputs */
@@ -62,7 +64,8 @@ struct lab_flow_args {
 	AT(u64) moved;		 /* [2][flows] number and place of each flow after the step */
 	/* [2][flows] (step + 1) << 32 | number of the new flow, of each row whose flow left or merged */
 	AT(u64) fresh;
-	AT(u32) next;		 /* [2][flows] next row in the list of the flows in a cell */
+	/* [2][flows] row of the next flow in the list of flows that moved into the same cell; NONE: last */
+	AT(u32) next;
 	AT(u64) heads;		 /* [2][cells] (step + 1) << 32 | first row of the list of a cell */
 	AT(u64) owners;		 /* [cells] key of the flow with the lowest number in each cell */
 	/* [slots] row in each slot of the dense lattice; NONE: the slot is empty */
@@ -71,8 +74,9 @@ struct lab_flow_args {
 	AT(float) h_rows;	 /* [flows][H] states */
 	AT(float) outputs_rows;	 /* [flows][OUT] outputs */
 	/*
-	 * The next seven arrays have the data of the rows that are processed. h and outputs may be the same
-	 * arrays as h_rows and outputs_rows.
+	 * Workspace, in the order of the network: inputs, both layers, gates from the inputs and from the state,
+	 * state, outputs. Each array has a row for each flow, or for each of the slots of the dense lattice that
+	 * are computed together. Except in the dense lattice, h and outputs are h_rows and outputs_rows.
 	 */
 	AT(float) in;
 	AT(float) u;
@@ -82,11 +86,15 @@ struct lab_flow_args {
 	AT(float) h;
 	AT(float) outputs;
 	AT(u16) h_halves; /* [2][flows][H] states in bfloat16 */
-	AT(float) parts;  /* [2][TEAM][flows][OUT] parts of the outputs, from each block of a team */
-	AT(u32) numbers;  /* [0]: number of new flows; [1]: number of blocks at the barrier; both 0 at first */
+	AT(float) parts;  /* [2][TEAM][flows][OUT] partial sums of the outputs, of each block of a team */
+	/*
+	 * [0]: number of new flows so far; [1]: number of times that a block came to the barrier; both 0 at the
+	 * start of a run
+	 */
+	AT(u32) numbers;
 	AT(struct record) records; /* [steps] results of each step */
 	AT(u64) out;   /* sum of the energies of all flows that left, in units of 2^-32 */
-	AT(u64) times; /* [steps + 1] times, ns */
+	AT(u64) times; /* [0]: device's time at the start of the run; [t + 1]: at the end of step t; ns */
 	u32 flows, steps, by_argmax;
 	u32 by_row; /* the host decides which flows merge and provides `fresh` and `next` */
 	u32 width, height, depth;
@@ -115,9 +123,9 @@ static __device__ struct lab_flow_product product_of(const struct lab_flow_args 
 }
 
 /*
- * X(UPPER, lower, threads for each row) for each kernel. All kernels take the args, a step, a first row and
- * a number of rows. For the kernel `product` the step is the number of its matrix, and a row has one thread
- * for each output of that matrix.
+ * X(UPPER, lower, threads for each row) for each kernel. All kernels take the args, a step, a first row and a
+ * number of rows. The kernel `product` takes the number of its matrix (FIRST to LAST) in place of the step, and has
+ * one thread for each output of that matrix in each row.
  */
 #define LAB_FLOW_KERNELS(X) X(CELLS, cells, PLACE) X(INPUT, input, IN) X(PRODUCT, product, 0) X(RELU, relu, IN) \
 	X(BIAS, bias, IN) X(GATES, gates, H) X(MOVE, move, E) X(SETTLE, settle, E) X(FRONT, front, THREADS) \

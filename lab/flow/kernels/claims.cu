@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads memory that other blocks may have written in this launch; the access bypasses the first-level cache.
+ * Reads memory that other blocks may have written since this launch began. The volatile access is not served from
+ * the first-level cache.
  */
 #define NEW(type, place) (*(const volatile type *)(place))
 
@@ -32,14 +33,18 @@ static __device__ u32 thread_count(void)
 
 /* --- Which flows leave, merge or stay --- */
 
-/* Gives the row of a flow that left or merged to a new flow, from the next step on. */
+/*
+ * A flow left or merged in this step: its row gets a new flow, with the next unused number, from the next step on.
+ */
 static __device__ void renew(const struct lab_flow_args *a, u32 step, u32 row)
 {
 	a->fresh[step % 2 * a->flows + row] = (u64)(step + 1) << 32 | (a->flows + atomicAdd(&a->numbers[0], 1));
 }
 
 /*
- * A flow's claim to its new cell. Its atomic operations are started first, and their results are used later.
+ * A flow's entry into its new cell. claim_begin() starts the atomic operations and claim_end() uses their results,
+ * so that other work can hide their latency. key: 0 if the flow leaves the lattice; lowest: the cell's owner before
+ * (see `owners`); head: the first row of the cell's list before.
  */
 struct claim {
 	u64 key, lowest, head;
@@ -47,8 +52,8 @@ struct claim {
 };
 
 /*
- * Upper bits of the keys of a step. A cell keeps the lowest key, and later steps have lower keys. So cells need
- * not be cleared between steps.
+ * Upper bits of a key in `owners` at this step. A cell keeps the lowest key (atomicMin), and keys of later steps
+ * are lower than all keys of earlier steps. So `owners` need not be cleared between steps.
  */
 #define STEP_OF_KEY(step) (0xffeu - (step))
 
@@ -68,8 +73,9 @@ static __device__ struct claim claim_begin(const struct lab_flow_args *a, u32 st
 }
 
 /*
- * Of the flows that meet in a cell, all but the one with the lowest number merge. Each that merges is counted
- * exactly once.
+ * Of the flows that meet in a cell, all but the one with the lowest number merge into that one. Each flow that
+ * finds another in its cell gives away the row of the one of both with the higher number, so each merged flow is
+ * counted once.
  */
 static __device__ void claim_end(const struct lab_flow_args *a, u32 step, const struct claim *claim)
 {
@@ -89,7 +95,10 @@ static __device__ void claim_end(const struct lab_flow_args *a, u32 step, const 
 	a->next[step % 2 * a->flows + claim->row] = claim->head >> 32 == step + 1 ? (u32)claim->head : NONE;
 }
 
-/* Whether a new flow begins in a row after `step`, and its number. step NONE: flows begin in all rows. */
+/*
+ * Whether a row has a new flow from the step after `step` on; *number: the new flow's number. step NONE (before the
+ * first step): every row has.
+ */
 static __device__ bool begins(const struct lab_flow_args *a, u32 step, u32 row, u32 *number)
 {
 	u64 fresh;
@@ -102,7 +111,10 @@ static __device__ bool begins(const struct lab_flow_args *a, u32 step, u32 row, 
 	return fresh >> 32 == step + 1;
 }
 
-/* First row in the list of the flows that merged with the flow of `row`. */
+/*
+ * First row in the list of the flows that met in a cell, of which the flow of `row` is the one that stays. If the
+ * host decides which flows merge (by_row), the list begins with that row.
+ */
 static __device__ u32 first_of(const struct lab_flow_args *a, u32 step, u32 row, u64 moved)
 {
 	u64 half = (u64)(step % 2) * a->width * a->height * a->depth;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- Parts of a step, for all rows or a single one --- */
+/* --- Parts of a step, for the rows `first` to `first` + `count` - 1 --- */
 
-/* Input k (0 to 63) of the network that computes the flow of energy at `at`. */
+/*
+ * Input k (0 to 63) of the network for a flow at the place `at`: energy k, which is `e`; a number of the cell; or a
+ * sine or cosine of a coordinate.
+ */
 static __device__ float input_of(const struct lab_flow_args *a, u64 at, float e, u32 k)
 {
 	u32 w = (k - E - PLACE) / 4 * 1024;
@@ -64,7 +67,8 @@ KERNEL void lab_flows_relu(const struct lab_flow_args a, u32 step, u32 first, u3
 }
 
 /*
- * Adds the bias to the outputs of the second layer, and puts the energies after them as inputs of the gates.
+ * Adds the bias to the E outputs of the second layer, and appends the flow's E energies to them: together they are
+ * the inputs of the gates.
  */
 KERNEL void lab_flows_bias(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
@@ -120,7 +124,7 @@ KERNEL void lab_flows_move(const struct lab_flow_args a, u32 step, u32 first, u3
 	}
 }
 
-/* Mean of number k over the flows that merged into one. */
+/* Mean of energy k over the flows that met in a cell and merged. */
 static __device__ float settled(const struct lab_flow_args *a, u32 step, u32 row, u64 moved, u32 k)
 {
 	float sum = 0;
@@ -131,7 +135,10 @@ static __device__ float settled(const struct lab_flow_args *a, u32 step, u32 row
 	return sum / (float)count;
 }
 
-/* Computes what flows carry at the start of the next step. step NONE: at the start of the first step. */
+/*
+ * Computes the energies and places with which flows start the next step, sets the states of new flows to 0, and
+ * adds to the checksum and to the energy that left the lattice. step NONE: before the first step.
+ */
 KERNEL void lab_flows_settle(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	if (thread_index() == 0)

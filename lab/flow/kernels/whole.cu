@@ -2,20 +2,20 @@
 /* --- A whole run in one launch, on tensor cores --- */
 
 /*
- * For the fixed path. Four blocks form a team and share the weights of the gates: each block keeps the
- * weights of 64 units in its registers for the whole run, as operands of tensor instructions. Tiles of 32
- * rows are distributed to the teams. In a step, each block of a team computes its quarter of the new state
- * from the whole old state, and its part of the outputs. Both results are in the second-level cache when
- * all blocks meet at the barrier. At the beginning of the next step, energies are computed from the four
- * parts of the outputs, and each block finds which flows merged.
+ * For the fixed path. Four blocks form a team, which processes tiles of 32 rows one after the other; each block
+ * keeps the gates' weights of 64 of the 256 units of the state in its registers for the whole run, as operands of
+ * tensor instructions. In a step, each block of a team computes its quarter of the new state from the whole old
+ * state, and from this quarter partial sums of the outputs. It writes both to global memory, through the
+ * second-level cache, before all blocks meet at the barrier. At the beginning of the next step every block adds up
+ * the four partial sums of its tile, computes the energies from them, and finds which flows merged.
  */
 #if (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800) || defined(CUDA_TEXT_RUNS)
 
 enum {
 	UNITS = H / TEAM,
 	WARPS = THREADS / 32,
-	DEEP = (IN + H) / 16, /* number of tensor instructions over all inputs of a gate */
-	DEEP_IN = IN / 16,    /* number of tensor instructions over 64 inputs, or over 64 units of the state */
+	DEEP = (IN + H) / 16, /* number of tensor instructions (16 inputs each) over all inputs of a gate */
+	DEEP_IN = IN / 16,    /* the same over 64 inputs, or over the 64 units of a block */
 	A_STRIDE = IN + H + 8, /* 8 elements of padding prevent bank conflicts in shared memory */
 	S_STRIDE = IN + 8
 };
@@ -27,7 +27,8 @@ enum {
 /* Data of a tile in shared memory. */
 struct tile {
 	uint4 unused; /* aligns what follows to 16 bytes */
-	u16 a[ROWS * A_STRIDE]; /* inputs of the gates: 64 inputs and 256 numbers of the old state */
+	/* inputs of the gates: 64 results of the layers before, and 256 units of the old state */
+	u16 a[ROWS * A_STRIDE];
 	/* h: the block's 64 units of the new state */
 	u16 in[ROWS * S_STRIDE], u[ROWS * S_STRIDE], h[ROWS * S_STRIDE];
 	u64 at[ROWS];
@@ -70,7 +71,10 @@ static __device__ INLINE void load_rows(u32 to[4], const u16 *from, u32 stride)
 		     : "memory");
 }
 
-/* sums[rows at a distance of 8][columns] += product of 16 x 16 and 16 x 8 matrices. */
+/*
+ * mma.m16n8k16: adds the product of 16 x 16 (`rows`) and 16 x 8 (`low`, `high`) matrices. sums: [0], [1] two
+ * adjacent columns of one row, [2], [3] the same columns 8 rows below.
+ */
 static __device__ INLINE void multiply(float sums[4], const u32 rows[4], u32 low, u32 high)
 {
 	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -134,8 +138,9 @@ static __device__ INLINE u64 warp_sum(u64 value)
 }
 
 /*
- * Finds the flow in each row of a tile. Each row has one thread; the threads of a tile are whole warps. The
- * first block of a team begins the claims to the next cells.
+ * Finds the place of the flow in each row of a tile, and the rows of flows that merged into it; thread i of the
+ * block has row i of the tile. In the first block of a team (`leads`) it also counts the checksum and begins the
+ * claims to the cells of this step.
  */
 static __device__ INLINE struct claim look(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, bool leads)
 {
@@ -179,7 +184,7 @@ static __device__ INLINE void load_state(const struct lab_flow_args *a, struct t
 		*(uint4 *)&tile->a[r * A_STRIDE + IN + k] = __ldcg((const uint4 *)&from[(u64)(row + r) * H + k]);
 }
 
-/* Sum of the four parts of an output. Its tanh is an energy. */
+/* Sum of the four blocks' partial sums of output k of a row in step `step`; for k < E, its tanh is energy k. */
 static __device__ INLINE float part_sum(const struct lab_flow_args *a, u32 step, u32 row, u32 k)
 {
 	const float *part = a->parts + ((u64)(step % 2) * TEAM * a->flows + row) * OUT + k;
@@ -188,7 +193,10 @@ static __device__ INLINE float part_sum(const struct lab_flow_args *a, u32 step,
 	return NEW(float, part) + NEW(float, part + apart) + (NEW(float, part + 2 * apart) + NEW(float, part + 3 * apart));
 }
 
-/* Mean energy of the flows that merged. `sum` is part_sum() of the first of these flows. */
+/*
+ * Mean of energy k over the flows that met in a cell. `sum`: part_sum() of the first row of the cell's list;
+ * `second`: its second row; NONE: the flow met no other.
+ */
 static __device__ INLINE float merged_energy(const struct lab_flow_args *a, u32 step, float sum, u32 second, u32 k)
 {
 	float energy = swift_tanh(sum);
@@ -199,7 +207,10 @@ static __device__ INLINE float merged_energy(const struct lab_flow_args *a, u32 
 	return count == 1 ? energy : energy / (float)count;
 }
 
-/* Computes energies and inputs of a row of the tile, one of each in a lane. */
+/*
+ * Computes the 32 energies and the 64 inputs of row i of the tile; each lane of a warp has one energy and two
+ * inputs.
+ */
 static __device__ INLINE void take_row(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 i)
 {
 	u32 k = threadIdx.x % 32, first = tile->first[i];
@@ -228,7 +239,7 @@ static __device__ INLINE void give_state(const struct lab_flow_args *a, struct t
 
 /* --- Neural network --- */
 
-/* Adds the product of 16 rows of 64 inputs and the given weights. */
+/* Adds to `sums` the product of 16 rows of 64 inputs and weights of 8 outputs. */
 static __device__ INLINE void multiply_layer(float sums[4], const u16 *from, const u32 (*weights)[2])
 {
 #pragma unroll
@@ -241,8 +252,8 @@ static __device__ INLINE void multiply_layer(float sums[4], const u16 *from, con
 }
 
 /*
- * A layer with 64 inputs. Each warp computes 8 outputs. If there are more warps than groups of outputs, warps
- * share the rows in groups of 16.
+ * A layer with 64 inputs for the 32 rows of a tile; results below `least` become `least` (0: ReLU). Each warp
+ * computes 8 outputs. With 32 outputs, half of the warps compute the first 16 rows and half the others.
  */
 static __device__ INLINE void layer(const float *matrix, const float *bias, u32 outputs, float least, const u16 *from, u16 *to, u32 stride)
 {
@@ -265,7 +276,7 @@ struct gate_sums {
 	float r[4], z[4], in[4], hidden[4];
 };
 
-/* Two columns of a row of the new state. */
+/* Two adjacent units of a row's new state, packed as bfloat16. `old`: the same units of the old state. */
 static __device__ INLINE u32 gate_pair(const struct gate_sums *s, u32 i, u32 old)
 {
 	float h[2];
@@ -317,7 +328,10 @@ static __device__ INLINE void gate_layer(struct tile *tile, const struct gates *
 		}
 }
 
-/* Stores the block's quarter of the state for all blocks. A thread stores 8 numbers of every 32nd row. */
+/*
+ * Stores the block's quarter of the new state where all blocks read it in the next step. A thread stores 8 numbers
+ * of every 32nd row.
+ */
 static __device__ INLINE void store_state(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
 {
 	u32 k = threadIdx.x % 8 * 8;
@@ -327,7 +341,10 @@ static __device__ INLINE void store_state(const struct lab_flow_args *a, struct 
 			*(const uint4 *)&tile->h[r * S_STRIDE + k];
 }
 
-/* Computes the block's part of energies and logits, in 5 pieces of 8 outputs for each 16 rows. */
+/*
+ * Computes the block's partial sums of the 40 outputs, from its quarter of the new state. A warp computes 8 outputs
+ * of 16 rows at a time.
+ */
 static __device__ INLINE void output_layer(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
 {
 	u32 lane = threadIdx.x % 32;
