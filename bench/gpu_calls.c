@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures how long the calls of gpu.h take on the host, in ns: the median of many calls with its 95 %
- * interval, and the 5th and 95th percentile, as CSV. Now and then it waits for queued work; these waits are
- * not measured.
+ * Measures how long each call of the back end's interface (src/gpu/gpu.h) takes on the host, in ns: the
+ * median of CALLS calls with its 95 % interval, and the 5th and 95th percentile, as CSV. Between the calls it
+ * waits for queued work from time to time, so that no queue fills up; these waits are not measured.
  *
  * Usage: bench_gpu_calls [cuda|hip|host] [CALLS]
  */

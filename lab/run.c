@@ -28,7 +28,9 @@ enum kwhy_status lab_bounds_check(
 	return KWHY_OK;
 }
 
-/* Joins names as "a, b and c", as far as there is space. */
+/*
+ * Joins names as "a, b and c"; `last` is " and " or " or ". The text is cut off after `bytes` - 1 characters.
+ */
 static const char *join(const char *const *names, size_t count, const char *last, char *out, size_t bytes)
 {
 	size_t length = 0;
@@ -61,7 +63,10 @@ enum kwhy_status lab_word_find(const char *option, const char *word, const char 
 		join(names, count, " or ", all, sizeof(all)), word);
 }
 
-/* Removes the rows that --variant does not name. Each word of that option must be the id of a row. */
+/*
+ * Removes the rows whose variant --variant does not name; without the option all stay. KWHY_E_USAGE: a word
+ * of the option is no variant's id.
+ */
 static enum kwhy_status choose_rows(struct lab_bench *bench, struct kwhy_error *error)
 {
 	const char *list = bench->options->variants, *rest = list, *ids[LAB_ROWS_MAX];
@@ -168,7 +173,8 @@ struct series {
 	struct lab_row *row;
 	void *opened;
 	size_t phase;
-	double busy_s, busy_run_s; /* sums over all runs of the phase */
+	/* sums over the timed runs of the phase: time that the GPU worked, and time of the runs, s */
+	double busy_s, busy_run_s;
 };
 
 static enum kwhy_status run_once(void *context, size_t number, double *out_s, struct kwhy_error *error)
@@ -193,7 +199,7 @@ static enum kwhy_status run_once(void *context, size_t number, double *out_s, st
 	return KWHY_OK;
 }
 
-/* Makes the only run of a phase, in the energy window. */
+/* Makes the only run of a phase that has `once` set, and measures its energy. */
 static enum kwhy_status run_single(
 	struct kwhy_bench_series *single, struct kwhy_device_energy *energy, struct kwhy_error *error)
 {
@@ -206,7 +212,10 @@ static enum kwhy_status run_single(
 	return status;
 }
 
-/* Makes the runs of a phase. The first one warms up and is not timed. */
+/*
+ * Makes all runs of a phase: one that is not timed (warm-up), --repeat timed ones, then those of the energy
+ * window.
+ */
 static enum kwhy_status run_many(
 	struct series *series, struct kwhy_bench_series *many, struct kwhy_error *error)
 {
@@ -259,9 +268,9 @@ static enum kwhy_status run_phase(struct series *series, struct kwhy_error *erro
 /* --- A row --- */
 
 /*
- * Finds the busy share of a row. If the host starts the steps, the time between a run's events includes
- * time in which the GPU waited for the host. Therefore the workload measures the busy time in a separate
- * run.
+ * Finds the busy share of a row, unless the first phase has already given it. If the host starts the steps,
+ * the time between events at the start and the end of a run includes waits for the host. Therefore the
+ * workload measures the busy time in a separate run.
  */
 static enum kwhy_status find_busy(
 	struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error)
@@ -314,7 +323,10 @@ static enum kwhy_status run_opened(
 	return status;
 }
 
-/* Marks a row that failed and removes its results, so that no results of a wrong row are shown. */
+/*
+ * Removes the results of a row that failed, and records the reason: `wrong` if a result differs from the
+ * reference (KWHY_E_INPUT), otherwise `missing`.
+ */
 static enum kwhy_status explain(
 	struct lab_bench *bench, struct lab_row *row, enum kwhy_status failed, struct kwhy_error *error)
 {
@@ -401,7 +413,7 @@ static enum kwhy_status open_meters(struct lab_bench *bench, struct kwhy_error *
 	return kwhy_bench_meters_open(bench->gpus.items, bench->gpus.count, &bench->energy, error);
 }
 
-/* Computes all figures of a phase that derive from others. */
+/* Computes the figures of a phase per item, per second and per joule from its time and energy. */
 static void sum_up(struct lab_phase *phase)
 {
 	double items = phase->energy_runs ? (double)phase->energy_runs * phase->items : NAN;

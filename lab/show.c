@@ -10,7 +10,7 @@
 
 enum { COLUMNS_MAX = 16 };
 
-/* --- What the rows of all workloads have --- */
+/* --- Columns that all workloads have --- */
 
 #define ROW(title, key, kind, member) LAB_COLUMN(title, key, kind, struct lab_row, member, ROW)
 #define PHASE(title, key, kind, member) LAB_COLUMN(title, key, kind, struct lab_phase, member, PHASE)
@@ -60,7 +60,7 @@ static const void *value_of(const struct lab_row *row, size_t p, const struct la
 	return (const char *)of + column->offset;
 }
 
-/* --- The page --- */
+/* --- The text page --- */
 
 static bool is_text(const struct lab_column *column)
 {
@@ -81,7 +81,10 @@ static bool is_known(const struct lab_row *row, size_t p, const struct lab_colum
 	return isfinite(*(const double *)value);
 }
 
-/* Whether a row is shown: it has a value that is not a text. */
+/*
+ * Whether a table shows a row's phase `p`: one of the table's columns has a value that is not a text. Phases
+ * after the first are judged by the columns of phases only.
+ */
 static bool is_row_shown(const struct lab_row *row, size_t p, const struct lab_table *table)
 {
 	for (size_t c = 0; c < table->column_count && lab_row_has_run(row); c++)
@@ -146,7 +149,8 @@ static void write_table(
 
 		if (!is_column_shown(bench, of, column))
 			continue;
-		if (column->kind == LAB_TITLE) /* this column takes the space that the others leave */
+		/* the title's column takes the width that other columns leave, instead of column 0 */
+		if (column->kind == LAB_TITLE)
 			columns[0].kind = KWHY_COLUMN_LEFT;
 		columns[count] = (struct kwhy_table_column){column->title,
 			column->kind == LAB_TITLE ? KWHY_COLUMN_NAME
@@ -241,7 +245,10 @@ static void write_value(
 		kwhy_json_real(json, column->key, *(const double *)value);
 }
 
-/* Writes the columns of a table whose values are in the given struct: facts, row or phase. */
+/*
+ * Writes to JSON those columns of a table whose values are in a given struct. `of`: LAB_OF_FACTS, LAB_OF_ROW
+ * or LAB_OF_PHASE.
+ */
 static void write_columns(
 	struct kwhy_json *json, const struct lab_row *row, size_t p, const struct lab_table *table, int of)
 {
@@ -301,7 +308,7 @@ void lab_show_json(const struct lab_bench *bench, struct kwhy_text *out)
 
 /* --- CSV --- */
 
-/* Writes the times of all steps of the runs that were kept. */
+/* Writes the time of each step of up to LAB_RUNS_KEPT runs of each row. */
 static void write_steps(const struct lab_bench *bench, struct kwhy_text *out)
 {
 	kwhy_text_add(out, "variant,run,step,seconds\n");

@@ -12,8 +12,9 @@
 #include "report/text_context.h"
 
 /*
- * A workload of the laboratory: a command with options, the rows that it measures, how a row is run and
- * checked, and its figures as data. lab/run.c measures the rows of any workload; lab/show.c writes them.
+ * A workload of kwhy-lab: a subcommand with its options, the rows that it measures (variants with their
+ * parameters), functions that open, check and run a row, and the list of its figures. lab/run.c measures the
+ * rows of any workload; lab/show.c writes them.
  */
 struct lab_workload;
 
@@ -30,7 +31,8 @@ struct lab_options {
 	const char *backend;
 	const char *device;   /* GPUs to use; NULL: the first ones, as many as the rows need */
 	const char *variants; /* variants to run; NULL: all */
-	bool runs_only;	      /* only runs rows: makes no checks and measures no busy shares */
+	/* true: rows are only run; nothing is compared with a reference, and no busy shares are measured */
+	bool runs_only;
 	struct kwhy_bench_runs runs;
 	struct kwhy_bench_output output;
 };
@@ -38,7 +40,10 @@ struct lab_options {
 #define LAB_OPTIONS_DEFAULT(of) \
 	((struct lab_options){.workload = (of), .backend = "cuda", .runs = KWHY_BENCH_RUNS_DEFAULT})
 
-/* Rows of an option table for an options struct `type` that begins with a struct lab_options `shared`. */
+/*
+ * Rows of an option table for the options that all workloads have. `type`: the workload's options struct,
+ * which begins with a member `shared` of type struct lab_options.
+ */
 #define LAB_OPTION_ROWS(type, variant_help, csv_help)                                                       \
 	{"backend", 0, "NAME", "cuda, hip or host; default cuda", KWHY_OPTION_TEXT,                         \
 		offsetof(type, shared.backend)},                                                            \
@@ -51,13 +56,13 @@ struct lab_options {
 		KWHY_OPTION_ROWS_BENCH_OUTPUT(type, shared.output, csv_help), KWHY_OPTION_ROW_HELP,         \
 		KWHY_OPTION_ROW_END
 
-/* Row of an option table for a member of struct options. kind: COUNT, NUMBER or TEXT. */
+/* Row of an option table for a member of the workload's struct options. kind: COUNT, NUMBER or TEXT. */
 #define LAB_OPTION(name, argument, kind, member, help)                                        \
 	{                                                                                     \
 		name, 0, argument, help, KWHY_OPTION_##kind, offsetof(struct options, member) \
 	}
 
-/* Bounds of an option that is a count. */
+/* Least and largest value of an option that is a count. */
 struct lab_bounds {
 	const char *option;
 	size_t offset; /* position of its uint64_t in the options struct, bytes */
@@ -77,7 +82,7 @@ KWHY_MUST_USE enum kwhy_status lab_bounds_check(
 KWHY_MUST_USE enum kwhy_status lab_word_find(const char *option, const char *word, const char *const *names,
 	size_t count, size_t *out, struct kwhy_error *error);
 
-/* --- Figures as data --- */
+/* --- Columns of results --- */
 
 enum lab_kind {
 	LAB_TEXT,    /* const char * */
@@ -103,8 +108,9 @@ struct lab_column {
 };
 
 /*
- * LAB_COLUMN: a column whose value is a member of a struct. LAB_FACT: one whose value is a member of the
- * workload's struct facts. LAB_COLUMNS: the columns of a table.
+ * Initialisers. LAB_COLUMN: a column whose value is a member of the struct `type`, which is that of `of`
+ * (ROW, PHASE or FACTS). LAB_FACT: one whose value is a member of the workload's struct facts. LAB_COLUMNS:
+ * the two members of a struct lab_table for an array of columns.
  */
 #define LAB_COLUMN(title, key, kind, type, member, of)                      \
 	{                                                                   \
@@ -113,7 +119,7 @@ struct lab_column {
 #define LAB_FACT(title, key, kind, member) LAB_COLUMN(title, key, kind, struct facts, member, FACTS)
 #define LAB_COLUMNS(columns) columns, sizeof(columns) / sizeof((columns)[0])
 
-/* Columns that are shown together. The page leaves out rows and columns without known values. */
+/* Columns that are shown together. The text page leaves out rows and columns in which no value is known. */
 struct lab_table {
 	const char *heading; /* heading on the page; NULL: the table is in JSON only */
 	/* key of an object in the JSON of a row; NULL: the columns are members of the row itself */
@@ -124,7 +130,10 @@ struct lab_table {
 
 /* --- Rows --- */
 
-/* A series of runs of a row whose energy is measured in one window. */
+/*
+ * Equal runs of a row, such as those that write tokens. They are timed together, and their energy is measured
+ * in one window.
+ */
 struct lab_phase {
 	const char *name; /* "writing"; NULL: the row has only this phase */
 	double items;	  /* number of items in a run; see lab_workload.item */
@@ -134,10 +143,11 @@ struct lab_phase {
 	const char *window; /* name of the energy window */
 	uint64_t run_count, energy_runs;
 	struct kwhy_median run_s;	  /* time of a run; count 0: there are no results */
-	struct kwhy_window_joules energy; /* energy of all runs in the window */
+	struct kwhy_window_joules energy; /* energy of all runs in the window together */
 	double items_per_s;
 	/*
-	 * gross, net, host: energy per item; items_per_j: items per joule; all over the runs of the window
+	 * over the runs of the window. gross, net: the GPUs' energy per item; host: the host's energy per
+	 * item, J; items_per_j: items per joule of the GPUs
 	 */
 	struct kwhy_joules gross, net, host, items_per_j;
 };
@@ -148,30 +158,37 @@ struct lab_row {
 	const char *name;
 	const char *title; /* NULL: the id needs no explanation */
 	/*
-	 * after: id of the variant from which this one differs in one thing; NULL: this is the first
-	 * variant. change: what this thing is
+	 * after: id of the variant that was changed to get this one; NULL: this is the first variant. change:
+	 * what was changed
 	 */
 	const char *after, *change;
 	const char *missing; /* why there are no results; NULL: there are results */
 	const char *wrong;   /* what differs from the reference; NULL: nothing does */
-	/* number of GPUs, which are the first ones; 0: the row runs on the host */
+	/* number of GPUs that the row uses, from the first on; 0: the row runs on the host */
 	uint32_t gpus;
-	/* number of steps of a run of the first phase whose times are kept; 0: none */
+	/*
+	 * number of steps in a run of the first phase, if the time of each step is kept; 0: no times are kept
+	 */
 	uint32_t steps;
 	bool device_clock;	/* true: the device's clock measures the steps; false: the host's */
 	const char *step_clock; /* "device" or "host", from device_clock */
 	const void *variant;	/* the workload's own description of the variant */
-	/* belongs to the workload, whose tables describe it; unknown values until the workload sets it */
+	/*
+	 * the workload's struct facts, whose members its tables name; all are unknown until the workload sets
+	 * them
+	 */
 	void *facts;
 	struct lab_phase phases[LAB_PHASES_MAX];
 	size_t phase_count;
 	/* Results of the first phase: */
-	double *step_times; /* [kept_runs][steps] time of each step, s */
+	/* [kept_runs][steps] time of each step of the first LAB_RUNS_KEPT timed runs, s */
+	double *step_times;
 	size_t kept_runs;
 	struct kwhy_median step_s;
 	double step_p99_s;
 	double busy_ratio; /* share of a run in which the device works; NAN: unknown */
-	double nvml_ratio; /* utilisation of the first GPU in the energy window, by NVML; NAN: unknown */
+	/* mean of NVML's utilisation of the first GPU in the energy window; NAN: unknown */
+	double nvml_ratio;
 };
 
 /* A benchmark with its results. */
@@ -193,38 +210,42 @@ struct lab_bench {
 	 * known
 	 */
 	const char *energy_missing, *nvml_missing;
-	/* why the benchmark ended before all rows were run; earlier rows are valid. NULL: all were run */
+	/* why the benchmark ended before all rows were run; rows before stay valid. NULL: all were run */
 	const char *ended;
-	/* called before each part; NULL: not wanted */
+	/*
+	 * called before the idle level is measured ("idle") and before each row (its name); NULL: not wanted
+	 */
 	void (*progress)(void *progress_context, const char *what);
 	void *progress_context;
 };
 
-/* A run, which the workload fills in. Before, all values are unknown or 0. */
+/*
+ * A run. The caller sets `number` and `step_s`; the workload fills in the rest, which is unknown or 0 before.
+ */
 struct lab_run {
 	size_t number;	/* number of the run in its phase, from 0; SIZE_MAX: the warm-up run */
 	double *step_s; /* [row->steps] time of each step, to be filled in; NULL: not wanted */
 	double run_s;
-	double busy_s; /* time that the device worked, by its events; NAN: unknown */
+	double busy_s; /* time that the device worked in the run, by events on the device, s; NAN: unknown */
 	double items;  /* number of items in this run; 0: as in the phase */
 };
 
 /*
- * The functions of a workload. If one of them fails for a row with KWHY_E_UNSUPPORTED or KWHY_E_MEMORY, the
- * row has no results and states the reason. With KWHY_E_INPUT the row is marked as wrong. KWHY_E_LOST ends
- * the benchmark, and earlier rows stay. Functions marked "may be NULL" are not needed by every workload.
+ * The functions and texts of a workload. A function for a row may fail with KWHY_E_UNSUPPORTED or
+ * KWHY_E_MEMORY: the row has no results and shows the reason; with KWHY_E_INPUT: the row is marked as wrong;
+ * with KWHY_E_LOST: the benchmark ends, and earlier rows stay. Other failures end it without results.
  */
 struct lab_workload {
 	struct kwhy_command command; /* its `run` is lab_command_run() */
-	const char *item;	     /* what rates and joules of a phase refer to: "token" */
+	const char *item;	     /* noun for what lab_phase.items counts: "token" */
 	const struct lab_table *tables;
 	size_t table_count;
 	/*
-	 * facts_bytes: of a row's facts; context_bytes: of the benchmark's context; opened_bytes: of an
-	 * open row. All bytes are 0 at first
+	 * sizes: facts_bytes of a row's facts; context_bytes of bench->context; opened_bytes of an open row.
+	 * Their memory is allocated by the caller and set to 0.
 	 */
 	size_t facts_bytes, context_bytes, opened_bytes;
-	/* Checks the options and adds the rows. No GPU is open yet. */
+	/* Checks the options and adds the rows with lab_row_add(). No GPU is open yet. */
 	enum kwhy_status (*plan)(struct lab_bench *bench, struct kwhy_error *error);
 	/* Prepares what all rows need, such as references, after GPUs were opened. May be NULL. */
 	enum kwhy_status (*begin)(struct lab_bench *bench, struct kwhy_error *error);
@@ -232,8 +253,8 @@ struct lab_workload {
 		/* frees what plan() and begin() made, also after a failure; may be NULL */
 		struct lab_bench *bench);
 	/*
-	 * Functions for a row, called in this order. close() is called also after a failure, and if open()
-	 * was not called.
+	 * Functions for a row, called in the order in which they are declared. close() is called also after a
+	 * failure, and even if open() was not called: `opened` is all 0 then.
 	 */
 	enum kwhy_status (*open)(
 		struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error);
@@ -243,15 +264,16 @@ struct lab_workload {
 	enum kwhy_status (*start)(void *opened, size_t phase, struct kwhy_error *error);
 	enum kwhy_status (*run)(void *opened, size_t phase, struct lab_run *run, struct kwhy_error *error);
 	/*
-	 * Measures the time that the device works in a run of the first phase, s, with a run of its own. May
-	 * be NULL.
+	 * Makes one more run of the first phase and measures the time that the device works in it, s. May be
+	 * NULL.
 	 */
 	enum kwhy_status (*busy)(void *opened, double *out_s, struct kwhy_error *error);
 	/* Sets the row's facts after all runs. May be NULL. */
 	enum kwhy_status (*finish)(
 		struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error);
 	void (*close)(void *opened);
-	const char *verdict; /* sentence for the page if some row ran and none is wrong; may be NULL */
+	/* sentence that the page shows if at least one row ran and none is wrong; may be NULL */
+	const char *verdict;
 	/* Writes a description for the first line of the page: "288 steps, 1 rank". */
 	void (*describe)(const struct lab_bench *bench, struct kwhy_text *out);
 	/* writes members of the JSON document */
@@ -267,14 +289,17 @@ extern const struct lab_workload lab_twin, lab_flow, lab_train, lab_decode;
 /* --- For workloads --- */
 
 /*
- * Adds a row with one phase of `items` items per run and with unknown results. Rows that --variant does not
- * name are later left out. `like`: id, name, title, after, change, gpus, steps, device_clock and variant of
- * the row. KWHY_E_USAGE: there are too many rows.
+ * Adds a row with one phase of `items` items per run and with unknown results; rows that --variant does not
+ * name are removed after plan(). `like`: has the row's id, name, title, after, change, gpus, steps,
+ * device_clock and variant; its other members are not used. KWHY_E_USAGE: there are LAB_ROWS_MAX rows
+ * already.
  */
 KWHY_MUST_USE enum kwhy_status lab_row_add(struct lab_bench *bench, const struct lab_row *like, double items,
 	struct lab_row **out, struct kwhy_error *error);
 
-/* Members of a row that are copied from a variant's struct, as all workloads name them. */
+/*
+ * Initialisers of a struct lab_row from a variant's struct, which names these members alike in all workloads.
+ */
 #define LAB_ROW_OF(of) \
 	.id = (of)->id, .title = (of)->title, .after = (of)->after, .change = (of)->change, .variant = (of)
 
@@ -298,15 +323,15 @@ static inline bool lab_row_has_run(const struct lab_row *row)
 /* --- For the command, and tests --- */
 
 /*
- * Runs all rows. `options` begin with a struct lab_options and must live as long as the bench. End with
- * lab_bench_free().
+ * Plans and runs all rows. `options`: the `shared` member of the workload's options; they must live as long
+ * as the bench. `progress`: see struct lab_bench. End with lab_bench_free().
  */
 KWHY_MUST_USE enum kwhy_status lab_bench_run(const struct lab_options *options,
 	void (*progress)(void *context, const char *what), void *context, struct lab_bench **out,
 	struct kwhy_error *error);
 void lab_bench_free(struct lab_bench *bench); /* NULL is allowed */
 
-/* Whether some row ran and no row is wrong. */
+/* Whether at least one row has results and none differs from its reference. */
 bool lab_bench_is_right(const struct lab_bench *bench);
 
 void lab_show_text(const struct lab_bench *bench, const struct kwhy_text_style *style, struct kwhy_text *out);

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures what docs/results/advice.md states about PyTorch programs. Part `one` measures attention, fused perceptrons,
-# layouts, streams and CUDA_DEVICE_MAX_CONNECTIONS, with joules and with the variants in turn (programs/advice.py), and
-# loaders that read ahead. Part `host` measures what other processes, the placement of threads, data preparation on the
-# host and the power limit cost (programs/host.py). Part `nccl` measures NCCL's variables on two GPUs; NCCL_DEBUG=WARN
-# is the row with NCCL's defaults.
+# Measures what docs/results/advice.md states about PyTorch programs. Part `one`, on one GPU: time and joules of
+# variants of attention, perceptrons, memory layouts, streams and CUDA_DEVICE_MAX_CONNECTIONS, whose runs alternate
+# (programs/advice.py), and data loaders that read ahead. Part `host`: what other processes, the placement of threads,
+# data preparation on the host and the power limit cost (programs/host.py). Part `nccl`: an all-reduce over two GPUs
+# with NCCL's variables; the file nccl-WARN.json has NCCL's defaults.
 # Usage: advice.sh KWHY_FOLDER OUT_FOLDER ["one host nccl"]     (one, host: about a minute each; nccl: 40 s)
 set -u
 here=$(cd "$(dirname "$(realpath "$0")")" && pwd)

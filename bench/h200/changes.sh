@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures the errors of projections for common changes of PyTorch and JAX programs. Each pair of programs/changed.py is
-# recorded before and after its change, alternately, ROUNDS times (default 2). kwhy whatif projects every recording from
-# before the change, and kwhy compare --projected compares the projection with every recording from after it. GPUs work
-# concurrently, each on its own pairs (GPUS="1": only on this GPU). After SECONDS_MAX (default 500) no further pair
-# begins. Writes summary.txt, the output of kwhy (said.tar.xz) and the recordings, each compressed, in archives of less
-# than 16 MB (recordings-N.tar). Needs a GPU, PyTorch and JAX; PYTHON names another interpreter.
+# Measures how well kwhy whatif projects common changes of PyTorch and JAX programs. programs/changed.py has pairs: a
+# program before and after one change. Each pair is recorded ROUNDS times (default 2) in turn before and after its
+# change. kwhy whatif projects the change from every recording before it, and kwhy compare --projected compares each
+# projection with every recording after it. GPUs work concurrently, each on its own pairs (GPUS="1": only on this GPU).
+# After SECONDS_MAX (default 500) no further pair begins. Writes summary.txt, the output of kwhy (said.tar.xz) and the
+# compressed recordings in archives of less than 16 MB (recordings-N.tar). Needs a GPU, PyTorch and JAX; PYTHON names
+# another interpreter.
 # usage: changes.sh KWHY_FOLDER OUT_FOLDER [NAME...]
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
@@ -24,14 +25,15 @@ read -ra gpus <<< "${GPUS:-$(seq -s ' ' 0 $(($(nvidia-smi --list-gpus | wc -l) -
 [ $# -gt 0 ] || mapfile -t names < <("$python" "$program" --list | cut -d ' ' -f 1)
 [ $# -eq 0 ] || names=("$@")
 
-# recorded GPU NAME before|after ROUND
+# recorded GPU NAME before|after ROUND: records the program NAME before or after its change
 recorded() {
 	local file=$work/$2-$3-$4
 	CUDA_VISIBLE_DEVICES=$1 timeout -k 5 60 "$kwhy" record -q --one-file -o "$file.kwhy" -- "$python" "$program" "$2" "$3" > "$file.out" 2> "$file.err"
 	echo "$2 $3 $4: exit $?: $(tail -n 1 "$file.out")"
 }
 
-# projected NAME OPTION...
+# projected NAME OPTION...: projects the change from each recording before it with these options of
+# kwhy whatif, and compares the projection with each recording after it
 projected() {
 	local name=$1 before after
 	shift

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares the clocks of the host, of device activities and of the power samples in the driver's ring buffer, by 60
-# steps of load. Needs PyTorch and one GPU; 40 seconds.
+# Tests how exactly kwhy relates three clocks: the host's, that of device activities, and that of the power
+# samples in the driver's ring buffer. programs/steps.py alternates 60 times between load and idle.
+# programs/clock.py compares the kernels with the calls that launch them and with the rise and fall of the power.
+# Needs PyTorch and one GPU; 40 seconds.
 # usage: clock.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

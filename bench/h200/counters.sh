@@ -22,7 +22,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm --format=csv > "$out/gpu.csv"
 
-# NAME CMD...: records the command with counters
+# record NAME CMD...: records the command with --counters and prints how it ended and what is known
+# of the powers
 record() {
 	local name=$1
 	shift

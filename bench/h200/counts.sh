@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares a recording's counts with those of torch.profiler on four deterministic loops, which run separately under
-# each of the two. Needs PyTorch, c++filt and one GPU; 3 minutes.
+# Compares the numbers of kernels, copies and memsets in recordings with those that torch.profiler counts, on
+# four deterministic loops (programs/count.py). Each loop runs once under kwhy and once under torch.profiler.
+# Needs PyTorch, c++filt and one GPU; 3 minutes.
 # usage: counts.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests recording in windows: what switching costs, whether kernels that run across the end of a window are recorded,
-# and whether shares by windows equal those of the whole run. Needs PyTorch and one GPU; 80 seconds.
+# Tests kwhy record --duty, which records activities only in windows: what it costs to start and end windows, whether
+# kernels that run across the end of a window are recorded, and whether the accounts' shares by windows equal those
+# of a complete recording. Needs PyTorch and one GPU; 80 seconds.
 # usage: duty.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

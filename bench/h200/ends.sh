@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Records programs that end abnormally and a program with another profiler inside, and shows what the recordings then
-# report. Needs PyTorch and one GPU; 2 minutes.
+# Records programs that end abnormally (killed, terminated, by _exit(), by an exception, after a fork) and a program
+# that uses torch.profiler itself. Shows exit statuses and what kwhy reports of each recording. Needs PyTorch and one
+# GPU; 2 minutes.
 # usage: ends.sh KWHY_FOLDER OUT_FOLDER
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

@@ -36,7 +36,7 @@ flags=(-std=gnu17 -D_GNU_SOURCE -DKWHY_VERSION='"bench"' -O3 -fno-trapping-math 
 	-I"$root/src" -I"$root/include" -I"$root/bench" -I"$made" -I"$root/tests")
 engine=("$made"/*.c "$root"/src/transfer/*.c "$root"/src/gpu/*.c "$root"/src/vendor/*.c "$root"/src/base/*.c -ldl -lpthread -lm)
 step compile_bench "${CC:-cc}" "${flags[@]}" -o "$made/bench" "$root"/bench/transfer_engine*.c "${engine[@]}" &
-# The parts of cmocka that the test uses.
+# A header in place of cmocka.h, with the few functions of cmocka that the property test uses.
 cat > "$made/cmocka.h" <<'C'
 #pragma once
 #include <stdio.h>
@@ -60,13 +60,14 @@ step property env KWHY_TEST_BACKEND=$number "$made/transfer_test"
 for part in ${PARTS:-steps overlap pieces}; do
 	step "$part" "$made/bench" --backend "$backend" --part "$part" --seconds "${ENGINE_SECONDS:-60}" --csv "$out"
 done
-# Time of a launch by the size of its argument.
+# Measures the host time of a kernel launch by the size of the kernel's argument.
 if command -v nvcc > /dev/null; then
 	step compile_launches nvcc -O3 -std=c++17 -arch=native -o "$made/launches" "$root/bench/h200/programs/launches.cu" \
 		-L"$(dirname "$(command -v nvcc)")/../lib64/stubs" -lcuda
 	step launches "$made/launches"
 fi
-# The crossovers of this machine as the sweep finds them, for comparison with the engine's defaults.
+# Measures from which sizes which way to copy is fastest on this machine, for comparison with the
+# engine's built-in sizes.
 [ -n "${PARTS:-}" ] || step crossover "$kwhy/bin/kwhy" bench transfer --backend "$backend" --quick --header "$out/crossover.h"
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
 cat "$out/log.txt" "$out/property.out" "$out"/{steps,overlap,pieces}.out 2> /dev/null || true

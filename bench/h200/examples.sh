@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the recordings of examples/: decode, training and a transfer-bound program, each in one packed file of less than
-# 3 MB. Needs PyTorch; 2 minutes.
+# Makes the recordings of examples/: of token generation, of training and of a program that mostly copies, each in one
+# file of less than 3 MB. Needs PyTorch; 2 minutes.
 # usage: examples.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures the host time of each call of gpu.h on a real driver. If KWHY_FOLDER/tests has gpu_contract (from
-# build/release/tests/unit/gpu) and libcmocka.so.0 (from the distribution), it also tests that the driver's back end
-# does what gpu.h specifies, with both signatures of the call for batches of copies. Needs one GPU, a C compiler and
-# this checkout; 1 minute.
+# Measures the host time of each call of src/gpu/gpu.h on a real driver (bench/gpu_calls.c). If KWHY_FOLDER/tests
+# has gpu_contract (from build/release/tests/unit/gpu) and libcmocka.so.0 (from the distribution), it also tests
+# that the CUDA back end does what gpu.h specifies, with both signatures that CUDA has for batches of copies. Needs
+# one GPU, a C compiler and this checkout; 1 minute.
 # usage: gpu.sh KWHY_FOLDER OUT_FOLDER
 set -uo pipefail
 source=$(realpath "$(dirname "$0")/../..")

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares the powers of five kernels in the ledgers of mixtures with the power of each kernel alone. If the basis is
-# `data`, they must agree within 5 %; otherwise the interval must contain the power alone. At least 80 % of the busy
-# energy must have the basis `data`. Needs nvcc and one GPU; 90 seconds.
+# Compares the power that kwhy finds for each of five kernels in recordings of three random mixtures with the
+# kernel's power in a recording of it alone. Where the basis is `data`, the two must agree within 5 %; otherwise the
+# interval must contain the power alone. At least 80 % of the busy energy must have the basis `data`. Needs nvcc and
+# one GPU; 90 seconds.
 # usage: kernels.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Shows what remains of a recording if the recorder or the program is killed with SIGKILL at one of ten moments (five
-# runs at a time), and whether a program of a hundred threads, each with a stream of its own, is recorded completely.
-# Needs PyTorch and one GPU; 90 s.
+# Tests two things. Ten recordings, five at a time, are ended by SIGKILL after 5 to 14 s, of the recorder and of the
+# program in turn: what do kwhy verify and kwhy report make of what is left? And is a program of a hundred threads,
+# each with a stream of its own, recorded completely? Needs PyTorch and one GPU; 90 s.
 # usage: killed.sh KWHY_FOLDER OUT_FOLDER
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
@@ -29,7 +29,8 @@ for thread in threads: thread.join()
 print(f"{sum(results):.3f}")
 P
 
-# killed NAME SECONDS recorder|program
+# killed NAME SECONDS recorder|program: records a program, kills it or its recorder after SECONDS,
+# and writes what kwhy verify and kwhy report say to NAME.txt
 killed() {
 	local recorder target
 	setsid "$kwhy" record -q -o "$work/$1.kwhy" -- "$python" "$here/programs/repeat.py" decode 60s > /dev/null 2>&1 &

@@ -17,7 +17,8 @@ own=$(dirname "$(realpath "$0")")
 python=${PYTHON:-python3}
 [ -n "${PYTHON:-}" ] || [ ! -x /opt/torch/.venv/bin/python ] || python=/opt/torch/.venv/bin/python
 
-# recorded NAME PROGRAM OPTIONS: a recording, its program's output and seconds in files of that name
+# recorded NAME PROGRAM OPTIONS: records a program into NAME.kwhy; its output goes to NAME.out, its
+# duration to NAME.seconds
 recorded() {
 	local name=$1 program=$2
 	shift 2

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs kwhy llm against a real server process on this GPU (llm_server.py over transformers): closed loops, rates, and
-# one load twice, which shows how well figures repeat. Takes five minutes, or LOAD_S seconds per load instead of 20.
-# Needs torch, transformers and libcurl.so.4.
+# Runs kwhy llm against a server of a language model on this GPU (llm_server.py, which uses transformers): closed
+# loops with 1 to 8 concurrent requests, one of them twice to show how well figures repeat, and requests at fixed
+# rates. Takes five minutes; LOAD_S: seconds per load (default 20). Needs torch, transformers and libcurl.so.4.
 # Usage: llm.sh KWHY_FOLDER OUT_FOLDER [one|batches]
-# one: a single load of four concurrent requests. batches (two minutes): a server of 32 slots that takes requests
-# together or whenever a slot is free, and that launches a step by single calls or as one graph.
+# one: only a closed loop with four concurrent requests. batches (two minutes): a server of 32 slots that takes
+# requests only when all slots are free or whenever one is, and launches a step by single calls or as one graph.
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
 here=$(dirname "$(realpath "$0")")

@@ -27,7 +27,7 @@ SHAPES = {  # layers, width, heads, heads of keys, inner width, words
 ROOM, SLOTS = 2048, 32
 
 
-# --- HTTP: a process of its own ---
+# --- The HTTP server, in a process of its own ---
 
 
 class Front:
@@ -93,8 +93,9 @@ class Front:
         await server.serve_forever()
 
 
-# --- Engines: `asked` gives (request id, words, number of tokens), and takes lists of (request id, token); the token
-# None ends an answer ---
+# --- Engines, which generate tokens. `asked`: the connection to the HTTP server. An engine receives (request id,
+# prompt's token ids, number of tokens to write) from it and sends lists of (request id, token) back; the token None
+# ends an answer ---
 
 
 class Plain:

@@ -22,7 +22,8 @@ step() {
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
-# wait_for SECONDS COMMAND...
+# wait_for SECONDS COMMAND...: repeats the command until it succeeds, for at most SECONDS; its
+# status is that of the last try
 wait_for() {
 	local left=$(($1 * 10))
 	shift

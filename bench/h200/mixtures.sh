@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Records two mixtures of FP64, tensor and gather kernels up to the power limit, one in bursts and one launch by launch.
-# Shows whether the intervals of a plain recording contain what the energy counter measures of each kernel in place, and
-# how wide they are. Needs PyTorch with Triton and one GPU; 100 seconds. PYTHON names another interpreter, LOOP_S the
-# seconds of each recording (default 10).
+# Records two mixtures of three kernels (FP64 arithmetic, tensor cores, random reads) that reach the power limit: in
+# one, launches of a kernel follow each other in bursts; in the other, kernels alternate with every launch. The energy
+# counter, read with and without each kernel in the mixture, gives the kernel's true power in place. Shows whether the
+# intervals of `kwhy record` without further options contain this power, and how wide they are. Needs PyTorch with
+# Triton and one GPU; 100 seconds. PYTHON names another interpreter, LOOP_S the seconds of each recording (default 10).
 # usage: mixtures.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

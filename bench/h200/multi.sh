@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Records two ranks of torchrun with NCCL by one kwhy record, and checks devices, ranks, collectives and the ledger's
-# balance. Needs PyTorch and two GPUs; 2 minutes.
+# Records two ranks of torchrun, which communicate by NCCL, with one kwhy record. Shows for each device the rank, the
+# numbers of kernels and collectives, and whether the attributed energy equals the measured energy. Needs PyTorch and
+# two GPUs; 2 minutes.
 # usage: multi.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

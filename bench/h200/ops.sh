@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures rates and joules of single operations on an H200.
-# Usage: ops.sh KWHY_FOLDER OUT_FOLDER     (the folder of the portable build; about 100 seconds; DEVICE=N: that GPU)
+# Measures rates and joules of single operations on an H200 with kwhy bench ops.
+# Usage: ops.sh KWHY_FOLDER OUT_FOLDER     (KWHY_FOLDER: that of the portable build; about 100 seconds; DEVICE=N:
+# measures GPU N)
 set -u
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -21,7 +22,7 @@ step() {
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
 step ops "$program" bench ops ${DEVICE:+--device "$DEVICE"} --seconds 3 -o "$out/ops.json" --csv "$out/ops.csv"
-# Two windows of the same operations show how well figures repeat.
+# Some of the operations again: the differences from ops.json show how well the figures repeat.
 step again "$program" bench ops ${DEVICE:+--device "$DEVICE"} --seconds 3 --only fp32,bf16-tensor,memory-copy,h2d-small -o "$out/again.json"
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
 cat "$out/log.txt"

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures what recording costs: the same loop plain, under kwhy record with and without calls, under torch.profiler,
-# and under nsys if it is installed, in sets of fresh processes with paired runs (see programs/pairs.py). Turns of
-# record --duty 10% take 3 seconds, so that windows open and close during a turn. Needs PyTorch and one GPU; each mode
-# takes at most 200 seconds.
+# Measures what recording costs a loop: without a recorder, under kwhy record with and without recording of calls,
+# under torch.profiler, and under nsys if it is installed. A set has one fresh process for each of these, which take
+# turns; a turn is one run of the loop (programs/pairs.py). With record --duty 10% a turn has 18 runs, 3 seconds, so
+# that windows begin and end during a turn. Needs PyTorch and one GPU; each mode takes at most 200 seconds.
 # usage: overhead.sh KWHY_FOLDER OUT_FOLDER launch|generate|rivals|duty|compute|graphs [SECONDS]
-# Targets (issue 5) for the upper 95 % bound of the sets: at most 1.15 (launch), 1.01 (compute) and 1.04 (--duty); at
-# most 0.9 of the cost of nsys and of torch.profiler.
+# Targets (issue 5) for the time with recording over the time without, as the upper end of the 95 % interval over the
+# sets: at most 1.15 (launch), 1.01 (compute) and 1.04 (--duty); and at most 0.9 of the extra time of nsys and of
+# torch.profiler.
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
 here=$(dirname "$(realpath "$0")")

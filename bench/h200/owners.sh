@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares the energy that `kwhy serve --accounts` gives to programs that share a GPU with the joules of their
-# iterations when each runs alone. There are four kinds of programs (programs/share.py), each with a user of its own;
-# they run alone first, then two, ten, four and three at once. Also tests whether reading GPM, or kwhy serve, raises the
-# power of a GPU without a context, and whether the owners' joules add up to the counter. Results in OUT_FOLDER:
-# owners.json, the accounts' file, the driver's samples of the processes (owners-samples.csv) and the server's log.
-# Parts that do not fit into BUDGET_S (default 230 s) are left out and named. SHARE_S (default 8 s): how long a program
-# works alone; TOGETHER_S: how long several work. Needs root, PyTorch and one GPU.
+# Tests the energy that `kwhy serve --accounts` gives to the programs of several users on one GPU. The expected energy
+# of a program is its number of iterations times the joules of an iteration when the program runs alone. There are four
+# programs (programs/share.py), each with a user of its own; each runs alone, then two, ten, four and three run at the
+# same time. Also tests whether reading GPM counters, or kwhy serve, raises the power of a GPU without a context, and
+# whether the users' joules add up to the energy counter. Results in OUT_FOLDER: owners.json, the accounts' file, the
+# driver's samples of processes (owners-samples.csv) and the server's log. Parts that do not fit into BUDGET_S (default
+# 230 s) are left out and named. SHARE_S (default 8): seconds that a program runs alone; TOGETHER_S: seconds that
+# several run. Needs root, PyTorch and one GPU.
 # usage: owners.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs kwhy bench pairs on two (or four) H200 of one host, without NVLink multicast: copies and NCCL in two runs; all
-# engines with random sizes, contention and joules, the page and inputs for simulators; a run that is killed; a folder
-# of torch.profiler traces. The most important parts come first. SKIP=ways,all,killed,profiled leaves parts out.
-# COMMUNICATORS=12: the passes that measure times use twelve NCCL communicators.
+# Runs kwhy bench pairs on two or four H200 of one host, without NVLink multicast. Parts, the most important first:
+# copies and NCCL, twice; `ways`: all engines in both directions; `all`: all engines with random sizes, contention and
+# joules, the page, and inputs for simulators; `killed`: a run that is killed and resumed; `profiled`: a folder of
+# torch.profiler's traces. SKIP=ways,all,killed,profiled leaves these out. COMMUNICATORS=12: the first part uses
+# twelve NCCL communicators.
 # Usage: pairs.sh KWHY_FOLDER OUT_FOLDER [cuda|host]     (about 2.5 minutes on two GPUs)
-# Targets (issue 7): copies and NCCL between all pairs at all sizes under 60 s for four GPUs; variation of repetitions
-# under 5 %, median under 1 %; 95 % of the points within 2 % when repeated; about 396 GB/s in one direction and 784 in
-# both; held-out error under 3 % (median) and 10 % (worst); ASTRA-sim's input within 5 % from 64 KiB up.
+# Targets (issue 7): copies and NCCL between all pairs at all sizes in less than 60 s for four GPUs; coefficient of
+# variation of repetitions below 5 %, its median below 1 %; 95 % of the points within 2 % in the second run; about 396
+# GB/s in one direction and 784 in both; error of the model at sizes that it was not fitted to below 3 % (median) and
+# 10 % (largest); ASTRA-sim's input within 5 % from 64 KiB on.
 set -u
 kwhy=$(cd "$1" && pwd)/bin/kwhy || exit 2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -45,12 +47,13 @@ if command -v nvidia-smi > /dev/null; then
 	nvidia-smi nvlink -s > "$out/nvlink.txt" 2>&1
 fi
 echo "NCCL of $(library 'libnccl.so.2')" | tee -a "$out/log.txt"
-# The pass that measures times, twice: copies and NCCL, nothing else.
+# Copies and NCCL, without contention, twice with different seeds.
 for run in 1 2; do
 	step "times_$run" 60 "${pairs[@]}" --engine "write,$sent" --timing back-to-back --no-loads --communicators "${COMMUNICATORS:-1}" --time 45 --seed "$run" \
 		-o "$out/times_$run.json" "${limits[@]}"
 done
-# All engines, one after the other; both directions concurrently, compared with each alone.
+# Each engine alone; then both directions of a pair at the same time, compared with each direction
+# alone.
 wants ways && step ways 45 "${pairs[@]}" --engine "write,read,kernel,put,exchange,$sent,$both" --timing back-to-back --no-loads --random-sizes 8 --time 30 -o "$out/ways.json" "${limits[@]}"
 # All engines, with the samples kept; then new estimates from these samples, which need no GPU.
 if wants all; then
@@ -76,7 +79,8 @@ if wants killed; then
 	cp "$killed/samples.csv" "$out/killed_samples.csv"
 	echo "lines when killed: $(wc -l < "$killed/samples.csv")" | tee -a "$out/log.txt"
 	step carried_on 40 "${pairs[@]}" --engine write,read --timing back-to-back --no-loads --time 15 --seed 3 --resume "$killed" -o "$out/killed.json" "${limits[@]}"
-	# Complete lines of samples that are lost after the resumption; there must be none.
+	# Number of complete lines of samples from before the kill that the resumed run has lost; it
+	# must be 0.
 	echo "lines lost: $(head -n -1 "$out/killed_samples.csv" | grep -cvxFf "$killed/samples.csv")" | tee -a "$out/log.txt"
 	rm "$out/killed_samples.csv"
 fi

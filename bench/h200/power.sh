@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures what draws power, and how well the device's counters predict it. A model is fitted to one recording of mixed
-# work (MIXED_S, default 105 s) and compared with a recording in another order, with work of other kinds (OTHER_S, 20)
-# and with token generation (`kwhy-lab decode`, DECODE_S per phase, 4). A second model is fitted to token generation and
-# compared with other numbers of sequences. Only if OUT_FOLDER has a file "allow-set", power limits are set while a
-# matrix product runs. Needs PyTorch, one GPU and, for the limits, root; 7.5 minutes.
+# Measures how well a GPU's gauges (kwhy record --gauges) predict its power with kwhy model power. One model is fitted
+# to a recording of mixed work (MIXED_S seconds, default 105). It is compared with a recording of the same work in
+# another order, with one of other kinds of work (OTHER_S, 20), and with token generation (kwhy-lab decode, DECODE_S per
+# phase, 4). A second model is fitted to token generation and compared with token generation at other batch sizes. Only
+# if OUT_FOLDER has a file "allow-set", kwhy tune cap then sets power limits while a matrix product runs. Needs PyTorch,
+# one GPU and, for the limits, root; 7.5 minutes.
 # usage: power.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

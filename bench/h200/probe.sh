@@ -30,7 +30,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,memory.free --format=csv > "$out/gpu.csv"
 
-# limited NAME COMMAND: output, errors, seconds and exit status in files of that name
+# limited NAME COMMAND: runs the command for at most LIMIT_S; output and errors go to NAME.out and
+# NAME.err, exit status and duration to summary.txt
 limited() {
 	local name=$1 start end status
 	shift
@@ -42,7 +43,8 @@ limited() {
 	return "$status"
 }
 
-# probed NAME OPTIONS -- COMMAND: its recording packed, its log
+# probed NAME OPTIONS -- COMMAND: runs kwhy probe into NAME.kwhy; counts in summary.txt what its log
+# says of bursts
 probed() {
 	local name=$1
 	shift
@@ -69,7 +71,8 @@ same() {
 	fi
 }
 
-# The deterministic loop, with AdamW in its foreach and its fused form
+# The deterministic training loop in two files: with AdamW's foreach and with its fused
+# implementation.
 make_loops() {
 	sed 's/foreach=os.environ.get([^)]*) == .1./fused=True/' "$programs/deterministic.py" > "$work/fused.py"
 	cp "$programs/deterministic.py" "$work/foreach.py"
@@ -87,7 +90,8 @@ hash_part() {
 	done
 }
 
-# allocator_part NAME SETTING: the loop under another allocator; its memory must be the same after each burst
+# allocator_part NAME SETTING: probes the loop with another setting of PyTorch's allocator; --verify all
+# compares the device's memory before and after each burst
 allocator_part() {
 	local form
 	make_loops
@@ -100,7 +104,7 @@ allocator_part() {
 	unset PYTORCH_CUDA_ALLOC_CONF
 }
 
-# three_ways NAME COMMAND: plain, recorded and probed
+# three_ways NAME COMMAND: runs the command alone, recorded and probed, and compares the outputs
 three_ways() {
 	local name=$1
 	shift

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures decode on a GPU, in at most 100 s: every kind of weights is compared with the reference; bf16 by batch size,
-# with energy; all kinds with 8 and 64 sequences, with energy; sequences that arrive at random times. Parts do not
-# depend on each other, and each writes its JSON. Errors are shown at the end.
-# Usage: decode.sh KWHY_FOLDER OUT_FOLDER   (the folder of a build or a package that has kwhy-lab)
+# Measures kwhy-lab's workload `decode` on a GPU, in at most 100 s, in four parts: `bits` compares every kind of
+# weights with the reference; `batch` measures bf16 with energy by batch size; `kinds` measures all kinds of weights
+# with energy, with 8 and 64 sequences; `arrivals` serves sequences that arrive at random times. If a part fails, the
+# others are still run. Each writes its JSON.
+# Usage: decode.sh KWHY_FOLDER OUT_FOLDER (KWHY_FOLDER: a build or a package that has kwhy-lab)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)
@@ -28,7 +29,8 @@ lab() {
 }
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
-# Few and many tokens, by calls and by graphs. Libraries choose other kernels for 1 sequence and for more than 16.
+# Batches of 1, 17 and 65 sequences, launched by calls and by graphs: cuBLASLt chooses other kernels for one token
+# and for more than 16.
 lab bits 25 --shape small --weights $kinds --batch 1,17,65 --launch calls,graph --prompt 40 --tokens 8 --repeat 1 --seconds 0
 lab batch 18 --weights bf16 --batch 1,8,64 --repeat 3 --seconds 0.7
 lab kinds 42 --weights $kinds --batch 8,64 --repeat 2 --seconds 0.5

@@ -49,7 +49,8 @@ class Model:
             matrix(3 * width, width) + matrix(width, width) + matrix(inner, width) + matrix(width, inner)
             for _ in range(layers)
         ]
-        # one tensor for each layer, because compiled code would copy the whole tensor when one layer changes
+        # one tensor for each layer: if all layers were in one tensor, the code of torch.compile would copy
+        # it whole whenever one layer's part changes
         cache = (batch, heads, room, 64)
         self.keys = [torch.zeros(cache, dtype=dtype, device="cuda") for _ in range(layers)]
         self.values = [torch.zeros(cache, dtype=dtype, device="cuda") for _ in range(layers)]

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures all reference workloads on a GPU: every variant is checked, then timed, with its energy; about four minutes
-# on an H200. The most important parts come first. Parts do not depend on each other, and each writes its JSON.
-# Usage: measure.sh KWHY_FOLDER OUT_FOLDER [PART...]   (the folder of a build or a package that has kwhy-lab)
-# PARTS: twin, flow, train and decode, which are the default; and torch, the PyTorch programs for twin and flow, which
-# take two minutes more.
+# Measures all reference workloads of kwhy-lab on a GPU, in about four minutes on an H200: every variant is checked
+# against the reference, then timed, and its energy is measured. If one command fails, the others are still run. Each
+# writes its JSON.
+# Usage: measure.sh KWHY_FOLDER OUT_FOLDER [PART...] (KWHY_FOLDER: a build or a package that has kwhy-lab)
+# PART: twin, flow, train or decode, all four by default; or torch, the PyTorch programs of twin and flow, which take
+# two minutes more.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures train on a GPU, in at most 60 s: every variant is compared with the reference, then measured with time and
-# energy; one check at full width; checkpointing with large activations (case D of the guide); gradients over two GPUs,
-# if there are two. Each part writes its JSON.
-# Usage: train.sh KWHY_FOLDER OUT_FOLDER   (the folder of a build or a package that has kwhy-lab)
+# Measures kwhy-lab's workload `train` on a GPU, in at most 60 s: every variant is compared with the reference, then
+# timed, and its energy is measured; then one check at full width, checkpointing with large activations (case D of the
+# published guide that lab/README.md names), and, if there are two GPUs, gradients summed over both. Each part writes
+# its JSON.
+# Usage: train.sh KWHY_FOLDER OUT_FOLDER (KWHY_FOLDER: a build or a package that has kwhy-lab)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 kwhy=$(cd "$1" && pwd)

@@ -126,7 +126,7 @@ static void wrong_words_are_usage_errors(void **state)
 		"the 2048 positions of small");
 }
 
-/* Uses fakes of the driver, of cuBLASLt and of the meters of an idle H200. */
+/* Runs on fakes: of the CUDA driver, of cuBLASLt, and of NVML with the meters of an idle H200. */
 static void on_a_gpu_tokens_have_joules_with_their_interval(void **state)
 {
 	json_t *root;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products by the library and by the host equal those of a plain loop. */
+/*
+ * Products of lab_blaslt_multiply(), by cuBLASLt or on the host back end, equal those of a plain loop in this
+ * file.
+ */
 #include "lab/blaslt.h"
 
 #include "cmocka_all.h"
@@ -23,8 +26,8 @@ static void must(enum kwhy_status status)
 }
 
 /*
- * A number that its type represents exactly: an integer for int8, a multiple of 1/8 with few digits for
- * other types.
+ * A number that its type represents exactly, so that products must be exact, too: an integer for int8, a
+ * multiple of 1/8 with few digits for other types.
  */
 static float number_at(enum lab_number type, size_t place, uint32_t seed)
 {

@@ -142,7 +142,11 @@ static void the_page_of_flow_is_no_wider_than_80_columns(void **state)
 	spawned_done(&spawned);
 }
 
-/* Tensor cores of the fake have no measured rate, but its meters have readings. */
+/*
+ * Runs on fakes of CUDA, cuBLASLt and NVML. n3 has NVML's utilisation, the energy and a roofline share, since
+ * fp32 has a measured peak rate; n4 computes in bf16, for which the fake has no peak rate, and has a busy
+ * share.
+ */
 static void on_a_gpu_three_utilisations_and_energy_are_known(void **state)
 {
 	json_t *root;

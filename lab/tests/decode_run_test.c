@@ -67,7 +67,10 @@ static void every_kind_of_weights_is_as_near_to_the_reference_as_its_digits_allo
 	}
 }
 
-/* Writes with a decoder and returns all tokens of all sequences. */
+/*
+ * Opens a decoder, writes twice, and returns the tokens of the second time: [batch][tokens], freed by the
+ * caller.
+ */
 static uint32_t *written(const struct lab_decode_request *request)
 {
 	uint32_t *all = malloc((size_t)request->batch * request->tokens * sizeof(*all));
@@ -184,7 +187,10 @@ static void a_draw_of_one_is_the_likeliest_and_other_draws_follow_their_seed(voi
 	free(two);
 }
 
-/* Tokens that are chosen from the four likeliest are among the four likeliest of the reference. */
+/*
+ * With top_k 4, the first token that each sequence writes is among the four likeliest of the reference, and
+ * for some sequences it is not the likeliest.
+ */
 static void a_draw_is_among_the_likeliest_that_were_asked_for(void **state)
 {
 	struct lab_decode_request request = request_of(LAB_DECODE_FP32, 9);
@@ -251,7 +257,10 @@ static void every_sequence_that_arrives_is_answered_as_if_it_were_alone(void **s
 	free(alone);
 }
 
-/* After serving arrivals the decoder has the prompts of its own sequences again. */
+/*
+ * lab_decode_serve() overwrites the prompts; afterwards the same tokens as before are written, so the prompts
+ * of the request's sequences must be back.
+ */
 static void prompts_are_the_decoders_own_again_behind_arrivals(void **state)
 {
 	struct lab_decode_request request = request_of(LAB_DECODE_FP32, 2);

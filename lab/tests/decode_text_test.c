@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs the CUDA code of decode's kernels instead of their forms for the host: a decoder on the fake driver
- * and the fake library is compared with the reference.
+ * Tests decode's kernels as CUDA code with all their threads, not as the host back end runs them (one
+ * thread). The fake driver runs this code on the host, and a fake of cuBLASLt makes the products; the
+ * decoder's logits are compared with the reference.
  */
 #include "fakes/cuda_text.h"
 
@@ -21,7 +22,7 @@ static uint64_t ticks;
 
 enum { BLOCKS_AT_ONCE = 16, TOKENS = 4, PROMPT = 4 };
 
-/* A launch of which a range of blocks is run. */
+/* A launch, of which the blocks `first` to `first` + `blocks` - 1 are run at the same time. */
 struct call {
 	void (*run)(void **arguments);
 	void **arguments;

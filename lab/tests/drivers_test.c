@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * Runs benchmarks with the calls of real drivers, on fake drivers of CUDA 13.0, 12.8, 11.4 and HIP, which run
- * the kernels' forms for the host. The program itself checks every byte and every bit.
+ * Runs kwhy-lab on fakes of the drivers of CUDA 13.0, 12.8, 11.4 and HIP. A fake driver has the functions of
+ * that version, and runs the kernels compiled as C for the host. kwhy-lab itself checks every byte and every
+ * bit of the results.
  */
 static int begin(void **state)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fake of cuBLASLt for the fake CUDA driver, whose device memory is host memory. A product is a kernel of
- * that driver, so it works in streams and graphs like other kernels. The fake supports the products that we
- * make: factors as they are or transposed, with or without adding to the output. It refuses what the
- * documentation excludes: 8 bits with a left factor that is not transposed or with sizes that are not
- * multiples of 16, and int8 unless sums and scaling factors are int32. With KWHY_FAKE_CUBLASLT=refuses it
- * finds no algorithm for any product.
+ * A fake of cuBLASLt for the fake CUDA driver, whose device memory is host memory. A product is launched as a
+ * kernel of that driver, so it works in streams and graphs. The fake supports the products that kwhy-lab
+ * makes: factors as they are or transposed, with or without adding to the output. It refuses what the
+ * documentation excludes: 8 bits unless the first factor is transposed and the second is not, with sizes that
+ * are not multiples of 16 or with 16 columns or fewer; and int8 unless sums and scaling factors are int32.
+ * With KWHY_FAKE_CUBLASLT set, it finds no algorithm for any product.
  */
 #include "gpu/gpu.h"
 #include "lab/numbers.h"
@@ -39,7 +39,7 @@ struct kwhy_cublaslt_wish_opaque {
 struct numbers {
 	void *memory;
 	uint64_t type, stride;
-	int32_t is_across; /* whether sums run over columns */
+	int32_t is_across; /* 0: the numbers of one sum are adjacent in memory; 1: they are `stride` apart */
 	int32_t is_tf32;
 };
 
@@ -68,8 +68,8 @@ static enum lab_number type_of(uint64_t type)
 }
 
 /*
- * Reads a matrix, which is stored column by column, as `count` lists. Each list has the numbers that one
- * sum takes.
+ * Reads a factor as `count` lists of `inner` floats: list j has the numbers that are multiplied for row j
+ * (left factor) or column j (right factor) of the output. Freed by the caller.
  */
 static float *floats_of(const struct numbers *numbers, uint64_t count, uint64_t inner)
 {
@@ -109,7 +109,7 @@ static void run(const struct kwhy_gpu_grid *grid, void **arguments)
 
 static const struct kwhy_gpu_host_kernel kernels[] = {{"fake_lt_product", run, {sizeof(struct call)}}, {0}};
 
-/* Looks up a function of the driver that is loaded. */
+/* Address of a function of the CUDA driver: of the one that is already loaded, or of libcuda.so.1. */
 static void find(const char *name, void *out_function)
 {
 	void *address = dlsym(RTLD_DEFAULT, name),
@@ -247,7 +247,10 @@ static int can_multiply(
 		a->columns % 16 == 0 && b->columns % 16 == 0 && b->columns > 16;
 }
 
-/* The first algorithm needs too large a workspace, so callers must not use it. */
+/*
+ * Returns two algorithms. The first needs one byte more workspace than the caller allows, so callers must not
+ * use it.
+ */
 enum kwhy_cublas_result cublasLtMatmulAlgoGetHeuristic(kwhy_cublaslt_handle handle,
 	kwhy_cublaslt_product product, kwhy_cublaslt_layout a, kwhy_cublaslt_layout b, kwhy_cublaslt_layout c,
 	kwhy_cublaslt_layout d, kwhy_cublaslt_wish wish, int most, struct kwhy_cublaslt_choice *choices,

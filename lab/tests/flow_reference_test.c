@@ -37,7 +37,7 @@ static double sum_of(const float *values, size_t count)
 	return sum;
 }
 
-/* Values from the specification. */
+/* The expected values are those that lab/README.md states for 1,000 flows and 60 steps. */
 static void places_of_the_fixed_path_are_golden(void **state)
 {
 	struct lab_flow_answer answer = answer_of(lab_flow_shape_of(1000, 60, false), false);
@@ -94,7 +94,7 @@ static void no_flow_and_one_flow_are_runs_too(void **state)
 	lab_flow_answer_done(&one);
 }
 
-/* In a lattice one cell wide, all flows of a step are in the same cell. */
+/* The lattice is one cell wide and high, so all flows of the same step are in one cell. */
 static void flows_in_one_cell_become_the_one_of_the_lowest_number(void **state)
 {
 	const struct lab_flow_shape shape = {9, 2, false, 1, 1, 3};
@@ -102,8 +102,9 @@ static void flows_in_one_cell_become_the_one_of_the_lowest_number(void **state)
 
 	(void)state;
 	/*
-	 * The first nine flows merge into one. Eight new flows replace those that merged; they merge into
-	 * one a step later, one cell behind the first.
+	 * Step 0: all nine flows are in the same cell, so eight merge into the one with number 0, and eight
+	 * new flows start. Step 1: these eight are in one cell, and seven merge into number 9; flow 0 is one
+	 * cell deeper.
 	 */
 	assert_int_equal(answer.steps[0].merged, 8);
 	assert_int_equal(answer.steps[1].merged, 7);

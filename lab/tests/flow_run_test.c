@@ -47,7 +47,7 @@ static void run_variant(const struct lab_flow_variant *variant, const struct lab
 	if (lab_flow_open(&request, &flow, &error))
 		fail_msg("%s", error.text);
 	out->result.step_s = out->steps;
-	/* The second run must not depend on what the first one left. */
+	/* Two runs with the same flow: the second must not depend on what the first left in memory. */
 	for (int i = 0; i < 2; i++)
 		if (lab_flow_run(flow, &answer, &out->result, &error) ||
 			lab_flow_read(flow, &answer, &out->numbers, &error))
@@ -117,7 +117,7 @@ static void no_flow_one_flow_and_one_cell_are_runs_too(void **state)
 			run_variant(&lab_flow_variants[i], &shapes[k], LAB_FLOW_FP32, &out);
 }
 
-/* The flows are divided into three parts: one is on the first GPU, two are on the second. */
+/* Three ranks with a third of the flows each; the first is on GPU 0, the others are both on GPU 1. */
 static void on_several_gpus_flows_meet_as_on_one(void **state)
 {
 	struct kwhy_gpu *gpus[3] = {gpu, NULL, NULL};
@@ -181,7 +181,10 @@ static void what_was_asked_of_the_driver_is_counted(void **state)
 	assert_int_equal(out.result.tally.kernels, 1);
 }
 
-/* Makes whole runs behind gates; their places must be right, too. */
+/*
+ * lab_flow_busy() runs with a gate (lab/gate.h) and compares the places with the reference as lab_flow_run()
+ * does, so it also fails if the gate changes a result.
+ */
 static void the_device_s_part_of_a_run_is_timed_behind_a_gate(void **state)
 {
 	const char *const ids[] = {"n0", "n0c", "n0p", "n2", "n3", "n4", "n5"};

@@ -2,7 +2,10 @@
 #ifndef KWHY_LAB_TESTS_FLOW_TEXT_H
 #define KWHY_LAB_TESTS_FLOW_TEXT_H
 
-/* C versions of the GPU instructions that flow's kernels use; include this before the kernels. */
+/*
+ * C versions of the GPU instructions that flow's kernels use (ldmatrix, mma, loads and conversions). Include
+ * this before the kernels.
+ */
 #include "fakes/cuda_text.h"
 #include "lab/numbers.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the CUDA code of the kernels on the host, and compares the flows' places with the reference's. */
+/*
+ * Runs flow's kernels as CUDA code with all their threads on the host, and compares places, energies and
+ * states of flows with the reference.
+ */
 #include "flow_text.h"
 
 #include "lab/kernels/flow.cu"
@@ -12,7 +15,7 @@ enum { BLOCKS = 3, SLOTS = 8 * 6 * 5 + 40 };
 
 static const struct lab_flow_shape small = {40, 6, false, 8, 6, 3};
 
-/* A lattice in the host's memory. */
+/* The arguments of the kernels, with all arrays in host memory. */
 struct world {
 	char *memory, *next;
 	struct lab_flow_args a;
@@ -174,8 +177,8 @@ static void the_kernels_of_a_step_plain_or_fused_give_the_reference(void **state
 }
 
 /*
- * Makes one step. The device's kernels make the claims, and flows that share a cell have slots after the
- * lattice.
+ * Makes one step of the dense lattice with the device's kernels, which decide which flows merge. New flows in
+ * a cell that is already taken have slots after those of the cells.
  */
 static void the_kernels_of_the_dense_lattice_give_the_reference(void **state)
 {

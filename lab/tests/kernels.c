@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All kernels of kwhy and kwhy-lab in their forms for the host. A fake driver runs them from this library if
- * KWHY_FAKE_GPU_KERNELS names it.
+ * All kernels of kwhy and kwhy-lab, compiled as C for the host, in a library. A fake driver runs kernels of
+ * the library that KWHY_FAKE_GPU_KERNELS names.
  */
 #include "transfer/kernels.h"
 #include "bench/ops/kernels.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kwhy records of kwhy-lab. */
+/* `kwhy record` of a run of kwhy-lab has the NVTX ranges of the workload `flow`. */
 #include "spawned_checks.h"
 
 #include <unistd.h>
@@ -17,8 +17,8 @@ static const json_t *range_of(const json_t *report, const char *name)
 }
 
 /*
- * One warm-up run and one timed run have two steps each. A step has one range `neuron`, one `carrier` and
- * two `memory operations`.
+ * A warm-up run and a timed run of two steps each: four steps. Each step has one range `neuron`, one
+ * `carrier` and two `memory operations`.
  */
 static void components_of_flow_are_ranges(void **state)
 {

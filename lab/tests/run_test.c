@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a workload that behaves as its rows state, to test what lab/run.c does with any workload. */
+/*
+ * Tests lab/run.c with a workload whose rows only simulate outcomes: a row succeeds, lacks something, or is
+ * wrong, as its variant states.
+ */
 #include "cmocka_all.h"
 #include "lab/workload.h"
 #include "launch/stop.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `train` as a benchmark on a fake driver whose kernels can be replaced. */
+/*
+ * The benchmark `train` on a fake driver. Two of its kernels are replaced by versions that can be told to
+ * compute wrongly.
+ */
 #include "lab/kernels.h"
 #include "lab/train/inside.h"
 #include "lab/train/train.h"
@@ -28,7 +31,9 @@ static void run_adamw(const struct kwhy_gpu_grid *grid, void **arguments)
 		run_as_it_is("lab_train_adamw", grid, arguments);
 }
 
-/* Gives another loss in a later run, like a GPU that sometimes computes wrongly. */
+/*
+ * With ONE_LOSS, changes one loss in step 14 counted over all runs, like a GPU that rarely computes wrongly.
+ */
 static void run_advance(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct lab_train_args *a = arguments[0];

@@ -31,8 +31,9 @@ static float *first_weights(const struct lab_train_shape *shape)
 }
 
 /*
- * Differences are taken along the direction of the whole gradient, since those of single weights vanish in
- * rounding.
+ * Compares the slope of the loss with finite differences in eight directions. Each direction moves an eighth
+ * of the weights in proportion to their gradients: if a single weight moved, the difference of the losses
+ * would vanish in rounding.
  */
 static void the_gradient_is_that_of_finite_differences(void **state)
 {
@@ -67,7 +68,7 @@ static void the_gradient_is_that_of_finite_differences(void **state)
 
 /*
  * The gradient of each bias of the last layer is the mean over the batch of the predicted probability less
- * the true one.
+ * the true one (0 or 1). Both add up to 1 over all classes, so the sum of these gradients is 0.
  */
 static void errors_of_logits_add_up_to_nothing(void **state)
 {
@@ -100,8 +101,8 @@ static void an_untrained_loss_is_that_of_guessing_and_it_falls(void **state)
 }
 
 /*
- * Computed by hand: after one step m = 0.1 g and v = 0.001 g^2, and the weight moved by the learning rate and
- * by its decay.
+ * Expected values are computed by hand. First step, gradient g = 0.5: m = 0.1 g, v = 0.001 g^2; the weight
+ * decays by the factor 1 - 1e-5 and moves by the learning rate, 1e-3.
  */
 static void adamw_is_that_of_the_paper(void **state)
 {
@@ -115,8 +116,8 @@ static void adamw_is_that_of_the_paper(void **state)
 	assert_true(fabs((double)second - 0.00025) < 1e-7);
 	assert_true(fabs((double)weight - (2 * (1 - 1e-5) - 1e-3)) < 1e-6);
 	/*
-	 * Second step with the opposite sign: m = 0.045 - 0.05, corrected by 0.19; v = 0.00049975 corrected
-	 * by 0.001999.
+	 * Second step, g = -0.5: m = 0.045 - 0.05, divided by the bias correction 0.19; v = 0.00049975,
+	 * divided by the bias correction 0.001999.
 	 */
 	lab_train_pace_next(&pace);
 	lab_train_adamw(&pace, -0.5f, &weight, &first, &second);
@@ -156,7 +157,10 @@ static void shapes_out_of_bounds_are_refused(void **state)
 	assert_int_equal(lab_train_shape_check(&small, &error), KWHY_OK);
 }
 
-/* 6 x samples x weights, less the gradients of the first layer's inputs, which are not needed. */
+/*
+ * FLOP of two layers: 6 x samples x weights, less 2 x samples x weights of the first layer, whose inputs need
+ * no gradients.
+ */
 static void flop_are_counted_by_hand(void **state)
 {
 	const struct lab_train_shape guide = {

@@ -121,7 +121,8 @@ static struct lab_train_state state_after(const char *id, uint32_t gpu, uint32_t
 }
 
 /*
- * These variants do the same arithmetic in another order of work, and each run starts from the same state.
+ * These variants do the same arithmetic as "bf16" and only change when and from where work is done, and each
+ * run starts from the same weights: losses, weights and moments must have the same bits.
  */
 static void changes_of_order_change_no_bit(void **state)
 {
@@ -150,7 +151,10 @@ static double farthest(const float *a, const float *b, size_t count)
 	return most;
 }
 
-/* The states are equal except for rounding, because gradients are added up in another order. */
+/*
+ * A batch in two parts on one GPU, or divided between two GPUs, gives the state of a whole batch on one GPU
+ * except for rounding, since gradients are added up in another order.
+ */
 static void parts_and_gpus_share_a_batch(void **state)
 {
 	size_t count = lab_train_weight_count(&shape);
@@ -205,8 +209,9 @@ static void a_training_says_who_adds_up_gradients(void **state)
 }
 
 /*
- * Sixteen layers keep fifteen planes of 32 x 64 bf16 numbers. With segments of four layers, three planes
- * between the segments are kept, and three more for the segment that is computed again.
+ * Sixteen layers have fifteen arrays of 32 x 64 activations in bf16, the inputs of all layers but the first.
+ * Checkpointing with segments of four layers keeps three, the inputs of segments, and needs three more for
+ * the segment that is being computed again. With two parts, the arrays have 16 x 64 activations.
  */
 static void checkpointing_keeps_fewer_activations(void **state)
 {

@@ -76,7 +76,7 @@ static void losses_go_to_a_csv_without_joules_that_nobody_measured(void **state)
 	assert_int_equal(lines, 1 + 2 * 3);
 }
 
-/* Sets up a fake driver and fake meters: 300 W and 200 W, whatever the GPUs do. */
+/* Sets up a fake CUDA driver with two GPUs, whose meters always show 300 W and 200 W. */
 static void fake_gpus(void)
 {
 	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_CUBLASLT_DIR ":" KWHY_FAKE_NVML_DIR, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CUDA code of the kernels gives the same results in a grid of many threads as in the grid of a single
- * thread that the host uses.
+ * The kernels of `train` give the same results as CUDA code with all threads of a grid, run on the host, as
+ * in the host back end's grid of one thread.
  */
 #include "fakes/cuda_text.h"
 
@@ -15,7 +15,10 @@
 
 enum { WIDTH = 64, LAYERS = 3, BATCH = 24, PARTS = 2, STEPS = 4, PARTS_OF_MEMORY = 14, BLOCKS = 3 };
 
-/* Two equal sets of memory: [0] for the CUDA code, [1] for the kernels' forms for the host. */
+/*
+ * Two equal sets of the kernels' arrays: [0] for the CUDA code with all threads, [1] for the kernels as the
+ * host back end runs them.
+ */
 struct world {
 	void *memory[2][PARTS_OF_MEMORY];
 	size_t counts[PARTS_OF_MEMORY];
@@ -29,8 +32,8 @@ static float some_number(size_t i)
 }
 
 /*
- * Places the parts of memory in the order of the arguments and fills them. Numbers are not large and differ
- * from each other.
+ * Allocates the arrays in the order of struct lab_train_args, fills both sets with the same pseudo-random
+ * numbers in [-1, 1), and labels with valid ones.
  */
 static void world_init(struct world *world, u32 type)
 {
@@ -72,8 +75,9 @@ static void world_done(struct world *world)
 }
 
 /*
- * Results may differ only by the order of sums and by a different expf(). Both then continue with the
- * host's results.
+ * Compares the results of a kernel in both sets, which may differ only by the order of sums and by a
+ * different expf(). Then copies the host back end's results to the other set, so that the next kernel has
+ * equal inputs.
  */
 static void assert_same(struct world *world, const char *kernel)
 {

@@ -5,7 +5,10 @@
 
 #include <inttypes.h>
 
-/* Bits from the specification of the workload. */
+/*
+ * Checksums X (`field`) and Y (`observed`) after a step of a shape, as lab/README.md states them for the last
+ * step.
+ */
 static const struct golden {
 	struct lab_twin_shape shape;
 	uint32_t step;

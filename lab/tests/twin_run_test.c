@@ -14,7 +14,7 @@ static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
 static struct kwhy_gpu *gpus[2];
 static bool by_nccl;
 
-/* Number of steps. A fake driver takes long for whole runs of all variants, so it gets fewer. */
+/* Number of steps of a test: `whole` on the host back end, 20 on a fake driver, where runs take longer. */
 static uint32_t steps_of(uint32_t whole)
 {
 	return backend == KWHY_GPU_HOST ? whole : 20;
@@ -69,7 +69,10 @@ static void every_variant_gives_the_golden_bits(void **state)
 	struct lab_twin_result result = {0};
 
 	(void)state;
-	/* Whole runs of variants that copy each value are part of the next test. */
+	/*
+	 * Variants that copy each value by itself make 40 steps here. The next test makes all steps of v0,
+	 * which is such a variant.
+	 */
 	for (size_t i = 1; i < lab_twin_variant_count; i++) {
 		bool has_pieces = lab_twin_variants[i].scattered > 0;
 
@@ -79,8 +82,9 @@ static void every_variant_gives_the_golden_bits(void **state)
 }
 
 /*
- * The tally has more calls than the published analysis counted (lab/README.md): those at the end of a run
- * and, in a poisoned run, those for the event of each step.
+ * The published analysis (lab/README.md) counts these copies, kernels and collectives in 288 steps. The waits
+ * are one for each copy to and from the GPU, one for each step (in a run with `poisoned` the host waits for
+ * an event), and one at the end.
  */
 static void the_naive_variant_counts_what_the_source_document_counted(void **state)
 {
@@ -203,8 +207,8 @@ static enum kwhy_status busy_of(const char *id, uint32_t gpu_count, double *out_
 }
 
 /*
- * v0 is the most difficult of these variants: it queues more in a step than a queue holds, and waits for
- * each copy.
+ * Measures the busy time of each variant whose host starts the steps, behind a gate. v0 is the hardest: its
+ * step has more launches and copies than a gate can hold, and waits for each copy.
  */
 static void variants_whose_steps_the_host_starts_tell_how_long_the_device_works(void **state)
 {
@@ -221,7 +225,10 @@ static void variants_whose_steps_the_host_starts_tell_how_long_the_device_works(
 	assert_int_equal(busy_of("v9", 2, &busy_s), KWHY_E_UNSUPPORTED);
 }
 
-/* Errors of CUDA that end the context, at calls early and late in a run. */
+/*
+ * Each scenario makes the n-th call of a function fail with a CUDA error that ends the context: 719 (launch
+ * failed) or 700 (illegal address).
+ */
 static void a_lost_device_ends_a_run_and_is_told(void **state)
 {
 	const struct lab_twin_shape shape = {20, 1, true};

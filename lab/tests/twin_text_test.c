@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA code of the kernels, run on the host, gives the bits of the reference. */
+/*
+ * Runs twin's kernels as CUDA code with all their threads on the host; they must give the bits of the
+ * reference.
+ */
 #include "fakes/cuda_text.h"
 
 #include "lab/kernels/twin.cu"
@@ -10,7 +13,7 @@
 
 enum { TEST_STEPS = 5, BLOCKS = 3, THREADS = 64, SUMS = AGENTS + 1 };
 
-/* A field in the host's memory. */
+/* The arguments of the kernels for one field, with all arrays in host memory. */
 struct world {
 	char *memory, *next;
 	struct lab_twin_args a;
@@ -70,7 +73,9 @@ static struct lab_twin_answer answer_of(u32 ranks)
 	return answer;
 }
 
-/* The agents between two steps. What they have seen comes from the outbox of the previous step, without gaps.
+/*
+ * The agents as this test computes them. seen: sums of each agent's observations in the previous step, read
+ * from a packed outbox; folded: checksum Y of all observations so far.
  */
 struct crowd {
 	i64 seen[AGENTS];
@@ -194,7 +199,10 @@ static void a_run_in_one_launch_gives_the_bits_of_the_reference(void **state)
 	check_whole_run(2);
 }
 
-/* Copies the edge rows of each field to the other, above and below it, since the two form a ring. */
+/*
+ * Copies the last row of each of two fields into `edges` of the other, as the row above it, and the first row
+ * as the row below it: the two form a ring.
+ */
 static void exchange(const struct world worlds[2], u32 step)
 {
 	for (u32 r = 0; r < 2; r++) {

@@ -3,19 +3,20 @@
 #include "lab/train/rules.h"
 
 /*
- * Differences that rounding explains after a few steps, with a margin. With 16 bits, a rectifier's input near
- * 0 may have the other sign. This causes most of the differences of moments, which grow as the root of the
- * number of layers. The limit for weights is wide: in the first steps AdamW moves each weight by nearly the
- * whole learning rate, however small its gradient is. So where a tiny gradient has the wrong sign, the weight
- * moves in the opposite direction.
+ * Largest differences from the reference after a few steps that rounding explains, with a margin. The limits
+ * of moments are multiplied by the root of the number of layers (judge()). They come from 16-bit products:
+ * the input of a ReLU near 0 may have the other sign. The limit of weights is wide, because in the first
+ * steps AdamW moves each weight by nearly the whole learning rate, however small its gradient is: where a
+ * tiny gradient has the wrong sign, the weight moves in the opposite direction.
  */
 static const struct lab_train_errors limits[] = {[LAB_FP32] = {1e-4, 1e-3, 1e-3, 0.1},
 	[LAB_TF32] = {1e-3, 0.03, 0.03, 0.5},
 	[LAB_BF16] = {2e-3, 0.05, 0.05, 0.6}};
 
 /*
- * Root of the sum of squared differences, divided by that of the expected values. With `bound` above 0
- * (weights), expected values are taken relative to the initial weights.
+ * Root of the sum of squared differences, divided by the root of the sum of squared expected values. With
+ * `bound` above 0 (weights), the divisor has the changes of the expected values since the start of the
+ * training instead.
  */
 static double distance(const float *found, const float *expected, float bound, size_t count)
 {

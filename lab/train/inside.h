@@ -14,8 +14,9 @@
 enum lab_train_kernel { LAB_TRAIN_KERNELS(LAB_TRAIN_KERNEL) LAB_TRAIN_KERNEL_COUNT };
 
 /*
- * The products. FORWARD_LAST has fp32 results; UPDATE_MORE adds to the gradients of earlier parts of the
- * batch.
+ * The matrix products of a layer: FORWARD its outputs; FORWARD_LAST those of the last layer, in fp32;
+ * BACKWARD the gradients of its inputs; UPDATE the gradients of its weights; UPDATE_MORE the same, added to
+ * those of earlier parts of the batch.
  */
 enum product { FORWARD, FORWARD_LAST, BACKWARD, UPDATE, UPDATE_MORE, PRODUCT_COUNT };
 
@@ -26,8 +27,8 @@ struct lab_train_rank {
 	const struct lab_blaslt_plan *plans[PRODUCT_COUNT];
 	struct kwhy_gpu_stream *copies;
 	/*
-	 * events. arrived: after the copy of a batch, used in turn; before: after the work that was queued
-	 * before a copy
+	 * events: arrived[step % 2] after the copy of a step's batch; `before` after all work queued on the
+	 * main stream when the copy of the next batch is queued
 	 */
 	struct kwhy_gpu_event *arrived[2], *before;
 	/* [samples / batch] batches, each as `staged` stores it */
@@ -42,9 +43,12 @@ struct lab_train {
 	struct lab_train_shape shape; /* `parts` is 1 if the variant has no parts */
 	struct lab_train_rank ranks[LAB_TRAIN_RANKS_MAX];
 	uint32_t rank_count, opened;
-	/* number of layers from one whose inputs are kept to the next such layer */
+	/*
+	 * number of layers of a segment; the inputs of each segment's first layer are kept, those of its
+	 * other layers are computed again
+	 */
 	uint32_t segment;
-	uint32_t slots;			/* number of planes in `hidden` */
+	uint32_t slots;			/* number of arrays [batch / parts][width] in `hidden` */
 	struct kwhy_collectives *group; /* NULL: one GPU is used */
 	struct kwhy_gpu_graph *graph;	/* graph of a step; NULL: no graph */
 	/* State of the current run, or of opening: */
@@ -52,7 +56,10 @@ struct lab_train {
 	struct lab_tries tries;
 };
 
-/* Queues a step, which waits for its batch. */
+/*
+ * Queues the kernels, products and collectives of a step on all GPUs, once its batch is in `staged`. Also
+ * called to capture a graph.
+ */
 void lab_train_queue_step(struct lab_train *train);
 
 #endif

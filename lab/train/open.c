@@ -37,8 +37,8 @@ static size_t lay_out(struct lab_train_rank *rank, uint64_t start)
 }
 
 /*
- * Allocates memory and fills it with a pattern, so that reading what was never written is noticed. As floats
- * the pattern is about -3e-16.
+ * Allocates a GPU's arrays, filled with a byte pattern. As floats it is about -3e-16, which makes results
+ * visibly wrong if a kernel reads what was never written.
  */
 static void make_memory(struct lab_train_rank *rank)
 {
@@ -67,7 +67,10 @@ static void make_block(const struct lab_train_args *args, uint32_t first_sample,
 		((uint32_t *)(block + count))[i] = lab_train_label(first_sample + i, args->width);
 }
 
-/* Copies a GPU's share of all batches to page-locked memory. */
+/*
+ * Computes a GPU's share of all batches in host memory, page-locked unless the variant sends batches from
+ * pageable memory.
+ */
 static void make_samples(struct lab_train_rank *rank, uint32_t r)
 {
 	struct lab_train *train = rank->train;
@@ -83,7 +86,10 @@ static void make_samples(struct lab_train_rank *rank, uint32_t r)
 			(float *)((char *)rank->samples.memory + b * rank->staged_bytes));
 }
 
-/* Lets the library try its algorithms on the matrices of the first step. */
+/*
+ * Plans the products. cuBLASLt's algorithms are timed on the arrays of the training, whose contents do not
+ * matter yet.
+ */
 static void plan_products(struct lab_train_rank *rank)
 {
 	const struct lab_train_args *a = &rank->args;
@@ -160,7 +166,10 @@ static void plan(struct lab_train *train, const struct lab_train_request *reques
 	if (!train->variant->parts)
 		train->shape.parts = 1;
 	train->segment = train->variant->recompute ? 1 : layers;
-	/* a segment length of about the root of the number of layers needs the least memory */
+	/*
+	 * With `recompute`: a segment length of about the root of the number of layers needs the fewest
+	 * arrays of activations.
+	 */
 	while (train->segment * train->segment < layers)
 		train->segment++;
 	train->slots = (layers - 1) / train->segment + train->segment - 1;

@@ -10,9 +10,12 @@ struct pass {
 	const struct lab_train_shape *shape;
 	size_t width, batch;
 	const float *weights;
-	float *activations;	/* [layers + 1][batch][width] activations; the last ones are the logits */
-	float *errors, *before; /* errors: gradients with respect to a layer's outputs; before: with respect
-				   to its inputs */
+	float *activations; /* [layers + 1][batch][width] activations; the last ones are the logits */
+	/*
+	 * [batch][width] gradients of the loss. errors: with respect to a layer's outputs; before: with
+	 * respect to its inputs
+	 */
+	float *errors, *before;
 };
 
 enum kwhy_status lab_train_shape_check(const struct lab_train_shape *shape, struct kwhy_error *error)
@@ -41,7 +44,10 @@ static size_t bias_at(const struct pass *pass, uint32_t layer)
 	return matrix_at(pass, pass->shape->layers) + layer * pass->width;
 }
 
-/* Dot product with separate sums for several lanes, which a compiler can vectorise. */
+/*
+ * Dot product. LANES partial sums, of the elements whose index is the same modulo LANES, allow a compiler to
+ * vectorise the loop, since the order of additions then needs no change.
+ */
 static float dot(const float *a, const float *b, size_t count)
 {
 	float lanes[LANES] = {0}, sum = 0;
@@ -77,7 +83,10 @@ static void forward(const struct pass *pass, uint32_t layer)
 		}
 }
 
-/* Loss of one sample; computes the gradients of its logits. */
+/*
+ * Cross entropy of one sample with softmax. Writes the gradients of its logits, divided by the batch size, to
+ * errors[width].
+ */
 static double soften(const struct pass *pass, const float *logits, uint32_t label, float *errors)
 {
 	float most = logits[0], share = 1.0f / (float)pass->batch;

@@ -8,8 +8,8 @@
 #include "lab/kernels/mix.cu"
 
 /*
- * Initial values and AdamW, for the reference and for the kernels on the host. kernels/train.cu has the same
- * in CUDA C. Pure.
+ * Initial weights, data and AdamW for the reference and for the host's program; kernels/train.cu has the same
+ * in CUDA C. The enum numbers the sequences of pseudo-random numbers. The functions have no state.
  */
 enum { LAB_TRAIN_WEIGHTS_FIELD = 1, LAB_TRAIN_INPUTS_FIELD, LAB_TRAIN_LABELS_FIELD };
 
@@ -35,7 +35,8 @@ static inline float lab_train_bound(uint32_t width)
 }
 
 /*
- * Input of a sample: the sum of four uniform numbers, with mean 0 and variance 1, which is nearly normal.
+ * A feature of a sample's input: the sum of four uniform numbers, scaled to mean 0 and variance 1, which is
+ * nearly normal.
  */
 static inline float lab_train_input(uint64_t place)
 {
@@ -51,10 +52,12 @@ static inline uint32_t lab_train_label(uint32_t sample, uint32_t width)
 	return width ? (uint32_t)(lab_train_mix(LAB_TRAIN_LABELS_FIELD, sample) % width) : 0;
 }
 
-/* Factors of AdamW in a step, where step 0 is the first. */
+/*
+ * Factors of AdamW in a step. Start with both powers 1; each lab_train_pace_next() advances them to the next
+ * step.
+ */
 struct lab_train_pace {
-	float power1, power2; /* power1: beta1 to the power of the number of steps done; power2: the same for
-				 beta2 */
+	float power1, power2; /* beta1 and beta2 to the power of the number of steps, with the current one */
 	float rate;	      /* learning rate, divided by the bias correction of the first moment */
 	float root;	      /* inverse of the bias correction of the second moment */
 };

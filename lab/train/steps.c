@@ -4,9 +4,13 @@
 
 enum { BLOCKS = 1024 }; /* number of blocks of each launch; kernels work with any number */
 
-#define INPUTS UINT32_MAX /* stands for the batch in place of a slot of `hidden` */
+/* used in place of a slot number of `hidden`: the first layer's inputs, which are the batch in `inputs` */
+#define INPUTS UINT32_MAX
 
-/* Slot of `hidden` with the inputs of a layer; INPUTS: its inputs are the batch. */
+/*
+ * Slot of `hidden` with the inputs of a layer; INPUTS for layer 0. Inputs of segments' first layers have
+ * slots of their own; behind them, the other layers of every segment use the same slots.
+ */
 static uint32_t slot_of(const struct lab_train *train, uint32_t layer)
 {
 	uint32_t kept = (train->shape.layers - 1) / train->segment, inner = layer % train->segment;
@@ -55,7 +59,7 @@ static void multiply(
 	TRY(rank->base.tries, lab_blaslt_multiply, rank->base.blaslt, rank->plans[product], &at);
 }
 
-/* Calls a function for every GPU, one after the other in this thread. */
+/* Calls a function for each GPU in turn, while that GPU is current. */
 static void on_each(struct lab_train *train, void (*work)(struct lab_train_rank *rank))
 {
 	for (uint32_t r = 0; r < train->rank_count; r++) {
@@ -80,8 +84,8 @@ static void forward(struct lab_train_rank *rank, uint32_t layer, uint32_t part)
 }
 
 /*
- * Computes the activations of the layer's segment again, if they were not kept. Done at the last layer of the
- * segment.
+ * At the last layer of a segment, which the backward pass comes to first: computes the inputs of the
+ * segment's layers again, from the kept inputs of its first layer. At other layers it does nothing.
  */
 static void recompute(struct lab_train_rank *rank, uint32_t layer, uint32_t part)
 {
@@ -93,8 +97,8 @@ static void recompute(struct lab_train_rank *rank, uint32_t layer, uint32_t part
 }
 
 /*
- * Computes the gradients of a layer, and then the gradients of its inputs. The latter are 0 where the
- * rectifier's output was 0.
+ * Queues the backward pass of a layer: gradients of its weights and biases and, unless it is the first layer,
+ * of its inputs, with the ReLU before it.
  */
 static void backward(struct lab_train_rank *rank, uint32_t layer, uint32_t part)
 {
@@ -136,7 +140,7 @@ static void sum_gradients(struct lab_train *train)
 		(uint32_t)lab_train_weight_count(&train->shape));
 }
 
-/* Queues AdamW, as one kernel or as a kernel for each of its parts. */
+/* Queues AdamW, as one kernel or as one kernel for each of its parts, and then the end of the step. */
 static void queue_adamw(struct lab_train_rank *rank)
 {
 	uint32_t all = (ROUND - 1) | (rank->args.type == LAB_BF16 ? ROUND : 0);
@@ -168,7 +172,10 @@ static void send(struct lab_train_rank *rank, struct kwhy_gpu_stream *stream, ui
 	TRY(&train->tries, rank->base.gpu->ops->copy, rank->base.gpu, stream, &copy);
 }
 
-/* Sends the batch of a step in a stream of its own. It replaces the batch of two steps before. */
+/*
+ * Queues the copy of a step's batch on the stream `copies`, after all work that the main stream has now. It
+ * overwrites the batch of two steps earlier, which that work has read.
+ */
 static void send_early(struct lab_train_rank *rank, uint32_t step)
 {
 	struct lab_tries *tries = rank->base.tries;
@@ -219,8 +226,8 @@ static void run_step(struct lab_train *train)
 }
 
 /*
- * Reads the losses and adds up those of all GPUs. Each GPU has the sum over its own samples, divided by the
- * size of the whole batch.
+ * Reads the losses of steps `first` to `first` + `count` - 1 from all GPUs and adds them up. A GPU's loss is
+ * the sum over its own samples, divided by the size of the whole batch.
  */
 static void read_losses(struct lab_train *train, float *losses, uint32_t first, uint32_t count)
 {

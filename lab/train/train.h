@@ -6,9 +6,10 @@
 #include "lab/workload.h"
 
 /*
- * `train`, the training of a perceptron (lab/README.md): `layers` square linear layers with biases, a
- * rectifier between them, cross entropy over as many classes as a layer is wide, and AdamW. A run starts from
- * the same weights every time and makes `steps` steps. After the last sample it goes on with the first.
+ * `train`, the training of a perceptron (lab/README.md): `layers` square linear layers with biases and ReLU
+ * between them, cross entropy over as many classes as a layer is wide, and AdamW. A run starts from the same
+ * weights every time and makes `steps` steps, each with the next batch; after the last sample comes the first
+ * again.
  */
 enum { LAB_TRAIN_WIDTH = 4096, LAB_TRAIN_LAYERS = 2, LAB_TRAIN_BATCH = 64, LAB_TRAIN_PARTS = 4 };
 enum {
@@ -27,10 +28,11 @@ enum { LAB_TRAIN_STEPS_MAX = 4096, LAB_TRAIN_RANKS_MAX = 8 };
 #define LAB_TRAIN_EPSILON 1e-8f
 
 struct lab_train_shape {
-	uint32_t width;	  /* inputs and outputs of each layer; a multiple of 32 */
-	uint32_t layers;  /* at least 1 */
-	uint32_t batch;	  /* samples in a step; a multiple of 8 times `parts` */
-	uint32_t parts;	  /* number of parts into which a batch is divided, if gradients are accumulated */
+	uint32_t width;	 /* inputs and outputs of each layer; a multiple of 32 */
+	uint32_t layers; /* at least 1 */
+	uint32_t batch;	 /* samples in a step; a multiple of 8 times `parts` */
+	/* number of parts into which variants with `parts` divide a batch, one after the other; at least 1 */
+	uint32_t parts;
 	uint32_t samples; /* number of different samples; a multiple of `batch` */
 	uint32_t steps;
 };
@@ -49,8 +51,8 @@ static inline size_t lab_train_weight_count(const struct lab_train_shape *shape)
 }
 
 /*
- * Multiplications and additions that a step needs: forward, and backward for each matrix and for the inputs
- * of each layer but the first.
+ * Multiplications and additions of a step's matrix products: each layer has one forward, one for the
+ * gradients of its weights and, except the first layer, one for the gradients of its inputs.
  */
 static inline double lab_train_step_flop(const struct lab_train_shape *shape)
 {
@@ -60,10 +62,7 @@ static inline double lab_train_step_flop(const struct lab_train_shape *shape)
 /* State of a training after its steps. */
 struct lab_train_state {
 	float *weights; /* [lab_train_weight_count()] weights */
-	/*
-	 * [lab_train_weight_count()] moments of AdamW, in the order of the weights. first: first moments;
-	 * second: second moments
-	 */
+	/* [lab_train_weight_count()] first and second moments of AdamW, in the order of the weights */
 	float *first, *second;
 	/* [steps] mean loss over the batch of each step, before the step's update */
 	double *losses;
@@ -77,7 +76,10 @@ void lab_train_state_done(struct lab_train_state *state);
 KWHY_MUST_USE enum kwhy_status lab_train_reference(
 	const struct lab_train_shape *shape, struct lab_train_state *state, struct kwhy_error *error);
 
-/* Loss and gradient of the batch of a step at given weights: out_gradient[lab_train_weight_count()]. */
+/*
+ * Mean loss of the batch of step `step` at the given weights, and its gradient:
+ * out_gradient[lab_train_weight_count()].
+ */
 KWHY_MUST_USE enum kwhy_status lab_train_gradient(const struct lab_train_shape *shape, uint32_t step,
 	const float *weights, float *out_gradient, double *out_loss, struct kwhy_error *error);
 
@@ -96,12 +98,23 @@ struct lab_train_variant {
 	/* type of the factors of products; weights, sums and moments are always fp32 */
 	enum lab_number type;
 	enum lab_train_batches batches;
-	bool queued; /* true: losses stay on the GPU until the end of the run */
-	bool fused;  /* true: one kernel does all of AdamW */
-	bool graph;  /* true: each step is one graph */
-	/* true: activations are kept at every n-th layer only, and the others are computed again */
+	/*
+	 * true: losses stay on the GPU until the end of the run; false: the host reads each step's loss and
+	 * so waits for each step
+	 */
+	bool queued;
+	bool fused; /* true: one kernel does all of AdamW */
+	bool graph; /* true: each step is one graph */
+	/*
+	 * true (checkpointing): the inputs of every n-th layer are kept, those of other layers are computed
+	 * again in the backward pass
+	 */
 	bool recompute;
-	bool parts;    /* true: a batch is processed in parts, whose gradients are added up */
+	/*
+	 * true: a batch is processed in parts one after the other, and their gradients are added up before
+	 * AdamW
+	 */
+	bool parts;
 	bool parallel; /* true: each GPU has a share of the batch, and gradients are added up over GPUs */
 };
 
@@ -126,10 +139,13 @@ void lab_train_close(struct lab_train *train); /* NULL is allowed */
 
 struct lab_train_facts {
 	const char *products; /* what makes the products: "cuBLASLt 13.0.2"; borrowed */
-	const char *adds;     /* what adds up gradients over GPUs: "nccl", "own"; NULL: one GPU is used */
 	/*
-	 * Memory of one GPU without that of the library. bytes: all of it; activation_bytes: the part for
-	 * activations that a step keeps.
+	 * what adds up gradients over GPUs: "nccl", or "own" for kernels of kwhy-lab; NULL: one GPU is used
+	 */
+	const char *adds;
+	/*
+	 * Device memory of one GPU, without what cuBLASLt allocates. bytes: of all arrays; activation_bytes:
+	 * of `hidden`, the activations that the backward pass needs.
 	 */
 	uint64_t bytes, activation_bytes;
 };
@@ -137,8 +153,8 @@ struct lab_train_facts {
 void lab_train_facts(const struct lab_train *train, struct lab_train_facts *out);
 
 /*
- * Makes a run: sets the weights and makes all steps. Writes out_losses[shape.steps], and the time of the run
- * to *out_run_s.
+ * Makes a run: sets the initial weights and makes all steps. Writes the loss of each step to
+ * out_losses[shape.steps], and the time until all work was done to *out_run_s.
  */
 KWHY_MUST_USE enum kwhy_status lab_train_run(
 	struct lab_train *train, float *out_losses, double *out_run_s, struct kwhy_error *error);
@@ -148,17 +164,23 @@ KWHY_MUST_USE enum kwhy_status lab_train_read(
 	struct lab_train *train, uint32_t gpu, struct lab_train_state *state, struct kwhy_error *error);
 
 /*
- * Relative differences between a run and the reference: root of the sum of the squared differences, divided
- * by the same root for the reference's values. `loss` is the largest relative difference of a loss.
+ * Relative differences between a run and the reference. loss: largest relative difference of a step's loss.
+ * first, second: of AdamW's moments: root of the sum of squared differences, divided by the same root for the
+ * reference's values.
  */
 struct lab_train_errors {
 	double loss, first, second;
-	double weights; /* relative to how far the reference's weights have moved */
+	/*
+	 * the same for weights, divided by the root of the sum of squared changes of the reference's weights
+	 * since the start
+	 */
+	double weights;
 };
 
 /*
- * Makes a run and compares its state with the reference's after the same run. KWHY_E_INPUT: they differ by
- * more than rounding explains; the error names the variant.
+ * Opens a training, makes a run, and compares its losses and its state with those of the reference after the
+ * same run. With several GPUs, the last GPU's state is compared. KWHY_E_INPUT: they differ by more than
+ * rounding explains; the error names the variant.
  */
 KWHY_MUST_USE enum kwhy_status lab_train_check(const struct lab_train_request *request,
 	const struct lab_train_state *expected, struct lab_train_errors *out, struct kwhy_error *error);

@@ -12,8 +12,8 @@ enum { CHECK_WIDTH = 512, CHECK_BATCH_MAX = 512, CHECK_STEPS = 3, HOST_WIDTH = 1
 /* Data of the benchmark. */
 struct context {
 	/*
-	 * shape: of the runs; checked: of the check; checked.steps 0: nothing is compared with the
-	 * reference
+	 * shape: of the timed runs; checked: of the run that is compared with the reference; checked.steps 0:
+	 * none is compared
 	 */
 	struct lab_train_shape shape, checked;
 	/* state of the reference after a run of the checked shape */
@@ -26,7 +26,8 @@ struct facts {
 	struct lab_train_errors errors;
 	struct lab_train_facts of;
 	double last_loss, flop_per_s;
-	float *losses; /* [shape.steps] losses, which are the same in all runs */
+	/* [shape.steps] loss of each step; they must have the same bits in all runs of the row */
+	float *losses;
 };
 
 /* An open row. */
@@ -63,7 +64,10 @@ static void set_defaults(void *options)
 		KWHY_COUNT_NOT_GIVEN, CHECK_WIDTH};
 }
 
-/* Shape for the check: at most as wide as --check-width, with fewer samples and steps. */
+/*
+ * Shape of the run that is compared with the reference: at most `width` (--check-width) wide, CHECK_STEPS
+ * steps, and batches of at most CHECK_BATCH_MAX if they can be halved.
+ */
 static struct lab_train_shape checked_of(const struct lab_train_shape *shape, uint32_t width)
 {
 	struct lab_train_shape checked = *shape;
@@ -174,7 +178,7 @@ static enum kwhy_status check(
 		: KWHY_OK;
 }
 
-/* Makes a run. Losses of all runs must have the same bits. */
+/* Makes a run. KWHY_E_INPUT: a loss differs in its bits from the row's first run. */
 static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, struct kwhy_error *error)
 {
 	struct opened *opened = context;
@@ -231,8 +235,9 @@ static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 }
 
 /*
- * Writes the CSV. A loss is that of the weights before its step. All steps do the same work, so the time and
- * energy up to a loss are the share of the steps before it.
+ * Writes the CSV with a line for each step: the loss before the step's update, and the time and energy that
+ * were needed up to this loss. As all steps do the same work, these are the run's times the share of steps
+ * before it.
  */
 static void write_csv(const struct lab_bench *bench, struct kwhy_text *out)
 {

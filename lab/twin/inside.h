@@ -13,14 +13,20 @@
 
 #include "lab/twin/kernels/args.cu"
 
-/* What the agents have seen, if they run on the host. */
+/*
+ * The agents, if the host computes them. closed: whether what they send depends on what they saw; seen: what
+ * each saw in the last step (sum of its observations).
+ */
 struct lab_twin_agents {
 	bool closed;
 	int64_t seen[AGENTS];
 	uint64_t folded; /* checksum Y so far */
 };
 
-/* Writes what the agents send in a step into `controls`. Controls that are not sent stay unchanged. */
+/*
+ * Writes the floats that the agents send in a step into `controls`, the row of each agent. Floats that are
+ * not sent in this step stay unchanged.
+ */
 void lab_twin_agents_send(
 	const struct lab_twin_agents *agents, uint32_t step, float controls[AGENTS][CONTROLS]);
 
@@ -31,7 +37,8 @@ void lab_twin_agents_send(
 uint32_t lab_twin_agents_pack(const struct lab_twin_agents *agents, uint32_t step, float *out);
 
 /*
- * Reads all observations of a step. `scattered`: bytes from one observation to the next; 0: they are packed.
+ * Reads all observations of a step from the outbox: sums them up by agent into `seen`, and updates Y.
+ * `scattered`: bytes from one observation to the next; 0: they are packed without gaps.
  */
 void lab_twin_agents_look(
 	struct lab_twin_agents *agents, uint32_t step, const char *outbox, uint32_t scattered);
@@ -39,19 +46,26 @@ void lab_twin_agents_look(
 /* Updates Y with what the agents saw in a step. */
 void lab_twin_agents_fold(struct lab_twin_agents *agents);
 
-enum { POISON = 0xA5 }; /* byte that marks memory that was not written yet */
+/*
+ * byte with which memory is filled before a run or a step writes it, so that a missing write gives wrong
+ * results
+ */
+enum { POISON = 0xA5 };
 
 #define LAB_TWIN_KERNEL(upper, lower) LAB_TWIN_##upper,
 enum lab_twin_kernel { LAB_TWIN_KERNELS(LAB_TWIN_KERNEL) LAB_TWIN_KERNEL_COUNT };
 
-/* Cells of one or more ranks that are stored together on one GPU. */
+/* A field: cells of one or more ranks that one GPU computes together. */
 struct lab_twin_field {
 	const struct lab_rank *place; /* GPU, and the stream that all of its fields use */
 	uint64_t memory;	      /* address of all its memory */
 	struct lab_twin_args args;
 };
 
-/* Data that host and device exchange, in the host's memory. */
+/*
+ * Data that host and device exchange, in the host's memory: what the agents send (a row for each, or packed),
+ * the word for which the host waits, and what the agents see.
+ */
 struct lab_twin_mail {
 	float controls[AGENTS][CONTROLS];
 	float packed[AGENTS * CONTROLS];
@@ -73,10 +87,11 @@ struct lab_twin {
 	struct kwhy_gpu_host mail_memory;
 	struct lab_twin_mail *mail;
 	struct kwhy_gpu_graph *graph;
-	struct lab_twin_tally graph_tally; /* what a launch of the graph does */
+	struct lab_twin_tally graph_tally; /* copies, bytes and kernels of one launch of the graph */
 	struct kwhy_gpu_event *fetched;
-	struct lab_gate gate;				   /* gate of the first field's stream */
-	struct kwhy_gpu_copy batch[LAB_TWIN_OBSERVED_MAX]; /* copies of pieces in a step */
+	struct lab_gate gate; /* gate of the first field's stream */
+	/* copies of single values that are still to be queued in this step */
+	struct kwhy_gpu_copy batch[LAB_TWIN_OBSERVED_MAX];
 	size_t batch_count;
 	/* checksums and times of the device, read after a run */
 	uint64_t checks[STEPS + 1], times[STEPS + 1];
@@ -96,12 +111,18 @@ KWHY_MUST_USE enum kwhy_status lab_twin_shape_check(
 	/* KWHY_E_INPUT: the shape is out of bounds */
 	const struct lab_twin_shape *shape, struct kwhy_error *error);
 
-/* Launch a kernel, or wait for the GPU; both are counted in the tally. */
+/*
+ * lab_twin_launch() launches a kernel for a field; lab_twin_wait() waits for the first field's stream. Both
+ * are counted in the tally.
+ */
 void lab_twin_launch(struct lab_twin *twin, const struct lab_twin_field *field, enum lab_twin_kernel kernel,
 	uint32_t step);
 void lab_twin_wait(struct lab_twin *twin);
 
-/* Begin and end a run, each with three kernels and three collectives. */
+/*
+ * Begin and end a run: initial state, and checksum of the last state. As in the published analysis
+ * (lab/README.md), three kernels and three collectives each.
+ */
 void lab_twin_begin(struct lab_twin *twin);
 void lab_twin_end(struct lab_twin *twin);
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Lays out the memory of a field from an address on, with each part at a multiple of 256 bytes. Returns its
- * size in bytes.
+ * Sets the addresses of a field's arrays from `start` on, each at a multiple of 256 bytes. Returns their size
+ * in bytes.
  */
 static size_t lay_out(struct lab_twin_args *args, uint64_t start)
 {
@@ -27,7 +27,8 @@ static void open_place(struct lab_twin *twin, struct kwhy_gpu *gpu)
 }
 
 /*
- * Opens a field. Its memory is filled with a pattern, so that reading what was never written is noticed.
+ * Opens the next field of the ring on the GPU `place`. parts: number of fields. Its memory is filled with
+ * POISON, so that a kernel that reads what was never written gives wrong results.
  */
 static void open_field(struct lab_twin *twin, const struct lab_rank *place, uint32_t parts)
 {
@@ -71,8 +72,8 @@ static void open_group(struct lab_twin *twin, bool by_nccl)
 }
 
 /*
- * Fails because the GPU cannot run the variant. In the message `what` follows the GPU's name and states
- * why.
+ * Fails because the GPU cannot run the variant. The message is the GPU's name, followed by `what` (the
+ * reason, as "records no graphs") and the advice to leave the variant out.
  */
 static enum kwhy_status refuse(const struct lab_twin *twin, const char *what, struct kwhy_error *error)
 {
@@ -101,7 +102,10 @@ static void open_mail(struct lab_twin *twin)
 	args->flag = mail + offsetof(struct lab_twin_mail, flag);
 }
 
-/* Queues a step of kernels that read the step's number from device memory. */
+/*
+ * Queues a step that a graph can repeat: its kernels get BY_CLOCK as step, so they read the step's number
+ * from device memory.
+ */
 static enum kwhy_status issue_step(void *context, struct kwhy_error *error)
 {
 	struct lab_twin *twin = context;
@@ -125,7 +129,8 @@ static void capture(struct lab_twin *twin)
 }
 
 /*
- * Finds the number of blocks for a run in one launch: as many as the cells need, if all can run concurrently.
+ * Number of blocks of a run in one launch: one for each 1024 cells, but no more than can be resident
+ * together; a block then computes more cells.
  */
 static void find_blocks(struct lab_twin *twin)
 {

@@ -55,7 +55,7 @@ void lab_twin_agents_fold(struct lab_twin_agents *agents)
 
 /* --- The field --- */
 
-/* State of a run, with the fields of all ranks one after the other. */
+/* State of a run. The cells of all ranks are stored one after the other, as one ring. */
 struct world {
 	size_t cells; /* number of cells of all ranks */
 	float *memory, *t, *u, *next_t;
@@ -65,7 +65,10 @@ struct world {
 	struct lab_twin_step step;
 };
 
-/* Adds a finished cell to sums, peak and checksum, and its values to the history. */
+/*
+ * Adds a cell after a step to the sums, the peak and the checksum, and, if it is one of the first KEPT cells,
+ * copies its values to the history. kept: T, U, W, F and V.
+ */
 static void conclude(struct world *world, uint32_t step, size_t i, const float kept[5], float *slot)
 {
 	uint32_t t = __float_as_uint(kept[0]), u = __float_as_uint(kept[1]), height = t & 0x7fffffff;
@@ -77,7 +80,10 @@ static void conclude(struct world *world, uint32_t step, size_t i, const float k
 		slot[k * KEPT + i] = kept[k];
 }
 
-/* Computes a row. The ring of ranks is one field whose last row borders on its first. */
+/*
+ * Computes the row of cells that begins at index `row`. The ranks are one ring, so its last row borders on
+ * its first.
+ */
 static void advance_row(struct world *world, uint32_t step, size_t row, float *slot)
 {
 	const float *here = world->t + row, *north = row ? here - WIDTH : here + world->cells - WIDTH,

@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-/* ns of waiting after which the driver is asked for the state of the step */
+/* ns that the host waits for the flag of a step before it waits for the stream instead */
 #define FLAG_TIMEOUT_NS INT64_C(2000000000)
 
 enum { SPINS = 64 };
@@ -30,7 +30,7 @@ static enum kwhy_status compare(const struct lab_twin *twin, uint32_t step, cons
 		step, what, found, expected);
 }
 
-/* Fails with a sentence that consists of `what` and the number of the step. */
+/* Fails with KWHY_E_INPUT and the message "twin VARIANT: `what`, of step `step`". */
 static enum kwhy_status blame(
 	const struct lab_twin *twin, uint32_t step, const char *what, struct kwhy_error *error)
 {
@@ -42,7 +42,10 @@ static void check_seen(struct lab_twin *twin, uint32_t step)
 	TRY(&twin->tries, compare, twin, step, "Y", twin->agents.folded, twin->answer->steps[step].observed);
 }
 
-/* Checks what a run in one launch saw, and reads when its steps ended. */
+/*
+ * Checks what the agents of a run in one launch saw in each step (checksum Y), and reads the device's times
+ * of the steps.
+ */
 static void verify_device(struct lab_twin *twin)
 {
 	const struct lab_twin_field *field = &twin->fields[0];
@@ -58,7 +61,10 @@ static void verify_device(struct lab_twin *twin)
 	}
 }
 
-/* Checks the checksum X of every step, and of the field after the last step. */
+/*
+ * Compares the checksum X of each step, and of the cells after the last step, with the reference. X is the
+ * sum over all fields.
+ */
 static void verify_checks(struct lab_twin *twin)
 {
 	uint32_t steps = twin->shape.steps;
@@ -104,7 +110,10 @@ static void verify(struct lab_twin *twin)
 
 /* --- A step --- */
 
-/* Fills the outboxes with the pattern, so that nothing from an earlier step is left in them. */
+/*
+ * Fills the outboxes of the host and of the device with POISON before a step, so that no observation of an
+ * earlier step is left in them.
+ */
 static void poison(struct lab_twin *twin)
 {
 	memset(twin->mail->outbox, POISON, OUTBOX_BYTES);
@@ -118,7 +127,10 @@ static bool is_flagged(const struct lab_twin *twin, uint32_t step)
 	return atomic_load_explicit(&twin->mail->flag, memory_order_acquire) == step + 1;
 }
 
-/* Waits for the flag that the device sets. Asks the driver only if that takes too long. */
+/*
+ * Waits for the flag that the device sets at the end of a step. After FLAG_TIMEOUT_NS it waits for the
+ * stream; if the flag is not set even then, the run fails.
+ */
 static void await_flag(struct lab_twin *twin, uint32_t step)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
@@ -150,8 +162,9 @@ static void issue_graph(struct lab_twin *twin, uint32_t step)
 }
 
 /*
- * Waits for a step. In a poisoned run, it waits for the event after the last copy and checks that the event
- * was reached.
+ * Waits for a step: for the flag of mapped memory, otherwise for the stream, unless each copy was waited for
+ * already. With `poisoned` it also records an event after the step's last copy, and fails if the event was
+ * not reached after the wait.
  */
 static void await_step(struct lab_twin *twin, uint32_t step)
 {
@@ -271,8 +284,9 @@ enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct lab_twin_answe
 }
 
 /*
- * Makes a run behind a gate. An ordinary run comes first, since a driver does some things only in the first
- * run and could not do them while a gate is closed.
+ * Makes a run whose steps are held back by a gate (lab/gate.h), and gets its busy time. A run without the
+ * gate comes first, since a driver does some work only in a first run, such as loading code, and would block
+ * in it while a gate is closed.
  */
 static enum kwhy_status run_held(struct lab_twin *twin, const struct lab_twin_answer *answer,
 	double *out_busy_s, struct kwhy_error *error)
@@ -295,7 +309,10 @@ enum kwhy_status lab_twin_busy(const struct lab_twin_request *request, const str
 	struct lab_twin *twin = NULL;
 	enum kwhy_status status;
 
-	/* copies from pageable memory would block the host, which could then not open the gate */
+	/*
+	 * A copy from pageable memory, or a wait, would block the host while the gate is closed, so that the
+	 * host could never open it.
+	 */
 	variant.pageable = false;
 	variant.waits_each = false;
 	held.variant = &variant;

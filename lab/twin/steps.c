@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/twin/inside.h"
 
-/* --- Counted calls --- */
+/* --- Calls that are counted in the tally --- */
 
-/* Grid of each kernel. blocks 0: one thread for each cell. threads 0: 256. */
+/* Grid of each kernel: number of blocks (0: one thread for each cell) and threads of a block (0: 256). */
 static const struct {
 	uint32_t blocks, threads;
 } grids[LAB_TWIN_KERNEL_COUNT] = {
@@ -71,7 +71,7 @@ static void copy(struct lab_twin *twin, enum lab_twin_way way, uint64_t to, uint
 	issue(twin, &one);
 }
 
-/* --- Copies of single pieces --- */
+/* --- A copy for each value or agent --- */
 
 static void list(struct lab_twin *twin, enum lab_twin_way way, uint64_t to, uint64_t from, size_t bytes)
 {
@@ -79,7 +79,10 @@ static void list(struct lab_twin *twin, enum lab_twin_way way, uint64_t to, uint
 	twin->batch[twin->batch_count++] = (struct kwhy_gpu_copy){to, from, bytes};
 }
 
-/* Makes the copies one by one, or with one call of the driver. */
+/*
+ * Queues the listed copies: with one call of the driver if the variant has `batched`, otherwise one by one,
+ * and with `waits_each` waits for each.
+ */
 static void copy_list(struct lab_twin *twin)
 {
 	size_t count = twin->batch_count;
@@ -118,7 +121,7 @@ static void fetch_pieces(struct lab_twin *twin, uint32_t step)
 	copy_list(twin);
 }
 
-/* --- One copy for all pieces --- */
+/* --- One copy in each direction per step --- */
 
 static void fill_inbox(struct lab_twin *twin, const float *from, size_t count)
 {
@@ -133,8 +136,8 @@ static void send_packed(struct lab_twin *twin, uint32_t step)
 }
 
 /*
- * Sends the table of controls. If steps are graphs, only the copy is queued here, as a part of the graph;
- * the table is filled before each launch of the graph.
+ * Queues the copy of the whole table of controls to the device. With calls, the table is filled before. In a
+ * graph the copy is captured once; then the table is filled before each launch of the graph.
  */
 static void send_table(struct lab_twin *twin, uint32_t step)
 {
@@ -143,7 +146,10 @@ static void send_table(struct lab_twin *twin, uint32_t step)
 	fill_inbox(twin, twin->mail->controls[0], AGENTS * CONTROLS);
 }
 
-/* Fetches the packed observations. A copy in a graph has the size that the longest step needs. */
+/*
+ * Queues the copy of the packed observations to the host. In a graph, whose copy has one size, it has that of
+ * steps with 1,878 observations; other steps have 1,877.
+ */
 static void fetch_packed(struct lab_twin *twin, uint32_t step)
 {
 	uint32_t last = observed(twin->variant->host == LAB_TWIN_GRAPHS ? 0 : step) - 1;
@@ -216,7 +222,10 @@ static void gather(struct lab_twin *twin)
 
 /* --- Kernels of a step --- */
 
-/* Stores the first cells of the fields in the step's part of the history. */
+/*
+ * Queues copies within the device of the first KEPT cells of T, U, W, F and, in every 36th step, V to the
+ * step's part of the history.
+ */
 static void keep(struct lab_twin *twin, uint32_t step)
 {
 	const struct lab_twin_args *args = &twin->fields[0].args;
@@ -235,7 +244,8 @@ static void enter(struct lab_twin *twin, struct kwhy_gpu *gpu)
 }
 
 /*
- * Queues kernels in their order, each for every field. Afterwards the GPU of the first field is current.
+ * Queues the kernels `first` to `last` in the order of their enum, each for every field, on the field's GPU.
+ * Afterwards the GPU of the first field is current.
  */
 static void launch(
 	struct lab_twin *twin, enum lab_twin_kernel first, enum lab_twin_kernel last, uint32_t step)
@@ -243,8 +253,9 @@ static void launch(
 	for (enum lab_twin_kernel kernel = first; kernel <= last; kernel++)
 		for (uint32_t i = 0; i < twin->field_count; i++) {
 			/*
-			 * Only the first field gets what agents send. The other fields get the gains that
-			 * the first field computed from that.
+			 * Only the first field gets what agents send. It computes the gains, which a
+			 * broadcast then copies to other fields; these launch GAIN only to set their sums to
+			 * 0.
 			 */
 			bool has_none = i && kernel == LAB_TWIN_RECEIVE;
 
@@ -294,8 +305,8 @@ void lab_twin_begin(struct lab_twin *twin)
 }
 
 /*
- * Ends a run. The checksum of the field after the run is stored after the checksums of the steps, and must
- * equal that of the last step.
+ * Ends a run: computes the checksum of the cells once more, into the element behind those of the steps. It
+ * must equal that of the last step.
  */
 void lab_twin_end(struct lab_twin *twin)
 {
@@ -310,7 +321,10 @@ void lab_twin_end(struct lab_twin *twin)
 
 /* --- The variants --- */
 
-/* Functions for the parts of a step. With pieces, observations are 16 bytes apart. */
+/*
+ * Members of variants. PIECES: a copy for each agent and each observation; observations are 16 bytes apart on
+ * the device. PACKED_READS: one copy for all observations. TABLE: one copy in each direction per step.
+ */
 #define PIECES .send = send_pieces, .compute = compute_ten, .scattered = 16, .fetch = fetch_pieces
 #define PACKED_READS .compute = compute_ten, .fetch = fetch_packed
 #define TABLE .doubled = true, .send = send_table, .fetch = fetch_packed

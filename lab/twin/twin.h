@@ -39,13 +39,16 @@ struct lab_twin_step {
 
 struct lab_twin_answer {
 	struct lab_twin_step *steps; /* [shape.steps] results of each step */
-	/* [shape.steps][LAB_TWIN_SLOT_FLOATS] history; V is 0 in steps that do not keep it */
+	/*
+	 * [shape.steps][LAB_TWIN_SLOT_FLOATS] the first 70 cells of T, U, W, F and V after each step; V is 0
+	 * in steps that do not keep it
+	 */
 	float *history;
 };
 
 /*
- * Computes a run on one core, which takes 0.13 s for a whole run with one rank. KWHY_E_INPUT: the shape is
- * out of bounds.
+ * Computes a run on one core of the host; 288 steps with one rank take 0.13 s. KWHY_E_INPUT: the shape is out
+ * of bounds. End with lab_twin_answer_done().
  */
 KWHY_MUST_USE enum kwhy_status lab_twin_reference(
 	const struct lab_twin_shape *shape, struct lab_twin_answer *out, struct kwhy_error *error);
@@ -55,23 +58,37 @@ void lab_twin_answer_done(struct lab_twin_answer *answer);
 
 struct lab_twin;
 
-/* What starts the work of a step: calls, graphs, the device itself, or the reference on the host. */
+/*
+ * What launches the kernels of a step: calls of the driver by the host, a graph launch, or the device itself
+ * in one kernel for the whole run; LAB_TWIN_REFERENCE is the computation on the host alone.
+ */
 enum lab_twin_host { LAB_TWIN_CALLS, LAB_TWIN_GRAPHS, LAB_TWIN_DEVICE, LAB_TWIN_REFERENCE };
 
 struct lab_twin_variant {
 	const char *id, *title, *after, *change; /* see struct lab_row */
 	/* true: the host's memory is pageable; false: it is page-locked */
 	bool pageable;
-	/* true: copies are made by one call of the driver that takes many */
+	/* true: all copies of one direction in a step are queued by one call of the driver */
 	bool batched;
-	bool waits_each; /* true: the host waits for each copy by itself */
+	bool waits_each; /* true: the host waits for each copy before it queues the next */
 	/* bytes from one observation to the next on the device; 0: they are packed */
 	uint32_t scattered;
 	enum lab_twin_host host;
-	bool mapped;  /* true: inbox and outbox are in the host's memory, and nothing is copied */
-	bool doubled; /* true: the field has two buffers */
-	bool apart;   /* true: each rank has a field of its own, on its own GPU if there are several */
-	/* Functions for the parts of a step; NULL: the part does not exist, or is in the graph. */
+	/*
+	 * true: kernels read the controls from and write the observations to mapped host memory, so that
+	 * nothing is copied
+	 */
+	bool mapped;
+	bool doubled; /* true: T has two buffers; a step reads one and writes the other */
+	/*
+	 * true: each rank has a field of its own, on its own GPU if there are several; false: all ranks are
+	 * one field on the first GPU
+	 */
+	bool apart;
+	/*
+	 * Queue the parts of step `step`: what agents send, the kernels, what agents see. NULL: the variant
+	 * has no such part.
+	 */
 	void (*send)(struct lab_twin *twin, uint32_t step);
 	void (*compute)(struct lab_twin *twin, uint32_t step);
 	void (*fetch)(struct lab_twin *twin, uint32_t step);
@@ -107,7 +124,10 @@ struct lab_twin_result {
 	 * the device starts the steps.
 	 */
 	double *step_s;
-	/* time that the device worked, by its events; NAN: events cannot show it, see lab_twin_busy() */
+	/*
+	 * time between the device's events before and after the run, if it is one launch; NAN: the host
+	 * launches the steps, see lab_twin_busy()
+	 */
 	double busy_s;
 	struct lab_twin_tally tally;
 };
@@ -119,17 +139,17 @@ void lab_twin_close(struct lab_twin *twin); /* NULL is allowed */
 
 /*
  * Makes one whole run and compares it with `answer`, which must be of the same shape. KWHY_E_INPUT: a bit
- * differs; the error names variant and step. With `poisoned` every buffer is filled with a pattern before a
- * step writes it, and the results of a step are read only once the event after its last copy was reached.
- * Such a run is slower.
+ * differs; the error names variant and step. With `poisoned` the outboxes are overwritten before each step
+ * and the history before the run, and the history is compared, too, so that a missing write is noticed; such
+ * a run is slower.
  */
 KWHY_MUST_USE enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct lab_twin_answer *answer,
 	bool poisoned, struct lab_twin_result *out, struct kwhy_error *error);
 
 /*
- * Time that the device works in a run if it never waits for the host (lab/gate.h), s. For this, copies use
- * page-locked memory and the host does not wait within a step. Makes two more runs. KWHY_E_UNSUPPORTED:
- * there are several GPUs, a run is one launch, or no gate can hold the work.
+ * Time that the device works in a run if it never waits for the host, s, measured with a gate (lab/gate.h).
+ * Copies use page-locked memory, and the host does not wait within a step. Opens the variant again and makes
+ * two runs. KWHY_E_UNSUPPORTED: there are several GPUs, a run is one launch, or no gate can hold the work.
  */
 KWHY_MUST_USE enum kwhy_status lab_twin_busy(const struct lab_twin_request *request,
 	const struct lab_twin_answer *answer, double *out_busy_s, struct kwhy_error *error);

@@ -110,7 +110,10 @@ static enum kwhy_status open_row(
 	return row->gpus ? lab_twin_open(&opened->request, &opened->twin, error) : KWHY_OK;
 }
 
-/* Makes a run with poisoned buffers and compares it with the reference. */
+/*
+ * Makes a run with `poisoned` (twin.h) and compares it with the reference. A row without GPUs, which is the
+ * reference, passes.
+ */
 static enum kwhy_status check(
 	struct lab_bench *bench, struct lab_row *row, void *context, struct kwhy_error *error)
 {

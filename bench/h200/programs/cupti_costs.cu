@@ -112,7 +112,7 @@ static double turn(int64_t length_ns)
 	return (double)(end - start) / launches;
 }
 
-/* Buffers of CUPTI's activity API */
+/* Buffers of CUPTI's activity API. `lent`: CUPTI has the buffer; the counters are of the records in returned buffers. */
 static uint8_t *pool;
 static std::atomic<bool> lent[BUFFERS];
 static std::atomic<uint64_t> kernels, calls, joined, main_thread_buffers, clock_calls, handled[3];
@@ -145,7 +145,7 @@ static void done(void *, uint32_t, uint8_t *buffer, size_t, size_t valid)
 static uint64_t mono_clock(void) { return now_ns(); }
 static uint64_t counted_clock(void) { clock_calls++; return now_ns(); }
 
-/* Calls recorded by a callback of this program instead of CUPTI */
+/* Records of API calls that a callback of this program makes, in place of CUPTI's activity records of calls */
 struct row { int64_t start, end; uint32_t correlation, id, thread, result; };
 static __thread struct { uint64_t put; uint32_t thread; row rows[RING]; } ring;
 static bool count_handled;
@@ -236,8 +236,8 @@ static void set(unsigned what, bool on)
 }
 
 /*
- * Pins this thread alone to the chosen core. It is called after CUDA has started its own threads, which
- * therefore stay free. segment.py does the same.
+ * Pins only the calling thread to the chosen core. Called after CUDA has started its own threads, which therefore may run on all cores. segment.py does the
+ * same.
  */
 static cpu_set_t one;
 static void pin(void) { sched_setaffinity(0, sizeof(one), &one); }
@@ -255,7 +255,7 @@ static void choose_core(void)
 	}
 }
 
-/* The process without CUPTI, which waits for its turns. */
+/* The process without CUPTI, to which the costs are compared. It runs a turn whenever this process writes the turn's length to a pipe. */
 static int to_plain, from_plain;
 static double plain_turn(int64_t length)
 {
@@ -344,8 +344,8 @@ static void set_byte(int attribute, uint8_t value)
 }
 
 /*
- * Counts the calls that are joined with kernels, and the calls of the clock and of the callback for each
- * launch. Tests whether another subscriber is accepted.
+ * Counts the API records whose correlation id is that of a kernel, and how often CUPTI reads the clock and calls the callback for each launch. Also tests
+ * whether CUPTI accepts a second subscriber.
  */
 static void count_all(const char *variant, bool with_clock)
 {
@@ -390,7 +390,7 @@ static void tell_clock(const char *variant)
 	}
 }
 
-/* Tests whether single calls are recorded again after they were switched off one by one. */
+/* Enables and disables the recording of selected API calls twice in turn, and shows whether their records appear only while they are enabled. */
 static void try_alone(const char *variant)
 {
 	look_at_records = true;
@@ -407,8 +407,8 @@ static void try_alone(const char *variant)
 }
 
 /*
- * Tests whether single calls are recorded that were off when the context was made, with and without one
- * domain that stays on.
+ * With `on`, keeps the recording of one rare call (cuProfilerStop, cudaProfilerStop) of each domain enabled. CUPTI may install its API callbacks only if some
+ * call is enabled when the context is created.
  */
 static void keep_one(bool on)
 {
@@ -437,8 +437,8 @@ static int try_keeping(const char *variant, int rounds, int64_t length)
 }
 
 /*
- * Measures the cheapest state between recordings, after kernels were recorded: one rare kind of activity
- * stays on, or all domains of a subscriber are switched on and off again.
+ * Measures what a launch costs while recording is paused after kernels were recorded: with one rare kind of activity left enabled, and after all domains of a
+ * subscriber were enabled and disabled.
  */
 static int measure_rests(const char *variant, int rounds, int64_t length)
 {
@@ -459,10 +459,7 @@ static int measure_rests(const char *variant, int rounds, int64_t length)
 	return 0;
 }
 
-/*
- * Measures what the program loses if another thread makes CUPTI deliver its buffers every 100 ms and reads
- * them.
- */
+/* Measures what a launch costs more if another thread makes CUPTI return its buffers every 100 ms and reads their records. */
 static int measure_flushes(const char *variant, int rounds, int64_t length)
 {
 	if (strstr(variant, "clock")) printf("own clock: %d\n", cupti.own_clock(mono_clock));
@@ -480,9 +477,7 @@ static int measure_flushes(const char *variant, int rounds, int64_t length)
 	return 0;
 }
 
-/*
- * Measures what CUPTI costs while nothing is recorded, by what was switched on before the context was made.
- */
+/* Measures what CUPTI costs a launch while nothing is recorded. The suffix of the variant (presence-X) says what was enabled before the context was created. */
 static int measure_presence(const char *variant, int rounds, int64_t length)
 {
 	const char *how = variant + strlen("presence-");
@@ -527,7 +522,7 @@ int main(int, char **words)
 	host_work(1000000);
 	const int64_t before = now_ns();
 	host_work(1000000);
-	steps_of_host = (int)(6000.0 * 1000000 / (now_ns() - before)); /* the steps that take 6 us */
+	steps_of_host = (int)(6000.0 * 1000000 / (now_ns() - before)); /* number of steps of host_work() that take 6 us, the host work between two launches */
 	choose_core();
 	fork_plain();
 	main_thread = syscall(SYS_gettid);
@@ -552,7 +547,7 @@ int main(int, char **words)
 	if (!strcmp(variant, "pinned")) set_byte(8, 1);
 	if (strcmp(variant, "unsubscribed") && !is_today) printf("%s: version %u, cuptiSubscribe %d\n", variant, version, cupti.subscribe(&subscriber, on_call, NULL));
 	cupti.buffers(wanted, done);
-	kernels_on(true); /* before the context, as the recorder does */
+	kernels_on(true); /* before the context is created, as kwhy's recorder does */
 	if (is_today) api_alone(true);
 	if (cudaFree(0)) { fprintf(stderr, "no CUDA\n"); return 2; }
 	turn(1000000);

@@ -13,7 +13,8 @@ import json
 import math
 import sys
 
-# The first pattern that matches decides. "sm90" and "wgmma" kernels use products of whole warp groups.
+# Patterns of kernel names for each kind; the first kind with a match decides. "warp groups": kernels
+# for sm90, whose products use wgmma instructions (four warps together).
 KINDS = {
     "attention on warp groups": ["*sdpa*wgmma*", "*fmha*sm90*", "*flash*sm90*"],
     "attention of one row": ["*sdpa*_16x128x*", "*[Ss]plit[Kk][Vv]*", "*paged_attention*"],

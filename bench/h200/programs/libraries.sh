@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts above. Finds libraries that are in folders of a toolkit or of PyTorch, where the loader does
-# not search.
+# For scripts to source. Finds libraries in folders of CUDA's toolkit and of PyTorch, where the loader does not
+# search.
 
-# library PATTERN: prints the first file that matches, or nothing. Searching a whole machine takes seconds, so the
-# result is kept for later scripts.
+# library PATTERN: prints the path of the first library whose file name matches, or nothing. The search of the
+# whole machine takes seconds, so its result is kept in a file for later calls.
 library() {
 	local list=${TMPDIR:-/tmp}/kwhy-libraries.$UID fresh path
 	if [ ! -s "$list" ] || [ ! -O "$list" ]; then # what another user leaves there is nothing to load
@@ -22,7 +22,8 @@ library() {
 	done < "$list"
 }
 
-# use_libraries PATTERN...: appends the folders of the files, and the toolkit's, to LD_LIBRARY_PATH
+# use_libraries PATTERN...: appends the toolkit's folder and the folders of the libraries whose
+# names match to LD_LIBRARY_PATH
 use_libraries() {
 	local pattern path
 	LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64

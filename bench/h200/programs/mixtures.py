@@ -23,10 +23,11 @@ from inplace_sets import Meter
 ALONE_S, PLACE_S, WARM_S, IDLE_W = 1.2, 1.9, 0.3, 120.0
 MHZ_MIN = 1950  # mean clock of an H200, MHz; below this the power limit has lowered the clock
 SMS = 132
-# blocks of each Triton kernel, and the duration of a launch in seconds
+# for each kernel: number of blocks of a launch, and duration of a launch in seconds
 SHAPES = {"burst": {"fma64": (8 * SMS, 2e-3), "tensor": (SMS, 2e-3), "gather": (16 * SMS, 2e-3)},
           "fine": {"fma64": (4 * SMS, 2e-4), "tensor": (SMS // 2, 1.5e-4), "gather": (8 * SMS, 1e-4)}}
-# Each cycle has bursts of these durations of each kernel, and these pauses, in random order; the fine mixture has single launches instead.
+# A cycle of `burst` has, for each kernel, one burst of each of these durations, and these pauses, in random order; a
+# cycle of `fine` has LAUNCHES single launches of each kernel instead.
 BURSTS_S, PAUSES_S, LAUNCHES = (0.01, 0.025, 0.04, 0.06), (0.01, 0.03), 40
 
 
@@ -177,8 +178,8 @@ def truth(path):
         plain_j, plain_s, plain_mhz = window(meter, mixture.cycle, PLACE_S)
         out[name].update(watts=plain_j / plain_s, mhz=plain_mhz)
         for kernel in mixture.run:
-            # the mixtures without the kernel and with twice as much of it lie on both sides of the mixture, whose clock
-            # depends on its power
+            # Measured with no launch of the kernel and with twice as many as the mixture has, not with none and once:
+            # the clock depends on the power, and the mean of these two clocks is near that of the mixture.
             none_j, none_s, none_mhz = window(meter, lambda see, k=kernel: mixture.cycle(see, k, 0), PLACE_S)
             twice_j, twice_s, twice_mhz = window(meter, lambda see, k=kernel: mixture.cycle(see, k, 2), PLACE_S)
             row, launches = out[name]["kernels"][kernel], 2 * sum(mixture.series[kernel])
@@ -218,7 +219,8 @@ def judge(path, truth_path, reports):
         for kernel, true in truths[name]["kernels"].items():
             account = account_of(report, kernel)
             busy_us, watts = 1e-3 * account["time_ns"] / account["count"], 1e-3 * account["mean_power_mw"]
-            # the true power in place includes the gap after each launch, at the idle level
+            # place_us is the time from one launch to the next, so place_w includes the gap after
+            # each launch, at the idle level
             gap_us = max(0.0, true["place_us"] - busy_us)
             with_gap_w = (watts * busy_us + IDLE_W * gap_us) / (busy_us + gap_us)
             low, high = account["low_nj"] / account["gross_nj"], account["high_nj"] / account["gross_nj"]

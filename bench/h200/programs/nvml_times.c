@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An NVML that passes each call on to the real one and records when the call began and ended, and by name
- * how many calls there were and how long they took. The program under test has to find it as
- * libnvidia-ml.so.1. NVML_REAL: path of the real library. NVML_TIMES: file of pairs of int64_t
- * (CLOCK_MONOTONIC, ns), filled from the front. NVML_CALLS: file of an entry for each call (struct entry
- * below). Either file may be left out. All arguments must be integers or pointers, at most six.
+ * A libnvidia-ml.so.1 that passes each call on to the real library (NVML_REAL: its path) and records when the
+ * call began and ended. The program under test must load this file as libnvidia-ml.so.1. NVML_TIMES: file
+ * that is filled with a pair of int64_t for each call, its begin and end (CLOCK_MONOTONIC, ns). NVML_CALLS:
+ * file that is filled with a struct entry for each function. Without one of these variables, that file is not
+ * written. All arguments of NVML's functions must be integers or pointers, at most six.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -33,7 +33,10 @@ static const char *const names[CALL_COUNT] = {
 #undef X
 };
 
-/* Calls of one name so far: their number, and processor time and elapsed time of the calling threads. */
+/*
+ * Calls of one function so far: their number, the processor time of the calling threads, and the elapsed
+ * time, ns.
+ */
 struct entry {
 	char name[64];
 	int64_t count, cpu_ns, elapsed_ns;
@@ -46,7 +49,10 @@ static int64_t (*pairs)[2];	     /* NULL: not wanted */
 static struct entry *entries;	     /* [CALL_COUNT]; NULL: not wanted */
 static int64_t count;
 
-/* Maps a new file of this length; NULL: the variable does not name one. */
+/*
+ * Maps a file of `bytes` bytes for writing. variable: environment variable with its path; NULL is returned if
+ * it is not set.
+ */
 static void *map(const char *variable, size_t bytes)
 {
 	const char *path = getenv(variable);

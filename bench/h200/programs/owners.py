@@ -338,7 +338,8 @@ def compare(rounds):
             sums.setdefault(owner["user"], []).append((owner["low_j"], owner["expected_j"] + owner["idle_j"], owner["high_j"]))
     return {"idle_context_w": idle_w, "joules_an_iteration": each_j, "worst_error": max(errors, default=None),
             "within_5_percent": sum(error <= 0.05 for error in errors), "errors": len(errors), "bounds_hold": held, "bounds": bounds,
-            # the interval is that of all energy of an owner so far, so its relative width falls with each round
+            # an owner's interval is that of all energy that it got since the start, so the relative width of
+            # the interval falls with each round
             "sums": {user: [sum(values) for values in zip(*of)] for user, of in sums.items()}}
 
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of `train` (lab/README.md), which do everything between the products of a library. Matrices of
- * weights are [out][in], activations [sample][feature]. Kernels work with any grid, also with a single
- * thread, so the host runs the same code. This file has the arguments of kernels; in the host's program
- * (inside.h) addresses in them are integers.
+ * The kernels of `train` (lab/README.md), which do everything between the matrix products, which cuBLASLt makes.
+ * Matrices of weights are [out][in], activations [sample][feature]. Kernels work with any grid, also with a single
+ * thread, so the host back end runs the same code. This file has the arguments of the kernels. AT(type) is a
+ * pointer in kernels and a 64-bit integer in the host's program (inside.h).
  */
 #ifndef AT
 #define AT(type) type *
@@ -20,7 +20,7 @@ enum { LAB_TRAIN_THREADS = 256, LAB_TRAIN_COLUMNS = 32 /* columns of a block tha
  */
 enum { DECAY = 1, FIRST_MOMENT = 2, SECOND_MOMENT = 4, MOVE = 8, ROUND = 16 };
 
-/* Factors of a step of AdamW, and the number of the step. */
+/* Factors of a step of AdamW, as in struct lab_train_pace (rules.h), and the number of the step. */
 struct lab_train_clock {
 	float power1, power2, rate, root;
 	u32 step, unused;
@@ -35,14 +35,21 @@ struct lab_train_args {
 	AT(float) first;
 	AT(float) second;
 	AT(float) gradients;
-	/* matrices in the type of products; for fp32 and tf32 the same memory as `weights` */
+	/* the matrices of `weights` in the type of products; for fp32 and tf32 the same memory as `weights` */
 	AT(void) factors;
-	/* [2] batches as the host sends them: inputs [batch][width], labels u32 [batch] */
+	/*
+	 * [2] batches as the host sends them, for even and odd steps: inputs [batch][width], then labels u32
+	 * [batch]
+	 */
 	AT(float) staged;
 	AT(void) inputs;  /* [batch][width] inputs of the batch */
 	AT(u32) labels;	  /* [batch] labels of the batch */
-	AT(void) hidden;  /* [slots][batch / parts][width] activations */
-	AT(void) errors;  /* [2][batch / parts][width] gradients of the loss with respect to activations */
+	AT(void) hidden;  /* [slots][batch / parts][width] inputs of layers but the first */
+	/*
+	 * [2][batch / parts][width] gradients of the loss with respect to a layer's outputs; layers use the two in
+	 * turn
+	 */
+	AT(void) errors;
 	AT(float) logits; /* [batch / parts][width] results of the last layer */
 	AT(float) row_losses; /* [batch] loss of each sample */
 	AT(float) losses;     /* [steps] this GPU's share of each step's loss */

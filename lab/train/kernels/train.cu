@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- Work between products --- */
+/* --- Kernels between the matrix products --- */
 
 #define RATE 1e-3f
 #define DECAY_RATE 1e-2f
@@ -51,7 +51,10 @@ KERNEL void lab_train_begin(const struct lab_train_args a, const struct lab_trai
 		set_clock(a.clock, BETA1, BETA2, 0);
 }
 
-/* Copies the batch to where products read it, so that the next batch can be sent. */
+/*
+ * Copies the step's batch from `staged` to `inputs` (converted to the type of products) and `labels`, so that the
+ * next batch can be sent.
+ */
 KERNEL void lab_train_take(const struct lab_train_args a, const struct lab_train_call c)
 {
 	u64 count = (u64)a.batch * a.width;
@@ -63,7 +66,7 @@ KERNEL void lab_train_take(const struct lab_train_args a, const struct lab_train
 		a.labels[i] = ((const u32 *)(staged + count))[i];
 }
 
-/* --- Work after a product --- */
+/* --- Kernels after a product --- */
 
 KERNEL void lab_train_bias(const struct lab_train_args a, const struct lab_train_call c)
 {
@@ -79,7 +82,10 @@ KERNEL void lab_train_bias(const struct lab_train_args a, const struct lab_train
 	}
 }
 
-/* Computes the loss of a row, and the gradients of its logits. A block processes one row. */
+/*
+ * Cross entropy of a sample (`row` of the part of the batch) with softmax, and the gradients of its logits, divided
+ * by the number of samples of the whole batch. A block processes one sample.
+ */
 static __device__ void soften(const struct lab_train_args *a, u32 row, u32 label, float *loss)
 {
 	const float *logits = a->logits + (u64)row * a->width;
@@ -105,7 +111,10 @@ KERNEL void lab_train_loss(const struct lab_train_args a, const struct lab_train
 		soften(&a, row, a.labels[first + row], &a.row_losses[first + row]);
 }
 
-/* Gradients of a layer's inputs: 0 where the rectifier's output was 0. */
+/*
+ * Backward pass of ReLU: sets the gradients of a layer's inputs to 0 where the input, which is the ReLU's output,
+ * is 0.
+ */
 KERNEL void lab_train_mask(const struct lab_train_args a, const struct lab_train_call c)
 {
 	u64 count = (u64)rows_of(&a) * a.width, errors = plane_at(&a, c.errors), inputs = plane_at(&a, c.slot);
@@ -116,8 +125,9 @@ KERNEL void lab_train_mask(const struct lab_train_args a, const struct lab_train
 }
 
 /*
- * Sums over rows. A block adds up some columns. If it has enough threads, several threads share a column,
- * each with every n-th row.
+ * Gradients of a layer's biases: sums of `errors` over the samples of a part of the batch. A block adds up
+ * LAB_TRAIN_COLUMNS columns; several threads share a column, each with every n-th sample, if the block has more
+ * threads than that.
  */
 KERNEL void lab_train_bias_gradient(const struct lab_train_args a, const struct lab_train_call c)
 {
@@ -142,7 +152,7 @@ KERNEL void lab_train_bias_gradient(const struct lab_train_args a, const struct 
 
 /* --- AdamW --- */
 
-/* Does the parts of AdamW that `mode` states. */
+/* Does those parts of AdamW whose bits (DECAY to ROUND) are set in `mode`, for all weights. */
 KERNEL void lab_train_adamw(const struct lab_train_args a, const struct lab_train_call c)
 {
 	u64 matrices = matrix_at(&a, a.layers), count = bias_at(&a, a.layers);
@@ -169,7 +179,10 @@ KERNEL void lab_train_adamw(const struct lab_train_args a, const struct lab_trai
 	}
 }
 
-/* Ends a step: adds up this GPU's share of its loss, and sets the factors of the next step. */
+/*
+ * Ends a step: losses[step] becomes the sum of the losses of this GPU's samples, divided by the samples of the
+ * whole batch; the clock gets the factors of the next step.
+ */
 KERNEL void lab_train_advance(const struct lab_train_args a, const struct lab_train_call c)
 {
 	float sum = 0;

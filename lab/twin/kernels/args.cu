@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernels of the workload `twin` (lab/README.md). Every float is rounded once: only fmaf() joins a
- * multiplication and an addition (compile with -fmad=false). Sums are of integers, so their order does not
- * matter. A block has a multiple of 32 threads, at most 1024. This file has the arguments of kernels and the
- * rules that the host's program shares (inside.h); addresses are integers there.
+ * multiplication and an addition (compile with -fmad=false). Sums are of integers, so their order does not matter.
+ * A block has a multiple of 32 threads, at most 1024. This file has the arguments of the kernels and the functions
+ * that the host's program shares (inside.h). AT(type) is a pointer in kernels and a 64-bit integer in the host's
+ * program.
  */
 #ifndef LAB_TWIN_ARGS
 #define LAB_TWIN_ARGS
@@ -20,10 +21,11 @@ enum {
 	STEPS = 288,
 	AGENTS = 22,
 	CONTROLS = 10, /* floats that an agent may send */
-	GAINS = 3,     /* gains that are computed from them */
+	GAINS = 3,     /* numbers that are computed from an agent's controls */
 	WIDTH = 256,
 	CELLS = 65536, /* cells of a rank */
-	KEPT = 70,     /* cells of each field that a step stores in its part of the history */
+	/* cells of each of T, U, W, F (and sometimes V) that a step copies to its part of the history */
+	KEPT = 70,
 	SLOT = 350,
 	WIDE = 235, /* observations of 8 bytes in a step */
 	OUTBOX_BYTES = 16 * 1878,
@@ -32,33 +34,54 @@ enum {
 
 /* Memory of a field: X(type, name, number of elements) for each part. */
 #define LAB_TWIN_PARTS(X, cells) \
-	X(float, t, 2 * (cells)) /* if the field is doubled, odd steps read the second half and write the first */ \
+	/*
+	 * T of every cell. If `doubled`, even steps read the first half and write the second, odd steps the other
+	 * way round; otherwise the second half is unused
+	 */
+	X(float, t, 2 * (cells)) \
 	X(float, u, cells) X(float, f, cells) X(float, l, cells) X(float, v, cells) X(float, w, cells) \
 	X(float, controls, AGENTS * CONTROLS) \
 	X(float, gains, AGENTS * GAINS) \
-	X(i64, sums, AGENTS + 1) /* sums of the agents' districts; the last element has the bits of the peak */ \
+	/*
+	 * sum of T over each agent's district, in units of 2^-16; the last element has the largest |T|, as the bits
+	 * of a float
+	 */
+	X(i64, sums, AGENTS + 1) \
 	X(u64, checks, STEPS + 1) /* checksum X of each step, and of the field after the last step */ \
 	X(float, history, STEPS * SLOT) \
-	X(float, edges, 2 * WIDTH) /* rows of the neighbouring fields, above and below */ \
+	/*
+	 * T in the rows above and below this field, copied from the neighbouring fields, or from this one if there
+	 * is no other
+	 */
+	X(float, edges, 2 * WIDTH) \
 	X(const volatile float, inbox, AGENTS * CONTROLS) /* what agents send */ \
 	X(char, outbox, OUTBOX_BYTES) /* what agents see */ \
-	X(u32, clock, 2) /* [0]: step, for launches that do not state it; [1]: number of blocks that are done */   \
+	/*
+	 * [0]: number of the step, for kernels that are launched with BY_CLOCK, in graphs; [1]: number of blocks
+	 * that have finished the current kernel
+	 */
+	X(u32, clock, 2)   \
 	X(i64, run_sums, STEPS * (AGENTS + 1)) /* sums of all steps; this array and the next three are used by runs that are one launch */ \
 	X(i64, seen, STEPS * AGENTS) /* what each agent saw in each step */ \
 	X(u64, times, STEPS + 1) /* start of the run and end of each step, ns */ \
 	X(u32, arrived, 1) /* number of blocks at the barrier */ \
-	X(const i64, gathered, RANKS_MAX * (AGENTS + 1)) /* sums of all fields */
+	X(const i64, gathered, RANKS_MAX * (AGENTS + 1)) /* `sums` of all fields, gathered from their GPUs */
 
 /* Arguments of kernels. The `cells` cells from `first_cell` on are one field, of one or more ranks. */
 #define LAB_TWIN_MEMBER(type, name, count) AT(type) name;
 struct lab_twin_args {
 	LAB_TWIN_PARTS(LAB_TWIN_MEMBER, 0)
 	/*
-	 * in the host's memory: set to step + 1 when the outbox is full; 0: the host does not wait for it
+	 * word in the host's memory that the kernel sets to step + 1 when the outbox is complete; 0 (no address):
+	 * the host waits for the stream instead
 	 */
 	AT(u32) flag;
 	u32 cells, first_cell, doubled;
-	u32 has_edges; /* true: neighbours' rows are in `edges`; false: the field borders on itself */
+	/*
+	 * true: the rows above and below the field are read from `edges`; false: the field is the whole ring, whose
+	 * last row borders on its first
+	 */
+	u32 has_edges;
 	u32 scattered; /* bytes from one observation to the next; 0: packed */
 	u32 steps, closed, parts;
 };
@@ -71,7 +94,7 @@ struct lab_twin_args {
 
 #define BY_CLOCK 0xffffffffu
 
-/* Sets the flag for which the host waits. */
+/* Stores a word for which the host waits. */
 #ifndef SIGNAL
 #define SIGNAL(place, value) (*(volatile u32 *)(place) = (value))
 #endif
@@ -99,8 +122,8 @@ static __device__ u32 observed(u32 step)
 }
 
 /*
- * Whether an observation has 8 bytes. Every eighth is the sum of a district; the others are values of a cell
- * of rank 0.
+ * Whether an observation has 8 bytes. Observations 0, 8, 16 and so on are sums of a district (8 bytes); others are
+ * the value of a cell of rank 0 (4 bytes).
  */
 static __device__ bool is_wide(u32 observation)
 {
@@ -129,7 +152,8 @@ static __device__ u32 district(u32 cell)
 
 static __device__ int fixed(float value)
 {
-	return __float2int_rn(value * 65536.0f); /* at most 64 * 65536 */
+	/* |value| is at most 64, so the result fits in 23 bits with its sign */
+	return __float2int_rn(value * 65536.0f);
 }
 
 static __device__ float gain(const float *controls, u32 j)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --- Packed and fused kernels --- */
 
-/* Copies the pieces that are packed in the inbox to the controls of their agents. */
+/*
+ * Copies the floats that agents sent in this step from the inbox, where they are packed agent after agent, to the
+ * agents' rows of `controls`.
+ */
 KERNEL void lab_twin_scatter(const struct lab_twin_args a, u32 step)
 {
 	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x) {
@@ -29,7 +32,7 @@ struct cell {
 	float t, u;
 };
 
-/* Steps 2 to 7 of the specification for one cell, and its part of the history. */
+/* Kernels 2 to 7 of the ten in lab/README.md (F, L, V, W, U, T) for one cell, and its part of the history. */
 static __device__ struct cell advance(const struct lab_twin_args *a, const float *gains, u32 step, u32 i)
 {
 	const float *t = old_t(a, step), *mine = gains + district(i) * GAINS;
@@ -58,7 +61,9 @@ KERNEL void lab_twin_advance(const struct lab_twin_args a, u32 step)
 	EACH(i, a.cells) advance(&a, a.gains, step, i);
 }
 
-/* True in all threads of the last block that arrives, when the sums of all other blocks are complete. */
+/*
+ * Returns true in all threads of the block that comes here last. The results of all other blocks are visible to it.
+ */
 static __device__ bool is_last(const struct lab_twin_args *a)
 {
 	__shared__ bool last;
@@ -86,7 +91,10 @@ static __device__ void end_step(const struct lab_twin_args *a, u32 step)
 	}
 }
 
-/* Sums, checksum and observations: steps 8 to 10 of the specification. */
+/*
+ * Kernels 8 to 10 of the ten in lab/README.md: sums and peak, observations (by the last block, when the sums are
+ * complete), checksum.
+ */
 KERNEL void lab_twin_conclude(const struct lab_twin_args a, u32 step)
 {
 	step = step_of(&a, step);
@@ -99,13 +107,19 @@ KERNEL void lab_twin_conclude(const struct lab_twin_args a, u32 step)
 	end_step(&a, step);
 }
 
-/* Computes a field's sums. Used if there are several fields, whose sums lab_twin_combine() then adds up. */
+/*
+ * Computes a field's sums, peak and checksum. Used if there are several fields; lab_twin_combine() then adds up
+ * their sums.
+ */
 KERNEL void lab_twin_tally(const struct lab_twin_args a, u32 step)
 {
 	tally_all(&a, step, a.sums, &a.checks[step]);
 }
 
-/* Adds up the gathered sums of all fields, and writes what agents see. For one block. */
+/*
+ * Adds up the gathered sums of all fields and takes the largest of their peaks; then writes the observations to the
+ * outbox. For one block.
+ */
 KERNEL void lab_twin_combine(const struct lab_twin_args a, u32 step)
 {
 	for (u32 d = threadIdx.x; d <= AGENTS; d += blockDim.x) {

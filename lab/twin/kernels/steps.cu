@@ -45,8 +45,13 @@ static __device__ float neighbours(const struct lab_twin_args *a, const float *t
 /* --- Sums of a block, in shared memory --- */
 
 struct tally {
-	int low[AGENTS], high[AGENTS]; /* a sum is high * 2^16 + low, for up to 2^20 cells */
-	u32 peak, limbs[3];	       /* limbs: the checksum, 22 bits in each */
+	/* a district's sum is high * 2^16 + low; neither overflows with up to 2^20 cells */
+	int low[AGENTS], high[AGENTS];
+	/*
+	 * peak: bits of the largest |T|; limbs: the checksum, split into 22 bits each so that 32-bit atomic
+	 * operations can add it up
+	 */
+	u32 peak, limbs[3];
 };
 
 static __device__ void tally_clear(struct tally *tally)
@@ -65,8 +70,9 @@ static __device__ void tally_clear(struct tally *tally)
 #endif
 
 /*
- * Adds up `value` over a warp if all its lanes add to the same sum (`together`). Returns whether this lane has a
- * value left to add; if the warp was added up, only the first lane has.
+ * Adds up *value over a warp, if `together` says that all lanes add to the same sum and the GPU has the
+ * instruction. Returns whether this lane must still add its *value: after a warp's addition only its first lane,
+ * otherwise every lane.
  */
 static __device__ bool add_by_warp(int *value, bool together)
 {
@@ -91,7 +97,10 @@ static __device__ void raise(u32 *place, u32 value, bool together)
 	atomicMax(place, value);
 }
 
-/* Whether the group of 32 cells to which `i` belongs is complete and lies in one district. */
+/*
+ * Whether the 32 cells of the warp that computes cell `i` are all in the field and in the same district, so that
+ * they add to the same sum.
+ */
 static __device__ bool is_together(const struct lab_twin_args *a, u32 i)
 {
 	u32 first = i - i % 32;
@@ -118,7 +127,7 @@ static __device__ u64 check_of(const struct lab_twin_args *a, u32 i, float t, fl
 	return (u64)__float_as_uint(t) * (2 * j + 1) + (u64)__float_as_uint(u) * (2 * j + 0x10001);
 }
 
-/* Adds up a checksum. All threads of the block must call it. */
+/* Adds each thread's `check` to the block's checksum. All threads of the block must call it. */
 static __device__ void tally_check(struct tally *tally, u64 check)
 {
 	for (u32 k = 0; k < 3; k++) {
@@ -142,8 +151,9 @@ static __device__ void tally_give(struct tally *tally, i64 *sums, u64 *check)
 }
 
 /*
- * Adds sums and peak of a step to `sums`, and its checksum to `check`, each unless the address is 0. Called
- * once more after the last step.
+ * Adds the sums of this block's cells after a step to sums[0] to sums[AGENTS - 1], raises the peak in sums[AGENTS],
+ * and adds the checksum to *check; `sums` or `check` may be 0. step STEPS: uses the cells after the last step of
+ * the run.
  */
 static __device__ void tally_all(const struct lab_twin_args *a, u32 step, i64 *sums, u64 *check)
 {
@@ -212,7 +222,7 @@ static __device__ void find_gains(const float *controls, float *gains)
 		gains[i] = gain(controls + i / GAINS * CONTROLS, i % GAINS);
 }
 
-/* For one block: sets sums to 0 and computes the gains from the controls. */
+/* Sets the sums and the peak to 0 and computes the gains of all agents from their controls. For one block. */
 static __device__ void prepare(const struct lab_twin_args *a)
 {
 	for (u32 d = threadIdx.x; d <= AGENTS; d += blockDim.x)

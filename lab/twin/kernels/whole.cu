@@ -21,7 +21,7 @@ static __device__ void barrier(const struct lab_twin_args *a, u32 round)
 
 struct agents {
 	float controls[AGENTS * CONTROLS], gains[AGENTS * GAINS];
-	int low[AGENTS], high[AGENTS]; /* what agents saw, as high * 2^24 + low */
+	int low[AGENTS], high[AGENTS]; /* what each agent saw in the step before: high * 2^24 + low */
 };
 
 static __device__ i64 seen_by(const struct agents *agents, u32 agent)
@@ -29,7 +29,7 @@ static __device__ i64 seen_by(const struct agents *agents, u32 agent)
 	return (i64)agents->high[agent] * (1 << 24) + agents->low[agent];
 }
 
-/* Computes what agents see after a step. */
+/* Computes what each agent sees after a step: adds up its observations, which are not stored. */
 static __device__ void watch(const struct lab_twin_args *a, struct agents *agents, u32 step)
 {
 	const float *t = new_t(a, step);
@@ -48,7 +48,7 @@ static __device__ void watch(const struct lab_twin_args *a, struct agents *agent
 	__syncthreads();
 }
 
-/* Computes what agents do next. */
+/* Computes the floats that agents send in a step, and the gains from them. */
 static __device__ void decide(const struct lab_twin_args *a, struct agents *agents, u32 step)
 {
 	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x) {
@@ -95,8 +95,9 @@ static __device__ void work(const struct lab_twin_args *a, const struct agents *
 }
 
 /*
- * The whole run. All blocks must run concurrently. Each block processes the same cells in every step and
- * has its own copy of the agents; all copies behave the same. The first block writes what the agents saw.
+ * The whole run. All blocks must be resident together, since they wait for each other. Each block processes the
+ * same cells in every step and computes all agents in its own shared memory, with the same results as every other
+ * block. The first block writes what the agents saw to `seen`.
  */
 KERNEL void __launch_bounds__(1024, 1) lab_twin_whole(const struct lab_twin_args a, u32 step)
 {
