@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * bench_import_forms TRACE...: imports each trace, of any format, in a process of its own, and prints the
- * processor time and the memory that the import took. The time of threads that unpack is included.
+ * bench_import_forms TRACE...: imports each trace, in any format that kwhy reads, in a process of its own,
+ * and prints the processor time of all its threads, including those that decompress, and its largest memory.
  */
 
 static double seconds_of(struct timeval time)

@@ -17,12 +17,12 @@
 #include <zlib.h>
 
 /*
- * Usage: bench_import_kineto TRACE [SIZE_MB]. Measures how fast the events of a real trace, repeated to
- * SIZE_MB (default 1000), become a recording, and how much memory that takes. Each repetition is later than
- * the previous one, and has ids of its own. The same run also measures reading the file's bytes alone and
- * simdjson's first stage alone, because ratios to these can be compared between machines. Then it measures
- * the whole report's analysis, in a process of its own, and the import of gzip (at most 200 MB), compared
- * with zlib's own reader.
+ * Usage: bench_import_kineto TRACE [SIZE_MB]. Measures how fast a large trace of torch.profiler is imported,
+ * and how much memory that takes. The input is TRACE with its events repeated until it has SIZE_MB (default
+ * 1000); times and ids of each repetition are shifted so that they do not overlap. For comparison between
+ * machines it also measures reading the same file, and reading it with simdjson's first stage. Then it
+ * measures the analysis for a report of the imported trace, in a process of its own, and the import of a gzip
+ * file of at most 200 MB, compared with decompression by zlib.
  */
 
 enum { CHUNK_BYTES = 1 << 20, PACKED_MB_MAX = 200 };
@@ -78,7 +78,10 @@ static char *load(const char *path, size_t *out_length)
 	return text;
 }
 
-/* The members of events that are shifted in each repetition: times, us, and the ids that link events. */
+/*
+ * The members of events that are shifted in each repetition: times (us), and ids by which events refer to
+ * each other.
+ */
 static const struct {
 	const char *key;
 	bool is_time;
@@ -102,7 +105,9 @@ struct shift {
 	uint64_t time_us, id;
 };
 
-/* Returns a shift with which successive repetitions overlap neither in time nor in ids. */
+/*
+ * Returns the shift from one repetition to the next: longer than the trace, and larger than its largest id.
+ */
 static struct shift shift_of(const char *first, const char *end)
 {
 	uint64_t low = UINT64_MAX, high = 0, id = 0;
@@ -144,8 +149,8 @@ static size_t write_shifted(const char *first, const char *end, struct shift by,
 }
 
 /*
- * Writes the trace with its events repeated until they have size_bytes. The repeated part goes from the
- * byte after the '[' of the events to the last '}' before their ']'.
+ * Writes the trace with its events repeated until the events have size_bytes. Everything from the '[' after
+ * "traceEvents" to the end of the event "Record Window End" is repeated.
  */
 static void write_repeated(const char *text, size_t size_bytes, FILE *out)
 {
@@ -184,7 +189,10 @@ static void make_input(const char *trace, size_t size_bytes, int file)
 	free(text);
 }
 
-/* Makes the input in a child process, so that its memory does not count as the import's. */
+/*
+ * Writes the large input in a child process, whose memory does not count as the import's. Returns its size,
+ * bytes; out_path: template for mkstemp(), becomes its path.
+ */
 static uint64_t make_input_apart(const char *trace, size_t size_bytes, char *out_path)
 {
 	int file = mkstemp(out_path), status = 1;
@@ -291,8 +299,8 @@ static double seconds_of(struct timeval time)
 }
 
 /*
- * Makes the analysis that a report shows, in a child process, so that its processor time and memory are
- * measured alone.
+ * Imports and analyses the trace as for a report, in a child process, and prints the child's processor time
+ * and memory.
  */
 static void report_analysis(const char *path, uint64_t events)
 {
@@ -391,7 +399,7 @@ static void report_packed(const char *path, uint64_t bytes)
 		(double)bytes / imported.cpu_s / 1e6);
 }
 
-/* Makes a temporary input of the given size, has `report_on` measure its import, and removes it. */
+/* Writes a temporary input of size_mb, calls `report_on` to measure its import, and removes it. */
 static void measure(const char *trace, size_t size_mb, void (*report_on)(const char *path, uint64_t bytes))
 {
 	char path[] = P_tmpdir "/kwhy-bench-XXXXXX";

@@ -10,12 +10,12 @@
 #include <string.h>
 
 /*
- * Compares the powers in a recording with powers measured in place, where one operation of a loop is repeated
- * between the loop's other work and only the energy counter is read. A power measured in place is energy
- * divided by the time from one launch to the next, which includes the gap after each launch. The power of an
- * account refers to the time in which the kernel ran; the second figure of each row therefore adds the gap at
- * the idle level. The half-widths of an operation's accounts are added in quadrature, because each kernel's
- * power is learnt from readings of its own.
+ * Compares the powers in a recording of a loop of several operations with their true powers in place: one
+ * operation is repeated between the loop's other work, and only the energy counter is read. A true power is
+ * energy divided by the time from one launch to the next, including the gap after the launch; the power of an
+ * account is that while the kernel runs. Therefore each row also has the ledger's power with this gap at the
+ * idle level ("with gaps"). An operation may have several accounts; the half-widths of their intervals are
+ * added in quadrature, because each kernel's power is learnt from readings of its own.
  */
 enum { OPERATIONS_MAX = 64, NAME_BYTES = 64, PATTERN_BYTES = 192 };
 
@@ -24,14 +24,17 @@ struct operation {
 	double truth_w, truth_s, count;
 	/* sums over the operation's accounts */
 	double gross_nj, half_nj2, time_ns; /* half_nj2: sum of the squares of the half-widths */
-	double launches; /* number of launches of the kernel that this operation launches least often */
+	double launches;		    /* launches of the account that has the fewest */
 };
 
 struct inplace {
 	const char *profile_path,
 		*powers_path; /* profile_path NULL: no profile; powers_path NULL: no learnt powers */
-	double held_min, error_max_percent, half_max_percent; /* limits given on the command line; a figure
-								 beyond its limit makes the exit status 1 */
+	/*
+	 * limits of the command line: least number of intervals that hold the true power, largest mean error
+	 * and largest mean half-width by energy, %. The exit status is 1 if one is violated.
+	 */
+	double held_min, error_max_percent, half_max_percent;
 	bool with_gaps, failed;
 	struct operation operations[OPERATIONS_MAX];
 	size_t count;
@@ -92,8 +95,8 @@ static bool matches(const struct operation *operation, const char *name)
 }
 
 /*
- * Whether the account holds the loop's own launches of the operation. Launches by kwhy probe do not count,
- * because they are not a fair sample of the operation's kernels.
+ * Whether the account is of launches of this operation by the loop itself. Repeats that kwhy probe added have
+ * accounts of their own, and are left out because it repeats kernels unequally.
  */
 static bool is_in_loop(const struct operation *operation, const struct kwhy_account *account)
 {
@@ -115,9 +118,9 @@ static void add_account(struct operation *operation, const struct kwhy_account *
 }
 
 /*
- * Average time that the kernels of one execution take. `launches` counts the rarest kernel, which one
- * execution may launch several times; how often follows from truth_s, the time of an execution measured in
- * place.
+ * Mean time that the kernels of one execution of the operation run, s. An execution may launch even its
+ * rarest kernel several times: their number is the one with which this time comes closest to truth_s, the
+ * time of an execution in place.
  */
 static double execution_s(const struct operation *operation, const struct kwhy_device_ledger *device)
 {
@@ -206,7 +209,10 @@ static enum kwhy_status read_recording(
 	return status ? status : kwhy_recording_finish(*out, error);
 }
 
-/* Learns the powers from the recording given with --powers. */
+/*
+ * Computes the powers of kernels from the recording that --powers names, for use in the ledger of another
+ * recording.
+ */
 static enum kwhy_status learn(const struct kwhy_ledger_options *options, const char *path,
 	struct kwhy_learnt_powers **out, struct kwhy_error *error)
 {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares powers of recordings with those measured in place, on the same loop. Usage: inplace_test.sh INPLACE
-# SOURCE_DIR
+# Tests that powers of two recordings of a loop agree with the powers measured in place on the same loop
+# (bench/inplace.c).
+# Usage: inplace_test.sh INPLACE SOURCE_DIR
 # Exit status 77: the recordings, which are not part of this tree, are missing.
 set -euo pipefail
 inplace=$1
@@ -19,6 +20,7 @@ judge() {
 	"$inplace" --profile "$source/profiles/nvidia-h200.json" "$@"
 }
 judge --held 9 --error 4 --half 6 "$source/bench/inplace_names.csv" "$data/truth_A.json" "$folder/probe.kwhy"
-# Over the whole loop, gaps included, the energies must agree: compares with the measured values including their gaps.
+# The recording without probing, with powers learnt from the probed one: here the ledger's powers with gaps are
+# compared.
 judge --gaps --held 9 --error 5 --half 6 --powers "$folder/probe.kwhy" \
 	"$source/bench/inplace_names.csv" "$data/truth_A.json" "$folder/loop.kwhy"

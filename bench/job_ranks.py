@@ -62,7 +62,8 @@ def main():
     for number, event in enumerate(met):
         event["args"] = {**event["args"], "Seq": number, "Group size": options.count, "Process Group Ranks": ""}
     start = min(e["ts"] for e in events if "ts" in e and e.get("ph") != "M")
-    # times in nanoseconds from the start of the trace
+    # start and end of each collective in turn, in nanoseconds from the start of the trace; `old` as
+    # in the trace, `new` for each rank
     old = [0] + [round(1000 * (t - start)) for e in met for t in (e["ts"], e["ts"] + e["dur"])]
     speeds = [1 + chance.uniform(-0.02, 0.02) * 0.1 + slow.get(r, 0) / 100 for r in range(options.count)]
     new = [[0] for _ in range(options.count)]

@@ -8,11 +8,12 @@
 #include <time.h>
 
 /*
- * Measures the time of the ledger's steps (time accounting, accounts, sums, energy) on a synthetic
- * recording. The recording has a launch every 60 us on two threads, and kernels and copies on four streams,
- * some of them concurrent. It has 500 kernel names, a synchronisation and a range per hundred launches, and
- * a step per thousand. Power samples come every 20 ms, updates of the counter every 100 ms. Usage:
- * [ACTIVITIES]; the default of ten million covers ten minutes.
+ * Measures the processor time that each step of the ledger's computation takes (time accounting, accounts,
+ * sums, energy) on a synthetic recording. The recording has a launch every 60 us on two threads, and kernels
+ * and copies on four streams, some of them concurrent. It has 500 kernel names, a synchronisation and a range
+ * per hundred launches, and a range "step" per thousand. Power samples come every 20 ms, updates of the
+ * energy counter every 100 ms. Usage: bench_ledger_time [ACTIVITIES]; the default of ten million covers ten
+ * minutes.
  */
 
 enum { STREAMS = 4, THREADS = 2, NAMES = 500, SYNC_EVERY = 100, STEP_EVERY = 1000 };
@@ -28,7 +29,7 @@ static void must(enum kwhy_status status)
 	exit(1);
 }
 
-/* Processor time, which other programs do not change. */
+/* Processor time of this process, which other programs hardly change. */
 static double now_s(void)
 {
 	struct timespec now;

@@ -8,9 +8,9 @@
 #include <time.h>
 
 /*
- * Measures the cost of call stacks in a Python program (bench/lines.py). It times four cases: reading the
- * stack of this thread, reading the stack of another thread that waits for this one, reading a native
- * stack, and a call at which no stack is read.
+ * Measures the time of reading call stacks in the Python program bench/lines.py: of the stack of this thread,
+ * of that of another thread that waits for this one, of a native stack, and of a call at which no stack is
+ * read.
  */
 enum { BATCHES = 100, STACKS = 20, CALLS = 10000000 };
 
@@ -34,7 +34,10 @@ static double time_batch(struct kwhy_stacks *stacks, uint32_t *out_frames)
 	return (now_ns() - start_ns) / STACKS;
 }
 
-/* Returns the time of one stack in the fastest batch, ns, and how many frames it has. */
+/*
+ * Time of reading one stack, ns: the mean over the STACKS stacks of the fastest of BATCHES batches.
+ * *out_frames: number of its frames.
+ */
 static double time_stacks(struct kwhy_stacks *stacks, uint32_t *out_frames)
 {
 	double least_ns = time_batch(stacks, out_frames);

@@ -7,19 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Relative standard deviation of an activity's power around that of its kind (same kernel, other data). */
-#define VARIATION_RATIO 0.005
 /*
- * Time constant with which the power of kernels approaches its full value after the kind of work changes.
+ * Standard deviation of an activity's power, relative to the mean power of its kind of work (kernels of one
+ * name differ because of their data).
  */
+#define VARIATION_RATIO 0.005
+/* Time constant with which the power of a kind of work rises to its full value after another kind ran. */
 #define WARM_UP_NS 30e6
 /*
- * The meters run for this time before and after the work, as in the measurements that the mixtures imitate.
+ * Time for which the meters run before and after the work, as in the measurements on an H200 that the
+ * mixtures imitate.
  */
 #define METERED_EDGE_NS 1e9
-/* Time constant with which the additional leakage of hot silicon follows the power. */
+/* Time constant of the mean power that determines the additional leakage of warm silicon. */
 #define HEAT_NS 1e9
-/* Longest stretch (see mixture_generator.h). The drift of the powers is constant within a stretch. */
+/*
+ * Longest stretch (struct kwhy_mixture_stretch). Powers drift from stretch to stretch and are constant within
+ * one.
+ */
 #define DRIFT_STEP_NS 50e6
 #define NO_WORK SIZE_MAX
 
@@ -74,9 +79,10 @@ static void forget_profile(struct kwhy_profile *profile)
 }
 
 /*
- * Chooses a machine at random, and sets what the profile states about its meter: the values measured on one
- * H200, with their standard deviations. The machine's own values are random values of that distribution. The
- * profile's idle level was read with this machine's gain, at a temperature some degrees higher or lower.
+ * Chooses a machine at random, and sets the profile. What the profile states about the meter are the values
+ * measured on one H200 with their standard deviations; the machine's true values are drawn from these
+ * distributions. The profile's idle level is the true one as the machine's meter shows it (`gain`), with an
+ * error of 2 W (standard deviation), as if read at another temperature.
  */
 void kwhy_mixture_draw_machine(struct kwhy_mixture_builder *builder, bool level_unknown)
 {
@@ -144,14 +150,18 @@ void kwhy_mixture_run(
 	builder->now_ns[stream] = start_ns + length_ns;
 }
 
-/* State while the work of all streams is cut into stretches. Within a stream, work is in order of time. */
+/*
+ * State while time is divided into stretches. Entries of `works` that belong to one stream are in order of
+ * time.
+ */
 struct cutter {
 	struct kwhy_mixture_builder *builder;
 	size_t next[KWHY_MIXTURE_STREAMS_MAX]; /* index of the work of each stream that runs or comes next;
 						  work_count: no work is left */
 	double now_ns, end_ns;
 	double drift, drift_per_root_ns;
-	double heat_w; /* mean power above idle during the last second, W */
+	/* exponential mean of the power above the cold idle level, with the time constant HEAT_NS, W */
+	double heat_w;
 };
 
 static size_t next_of_stream(const struct kwhy_mixture *mixture, uint32_t stream, size_t from)
@@ -184,8 +194,8 @@ static void add_stretch(struct cutter *cutter, struct kwhy_mixture_stretch stret
 }
 
 /*
- * Makes the stretch that begins now. It lasts until the next start or end of work, or the next step of the
- * drift.
+ * Returns the stretch that begins at now_ns. It lasts until the next start or end of an activity in any
+ * stream, but at most DRIFT_STEP_NS.
  */
 static struct kwhy_mixture_stretch stretch_from_now(struct cutter *cutter)
 {
@@ -229,7 +239,7 @@ void kwhy_mixture_lay_stretches(struct kwhy_mixture_builder *builder)
 {
 	double end_ns = fmax(builder->now_ns[0], builder->now_ns[1]);
 	double unrecorded_ns = builder->coverage_start_ns -
-		1e6; /* end of the unrecorded work before the recording */
+		1e6; /* end of the work, if there is any, that runs before the recording begins */
 	bool unrecorded = kwhy_mixture_random_unit(&builder->random) < 1 / 3.0;
 	struct cutter cutter = {
 		.builder = builder,

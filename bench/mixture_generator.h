@@ -11,18 +11,19 @@
 #include <stdint.h>
 
 /*
- * Synthetic mixtures with known truth: a device runs kernels and copies of known power according to a
- * schedule, meters with the faults of real ones watch it, and the recording holds what a profiler and the
- * meters would have reported. The same schedule and seed give the same mixture. Nothing here uses the ledger.
+ * Synthetic recordings of mixed work whose true energies are known: a simulated device runs kernels and
+ * copies of known power according to a schedule, simulated meters with the faults of real ones read its
+ * power, and the recording has what a profiler and these meters would have reported. The same schedule and
+ * seed give the same mixture. Nothing here uses the ledger.
  *
  * The true power: while nothing runs the device draws its idle level, and each activity adds its own power.
- * All powers drift together by 0.5 to 1.5 %. Leakage adds 0.5 to 2 % of the mean power above idle of the last
- * second, whatever runs. The power of each activity varies by 0.5 %, and is up to 3 % lower at the start of a
- * run of its kind. Powers, spreads and faults of meters are those of an H200 (docs/accuracy.md); one seed in
- * four is a smaller card.
+ * All powers drift together by 0.5 to 1.5 % over the mixture. Leakage adds 0.5 to 2 % of the mean power above
+ * idle of the last second, whatever runs. The power of each activity varies by 0.5 % (standard deviation),
+ * and is up to 3 % lower just after another kind of work ran. Powers, their variation and the meters' faults
+ * are those of an H200 (docs/accuracy.md); a quarter of the seeds have a smaller GPU.
  */
 enum kwhy_mixture_schedule {
-	KWHY_MIXTURE_BURST, /* each run is of one kind of work and takes 0.2-70 ms; idle time between runs */
+	KWHY_MIXTURE_BURST, /* in turns: one kind of work for 0.2-70 ms, then idle time */
 	KWHY_MIXTURE_FINE,  /* kernels of 0.1-0.3 ms in random order; in about half of the seeds with short
 			       idle times */
 	KWHY_MIXTURE_LOOP, /* about five kinds of work and idle time in a fixed order, repeated every 4-100 ms
@@ -51,7 +52,7 @@ struct kwhy_mixture_kind {
 	double weight; /* relative probability of being chosen */
 };
 
-/* One true activity; `row` is its row in the finished recording. */
+/* One activity with its true times and power. row: its index among the recording's activities. */
 struct kwhy_mixture_work {
 	double start_ns, end_ns;
 	double net_w;
@@ -60,7 +61,8 @@ struct kwhy_mixture_work {
 };
 
 /*
- * An interval inside of which no activity starts or ends. Powers are the true ones, W, including the drift.
+ * An interval in which no activity starts or ends. Powers are the true ones, W, with drift and leakage;
+ * net_w: of each stream's activity.
  */
 struct kwhy_mixture_stretch {
 	double start_ns, end_ns;
@@ -76,12 +78,15 @@ struct kwhy_mixture {
 		profile; /* what a calibration of this machine would state; NAN where it is unknown */
 	struct kwhy_mixture_kind kinds[KWHY_MIXTURE_KINDS_MAX];
 	uint32_t kind_count, stream_count;
-	int64_t origin_ns;   /* recording time at true time 0, ns */
+	int64_t origin_ns;   /* time in the recording of the simulation's time 0, ns */
 	double idle_w, gain; /* idle_w: true idle level of the cold device; gain: metered power, divided by
 				the true power */
 	double leak_ratio; /* leakage of warm silicon: rise of the idle level in W, per watt of the mean power
 			      above idle (an exponential mean with a time constant of 1 s) */
-	/* figures of the meter; look_period_s: time from one sample of the power to the next */
+	/*
+	 * the meter: time_constant_s of its low-pass filter; delay_s from a power to its reading;
+	 * look_period_s from one sample of the power, which the filter gets, to the next
+	 */
 	double time_constant_s, delay_s, look_period_s;
 	struct kwhy_mixture_work *works;
 	size_t work_count, work_capacity;
@@ -104,11 +109,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_mixture_init(
 void kwhy_mixture_done(struct kwhy_mixture *mixture);
 
 /*
- * True energy in [start_ns, end_ns) of recording time, nJ, in three parts: each activity, idle time between
- * the first and the last activity, and idle time before and after them. row_nj has one value for each row of
- * the recording. If several activities run, each gets an equal part of the idle level. `alone`: each kind is
- * taken to draw the power that it draws alone on a warm device, since that is what a user without another
- * truth can measure.
+ * True energy in the interval [start_ns, end_ns) of recording time, nJ, in three parts: row_nj of each
+ * activity, including its part of the idle level (if several activities run, equal parts); idle_nj while
+ * nothing ran between the first and the last activity; outside_nj before and after them. `alone`: each
+ * activity is taken to draw what its kind draws alone on a warm device, which is all that a user can measure.
  */
 struct kwhy_mixture_truth {
 	bool alone;

@@ -4,21 +4,21 @@
 #include <string.h>
 
 /*
- * The faults of the meters, as measured on one H200. Samples in the driver's ring buffer are 20.02 ms apart,
- * but some gaps are longer, and every fifth sample has a time stamp that is 6 to 10 ms late. Updates of the
- * counter are read some tenths of a millisecond late.
+ * The faults of the simulated meters, as measured on one H200. Samples in the driver's ring buffer are 20.02
+ * ms apart, but some gaps are longer, and every fifth sample has a time stamp that is 6 to 10 ms late. An
+ * update of the energy counter is read some tenths of a millisecond after it was made.
  */
 #define SAMPLE_PERIOD_NS 20.02e6
 #define COUNTER_PERIOD_NS 100e6
-#define METER_STARTS_NS 0.05e9 /* time after the beginning of the first stretch at which the meters start */
+#define METER_STARTS_NS 0.05e9 /* time from the begin of the first stretch to the meters' first reading */
 
 #define COPY_RATE_BYTES_PER_NS 55 /* page-locked memory over PCIe 5 x16 */
 
 /*
- * The meter samples the power at even intervals, holds each value until the next sample, and passes the held
- * values through a low-pass filter. The filter's response to a held value is computed exactly, and so is its
- * integral. Because of the sampling, the counter's updates scatter by 4 % over kernels of 0.1-0.3 ms; with a
- * continuous reading they would scatter by 0.7 %.
+ * The simulated meter samples the true power every look_period_s, holds each value until the next sample, and
+ * passes the held values through a low-pass filter of first order. The filter's output and its integral are
+ * computed exactly. Because of the sampling, the power in the counter's updates scatters by 4 % over kernels
+ * of 0.1-0.3 ms; with a continuous input it would scatter by 0.7 %.
  */
 struct filter {
 	const struct kwhy_mixture *mixture;
@@ -47,7 +47,7 @@ static struct filter filter_at_start(const struct kwhy_mixture *mixture)
 	};
 }
 
-/* Advances the filter to `to_ns`. Until then the meter holds the sample of look_ns. */
+/* Advances the filter from now_ns to `to_ns`, while its input is the power sampled at look_ns. */
 static void filter_hold(struct filter *filter, double to_ns)
 {
 	const struct kwhy_mixture *mixture = filter->mixture;
@@ -131,8 +131,8 @@ static void add_ticks(struct kwhy_mixture_builder *builder, double end_ns)
 }
 
 /*
- * Adds the work as CUPTI would report it: shifted by a random error (standard deviation 0.2 to 2 us), but
- * not overlapping within a stream.
+ * Adds the activities as CUPTI would report them: start and end shifted by a random error (standard deviation
+ * 0.2 to 2 us in this mixture), but not overlapping within a stream.
  */
 static void add_activities(struct kwhy_mixture_builder *builder, const uint32_t *names)
 {
@@ -191,7 +191,10 @@ static void add_machine(struct kwhy_mixture_builder *builder, uint32_t *names)
 			strlen(mixture->kinds[k].name), &names[k], builder->error);
 }
 
-/* Sets `row` of each piece of work. The rows of a stream are in the order in which its work was issued. */
+/*
+ * Sets `row` of each activity of the mixture, which is possible because both the recording and `works` have a
+ * stream's activities in order of time.
+ */
 static void find_rows(struct kwhy_mixture *mixture)
 {
 	const struct kwhy_activities *rows = &mixture->recording->activities;

@@ -5,11 +5,12 @@
 #include "mixture_generator.h"
 #include "mixture_random.h"
 
-/* The functions that kwhy_mixture_init() calls, in this order. */
-
 /*
- * A machine, and its work so far while a schedule is laid out. After the first failure nothing more is added.
+ * The steps of kwhy_mixture_init(), in this order. kwhy_mixture_run() is used within
+ * kwhy_mixture_draw_work().
  */
+
+/* State while a mixture is made. After the first failure (status, error) the functions do nothing. */
 struct kwhy_mixture_builder {
 	struct kwhy_mixture *mixture;
 	struct kwhy_random random;
@@ -17,11 +18,12 @@ struct kwhy_mixture_builder {
 	enum kwhy_status status;
 	double now_ns[KWHY_MIXTURE_STREAMS_MAX]; /* end of the work that each stream has so far, ns */
 	uint32_t last_kind[KWHY_MIXTURE_STREAMS_MAX];
-	double run_start_ns[KWHY_MIXTURE_STREAMS_MAX]; /* start of the current run of work of the kind
-							  last_kind, ns */
-	double sm_count, scale; /* sm_count: number of multiprocessors; scale: factor of all powers, 1 on the
-				   large card */
-	double coverage_start_ns; /* true time from which the profiler ran; at most 0 */
+	/* since when the stream runs only activities of the kind last_kind, ns */
+	double run_start_ns[KWHY_MIXTURE_STREAMS_MAX];
+	/* sm_count: number of multiprocessors; scale: factor of all powers: 1, or 0.5 on the smaller GPU */
+	double sm_count, scale;
+	/* time of the simulation from which on activities are recorded; at most 0 */
+	double coverage_start_ns;
 };
 
 /*
@@ -36,8 +38,8 @@ void kwhy_mixture_draw_work(
 	struct kwhy_mixture_builder *builder, enum kwhy_mixture_schedule schedule, double duration_ns);
 
 /*
- * Cuts the work into stretches, with idle before and after. In a third of the seeds, work that was not
- * recorded runs before the recording begins.
+ * Divides time into stretches (struct kwhy_mixture_stretch), from before the work to after it. In a third of
+ * the seeds, work that is not recorded runs before the recording begins; otherwise the device is idle then.
  */
 void kwhy_mixture_lay_stretches(struct kwhy_mixture_builder *builder);
 

@@ -88,8 +88,8 @@ static void add_usual_kinds(struct kwhy_mixture_builder *builder)
 }
 
 /*
- * Lays out one burst. Durations and gaps have the distribution of measured bursts (medians: 7 activities and
- * 4 ms). Idle times are up to 75 ms.
+ * Adds a burst of one kind of work, or idle time of up to 75 ms. Durations of bursts and gaps between their
+ * activities have the distribution of bursts measured on an H200 (medians: 7 activities and 4 ms).
  */
 static void lay_burst(struct kwhy_mixture_builder *builder, uint32_t kind_count)
 {
@@ -130,8 +130,9 @@ static void lay_fine(struct kwhy_mixture_builder *builder, double duration_ns)
 }
 
 /*
- * Lays out a loop. Some of its periods are near multiples of 20.02 ms, the period of the ring buffer, or of
- * 100 ms, the period of the counter.
+ * Adds a loop until duration_ns. Some of the periods from which it is chosen are near multiples of the
+ * meters' periods, 20.02 ms (ring buffer) and 100 ms (energy counter), where the ledger has the least
+ * information.
  */
 static void lay_loop(struct kwhy_mixture_builder *builder, double duration_ns)
 {
@@ -185,7 +186,10 @@ static void lay_chain(struct kwhy_mixture_builder *builder, const struct chain *
 			chain->gap_ns * range(builder, 0.5, 1.5));
 }
 
-/* Adds requests of one dense prompt and 30-100 steps of tiny kernels, with a pause between requests. */
+/*
+ * Adds requests until duration_ns: a prompt (large kernels without gaps), 30-100 steps of very short kernels
+ * with gaps, and a pause.
+ */
 static void lay_decode(struct kwhy_mixture_builder *builder, double duration_ns)
 {
 	struct chain prompt = {.gap_ns = QUEUED_GAP_NS}, step = {.gap_ns = 27e3};
@@ -246,8 +250,8 @@ static uint32_t pick_weighted(struct kwhy_mixture_builder *builder, const double
 }
 
 /*
- * Lays out one phase of a program, which uses some of the kernel names and has a share of idle time of its
- * own.
+ * Adds one phase of a program: for 3 to 200 ms, kernels of a random subset of the names with a share of idle
+ * time of its own.
  */
 static void lay_phase(struct kwhy_mixture_builder *builder)
 {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * Sets the truth of each account: the sum over its rows or, for idle time, the energy drawn while nothing
- * ran.
+ * Sums up the true energies by account: those of the account's activities, or, for accounts of idle time, the
+ * energy drawn while nothing ran, divided by their times.
  */
 static void sum_truth(double *truth_nj, const struct kwhy_recording *recording,
 	const struct kwhy_device_ledger *device, const struct kwhy_mixture_truth *truth)

@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * One row of the ledger and its truth. All truths are scaled by one factor, so that their sum is the metered
- * total.
+ * One account of the ledger and its true energy. True energies are multiplied by one factor for all accounts
+ * (`scale` below), so that their sum is the metered energy.
  */
 struct kwhy_mixture_row {
 	const struct kwhy_account *account; /* owned by the ledger */
@@ -21,17 +21,20 @@ struct kwhy_mixture_row {
 };
 
 /*
- * How close the ledger of device 0 is to the truth. Ratios refer to the metered total unless another base
- * is named. Rows without energy in the truth and in the ledger are left out.
+ * How close the ledger of device 0 is to the truth. Ratios are shares of the metered energy unless another
+ * base is named. Accounts without energy in the truth and in the ledger are left out.
  */
 struct kwhy_mixture_score {
 	struct kwhy_mixture_row *rows; /* owned */
 	size_t row_count, covered_count;
 	size_t basis_count[KWHY_BASIS_COUNT], basis_covered[KWHY_BASIS_COUNT];
 	size_t group_count, group_covered;
-	double wrong_ratio; /* share of the energy that is on wrong accounts: half of the sum of the absolute
-			       differences */
-	double expected_ratio;	     /* the wrong_ratio that the ledger itself expects */
+	/*
+	 * share of the energy that is on a wrong account: half of the sum of all accounts' absolute
+	 * differences
+	 */
+	double wrong_ratio;
+	double expected_ratio;	     /* the ledger's own estimate of wrong_ratio */
 	double half_width_ratio;     /* mean of half_width_ratio over the rows */
 	double weighted_half_ratio;  /* mean of half_width_ratio over the rows, weighted by energy */
 	double covered_energy_ratio; /* share of the energy in rows whose interval holds the truth */

@@ -17,8 +17,8 @@ struct mixtures_options {
 };
 
 /*
- * The ledger from all meters, and the difference between the counter and what the samples alone predict for
- * it (NAN: unknown).
+ * The ledger from all meters, and a check of its meters: the relative difference between the energy counter
+ * and the energy that a ledger from the power samples alone predicts for it (NAN: unknown).
  */
 struct mixtures_totals {
 	struct kwhy_ledger *ledger;
@@ -29,7 +29,10 @@ struct mixtures_totals {
 KWHY_MUST_USE enum kwhy_status mixtures_keep_totals(struct mixtures_totals *out,
 	const struct kwhy_recording *recording, const struct kwhy_profile *profile, struct kwhy_error *error);
 
-/* Scores a folder with activities.csv, power.csv and truth.csv and prints every row. */
+/*
+ * Scores the ledger of a measured recording (--real): a folder with activities.csv, power.csv and truth.csv
+ * (power of each kernel alone). Prints each account.
+ */
 KWHY_MUST_USE enum kwhy_status mixtures_real(
 	const struct mixtures_options *options, struct kwhy_error *error);
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * Power in W of each kernel, measured alone, by the kernel's name. The row "context_idle" is the idle
- * level.
+ * Power of each kernel, measured while only this kernel ran, W, by the kernel's name. The row "context_idle"
+ * is the idle level with a context.
  */
 struct alone {
 	char name[64][64];
@@ -50,8 +50,8 @@ static double overlap_ns(int64_t start_ns, int64_t end_ns, const struct kwhy_dev
 }
 
 /*
- * Sets the true energy of the metered window: each row draws the power that was measured for its kernel
- * alone, and each gap draws the idle level.
+ * Sets the energies that are taken for the truth in the metered window: each activity draws the power that
+ * its kernel drew alone, and each gap draws the idle level.
  */
 static enum kwhy_status truth_of(struct kwhy_mixture_truth *truth, const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const struct alone *alone, struct kwhy_error *error)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Figures that are computed for each seed, and then shown over all seeds. */
+/* Figures of each mixture (seed); the table shows quantiles over the seeds. */
 enum figure {
 	FIGURE_WRONG,
 	FIGURE_WRONG_ALONE,
@@ -46,7 +46,10 @@ static enum kwhy_status tally_init(struct tally *tally, uint64_t seeds, struct k
 	return KWHY_OK;
 }
 
-/* Adds the results of one seed. `alone`: the score for which the powers measured alone are the truth. */
+/*
+ * Adds the results of one seed. score: against the true energies; alone: against the energies that kinds of
+ * work draw when they run alone.
+ */
 static void tally_add(struct tally *tally, const struct kwhy_mixture_score *score,
 	const struct kwhy_mixture_score *alone, const struct mixtures_totals *totals)
 {
@@ -76,7 +79,10 @@ static void tally_add(struct tally *tally, const struct kwhy_mixture_score *scor
 	}
 }
 
-/* Writes the rows of two scores, which have the same rows in the same order. */
+/*
+ * Writes a CSV row for each account, with its true energy by both scores (see tally_add()), which have the
+ * same accounts in the same order.
+ */
 static void write_rows(FILE *csv, const struct kwhy_mixture_score *score,
 	const struct kwhy_mixture_score *alone, const struct kwhy_ledger *ledger,
 	const struct kwhy_mixture_options *options)
@@ -107,7 +113,10 @@ static enum kwhy_status score_against(struct kwhy_mixture_score *score, const st
 	truth.row_nj = calloc(mixture->work_count + 1, sizeof(*truth.row_nj));
 	if (!truth.row_nj)
 		return kwhy_fail_memory(error, "the truth");
-	/* readings show an earlier power: they lag by the meter's delay and time constant */
+	/*
+	 * readings show the power of an earlier time: they lag by the meter's delay and time constant, so the
+	 * truth is that of an earlier interval
+	 */
 	lag_ns = llround(1e9 * (energy->delay_s + energy->time_constant_s));
 	kwhy_mixture_truth_sum(mixture, energy->start_ns - lag_ns, energy->end_ns - lag_ns, &truth);
 	status = kwhy_mixture_score_init(score, mixture->recording, ledger, &truth, error);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shows what the meters of this machine's NVIDIA GPUs report and what sampling costs: counts, gaps and
- * failures of each source, the counter compared with the ring, and the sampler's own cost. Usage:
- * bench_nvml_meters [SECONDS] [all]. The exit status is 77 if there is no meter.
+ * Shows what the meters of this machine's NVIDIA GPUs report and what reading them costs: for each source its
+ * number of readings, the gaps between them and its failures; the energy counter compared with the integral
+ * of the ring buffer's power samples; and the processor time of the sampling thread. Usage: bench_nvml_meters
+ * [SECONDS] [all]. The exit status is 77 if there is no meter.
  */
 #include "sensor/sampler.h"
 
@@ -57,7 +58,10 @@ static void print_source(const struct kwhy_source_channel *source)
 	printf("\n");
 }
 
-/* Returns the energy between two times, J. Each reading's power is taken to last until the next reading. */
+/*
+ * Energy between two times by the power readings, J. Between two readings, the power is taken to be their
+ * mean.
+ */
 static double integrate_j(size_t count, int64_t from_ns, int64_t to_ns)
 {
 	double joules = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares the program's own work in a recording by kwhy probe with what the same program runs without
- * probing. Counts kernels, copies, memsets and calls other than the probe's by name, kind, direction, grid
- * and bytes in both recordings, and lists the differences; the exit status is 1 if there are any. Also
- * prints how many repeats the bursts state and how many were found; up to two more are found in the first
- * burst of each kernel. Usage: own_work PLAIN PROBED
+ * Tests that kwhy probe does not change what a program does: compares what the program itself ran in a
+ * recording by kwhy probe with a recording of the same program by kwhy record. Counts kernels, copies and
+ * memsets by name, kind, direction, grid and bytes, and calls by name, except those of the probe; lists the
+ * differences, and exits with status 1 if there are any. Also prints how many repeats the probe's bursts
+ * should have and how many were found; the first burst of a kernel may have up to two more. Usage: own_work
+ * PLAIN PROBED
  */
 #include "import/import.h"
 
@@ -86,7 +87,10 @@ static size_t run_length(const struct work *work, size_t at)
 	return length;
 }
 
-/* Compares two sorted lists. */
+/*
+ * Prints each line whose number of occurrences differs between the two lists. Returns the number of such
+ * lines.
+ */
 static size_t compare(const struct work *plain, const struct work *probed)
 {
 	size_t i = 0, k = 0, different = 0;

@@ -7,9 +7,10 @@
 #include <time.h>
 
 /*
- * Measures the time of one pair of kwhy_region_begin() and kwhy_region_end(), on one thread and on four at
- * once, and the time of two reads of the clock. Usage: bench_region [PAIRS]; PAIRS is the number for each
- * thread. Pairs come in bursts with pauses between them, so that the collector keeps up and drops nothing.
+ * Measures the time of a pair of kwhy_region_begin() and kwhy_region_end(), on one thread and on four at
+ * once, and, for comparison, the time of two reads of the clock, which a pair needs. Usage: bench_region
+ * [PAIRS]; PAIRS: number of pairs of each thread. Pairs come in bursts with pauses between them, so that the
+ * thread that collects them keeps up and drops nothing.
  */
 
 enum { THREADS = 4, BURST = 20000 };
@@ -31,7 +32,7 @@ static void rest(void)
 	nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 }
 
-/* Sets *out to the seconds spent inside bursts. */
+/* Makes `pairs` pairs in bursts. out: a double that gets the seconds of all bursts, without pauses. */
 static void *run(void *out)
 {
 	double *seconds = out;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures the cost of sampling: the thread's processor time for each second, reads, missed deadlines and
- * the longest read. The meters are those of a simulated machine (two sockets with their memory, four board
- * sensors, the file of a wall meter, GPUs as LD_LIBRARY_PATH has them), and none at all for comparison.
- * Usage: bench_sampler [SECONDS]
+ * Measures what reading the meters costs: processor time of the sampling thread for each second of elapsed
+ * time, number of reads, of missed deadlines, and the longest read. The meters are those of a simulated
+ * machine (two sockets with their memory, four board sensors, the file of a wall meter) and of the GPUs that
+ * the libraries in LD_LIBRARY_PATH show; for comparison, it also measures without any meter. Usage:
+ * bench_sampler [SECONDS]
  */
 #include "sensor/sampler.h"
 

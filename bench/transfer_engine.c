@@ -9,10 +9,11 @@
 #include <string.h>
 
 /*
- * Measures the transfer engine: (1) the host time of a step of 22 small puts, (2) how much of copy and
- * compute overlaps in a stream, (3) its time compared with a plain loop of copies and with one batch of
- * them. Usage: bench_transfer_engine [--backend cuda|hip|host] [--device N] [--quick] [--seconds S] [--csv
- * FOLDER] [--part steps|overlap|pieces]
+ * Measures the transfer engine (kwhy/transfer.h): (1) `steps`: the host time of a step of 22 small puts; (2)
+ * `overlap`: how much of copying and computing overlaps when data is streamed to the device; (3) `pieces`:
+ * the engine's time for many small pieces, compared with a loop of copies and with one batch of copies.
+ * Usage: bench_transfer_engine [--backend cuda|hip|host] [--device N] [--quick] [--seconds S] [--csv FOLDER]
+ * [--part steps|overlap|pieces]
  */
 
 void bench_must(enum kwhy_status status, const struct kwhy_error *error)

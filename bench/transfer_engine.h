@@ -15,7 +15,7 @@ struct bench {
 	const char *device, *folder; /* folder: folder for CSV files; NULL: none are written */
 	const char *part;	     /* NULL: all parts */
 	bool quick;
-	double seconds; /* time for the comparison with loops */
+	double seconds; /* how long the part `pieces` measures, s */
 	struct kwhy_gpu *gpu;
 	struct kwhy_gpu_stream *stream;
 };
@@ -33,7 +33,7 @@ FILE *bench_csv(const struct bench *bench, const char *name, const char *header)
 
 double bench_now_us(void);
 
-/* Sorts the values. `share` is in [0, 1]. */
+/* Quantile `share` (0 to 1) of the values; sorts them. */
 double bench_quantile(double *values, size_t count, double share);
 
 /* Sets the 95 % bounds of the median by order statistics (binomial). Sorts the values. */

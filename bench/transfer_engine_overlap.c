@@ -6,10 +6,10 @@
 #include <time.h>
 
 /*
- * Streams page-locked data to the device, with work on it that takes as long as the copy, half as long, or
- * twice as long. Overlap efficiency is (copy + compute - both) / min(copy, compute), where each word stands
- * for a time; 1 is perfect. The work waits for a number of nanoseconds of the device's clock on one
- * multiprocessor, so it takes time but no memory bandwidth.
+ * Streams page-locked data to the device in chunks. A kernel works on each chunk for as long as its copy
+ * takes, half as long, or twice as long. Overlap efficiency is (copy + compute - both) / min(copy, compute),
+ * with the times of the copies alone, of the kernels alone, and of both together; 1 is perfect. The kernel
+ * only waits on one multiprocessor until the device's clock has advanced, so it needs no memory bandwidth.
  */
 
 enum { RUNS_MAX = 9 };
@@ -23,7 +23,7 @@ static const char text[] = "extern \"C\" __global__ void bench_spend(unsigned lo
 			   "	while (now - start < length_ns);\n"
 			   "}\n";
 
-/* Waits as a device would, without using the processor. 0 ns takes no time. */
+/* Takes the place of the kernel on the host back end: sleeps for length_ns. */
 static void spend_ns(uint64_t length_ns)
 {
 	struct timespec length = {
@@ -47,7 +47,7 @@ struct overlap {
 	struct kwhy_transfer *transfer;
 	const struct kwhy_gpu_kernel *kernel;
 	struct kwhy_transfer_loader_options options;
-	double compute_us; /* time of the work for all data */
+	double compute_us; /* time that the kernels take for all chunks together */
 	bool failed;
 };
 
@@ -85,8 +85,8 @@ static void work_on(
 }
 
 /*
- * Streams all data and returns the time that this took, without the time to open the loader. *out_opening_us:
- * time to open it, which allocates memory, a stream and events.
+ * Streams all data, with the kernel on each chunk, and returns the time without that of opening the loader.
+ * *out_opening_us: time to open it, which allocates memory, a stream and events.
  */
 static double through_us(struct overlap *overlap, double *out_opening_us)
 {
@@ -126,7 +126,7 @@ static double copy_us(struct overlap *overlap, uint64_t device)
 	return bench_now_us() - start_us;
 }
 
-/* Measures the work alone, in the same number of pieces. */
+/* Time of the kernels alone, one for each chunk, without copies. */
 static double compute_us(struct overlap *overlap)
 {
 	const struct bench *bench = overlap->bench;
@@ -144,7 +144,10 @@ static double compute_us(struct overlap *overlap)
 	return bench_now_us() - start_us;
 }
 
-/* Returns the shorter of two times: one copy of all data, or a stream without work. */
+/*
+ * Time of the copies alone: the shorter one of a single copy of all data, and a stream of chunks without
+ * kernels.
+ */
 static double least_copy_us(struct overlap *overlap, uint64_t device)
 {
 	double one_us = copy_us(overlap, device), opening_us, chunks_us;
@@ -182,8 +185,8 @@ static void measure(struct overlap *overlap, double ratio, uint64_t device, FILE
 }
 
 /*
- * Measures transfers from pageable memory, which threads copy or convert into slots. Rates are in bytes
- * read per second.
+ * Measures streaming from pageable memory: threads of the engine copy or convert the data into page-locked
+ * slots, from which it is sent. Rates are bytes of the source per second.
  */
 static void measure_staged(struct overlap *overlap, const void *page_locked, FILE *csv)
 {

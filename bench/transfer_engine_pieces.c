@@ -5,11 +5,12 @@
 #include <string.h>
 
 /*
- * Measures 16 to 4096 pieces of 16 B to 64 KiB in both directions, from call to completion. From
- * page-locked memory: one copy for each piece, one batch, and the engine with memory that must stay
- * unchanged. From pageable memory, which may be changed when the call returns: one copy for each piece, and
- * the engine. All five methods run in one process, in a new random order for each repetition; both times of
- * a ratio come from one repetition. The arrived data is compared after the timing.
+ * Measures transfers of 16 to 4096 pieces of 16 B to 64 KiB in both directions, from the call to the
+ * completion. With page-locked memory on the host: one copy for each piece, one batch of copies, and the
+ * engine, where the caller keeps the memory unchanged until completion. With pageable memory, which the
+ * caller may change as soon as the call returns: one copy for each piece, and the engine. All five methods
+ * run in one process, in a new random order for each repetition, and a ratio of two methods is formed within
+ * a repetition. Data is verified after the timing.
  */
 
 enum { REPEATS_MAX = 60, REPEATS_MIN = 6, GAP = 256 };
@@ -34,7 +35,9 @@ static bool is_pageable(int method)
 	return method == PAGEABLE || method == STAGED;
 }
 
-/* Moves all pieces of the cell by one method. */
+/*
+ * Transfers all pieces (count, size and direction are those of `pieces`) by one method, and waits for them.
+ */
 static void move(struct pieces *pieces, int method)
 {
 	const struct bench *bench = pieces->bench;
@@ -76,8 +79,8 @@ static bool has_method(const struct pieces *pieces, int method)
 }
 
 /*
- * Checks the data that arrived. Copies to the host are checked in the same way, with the roles of device and
- * host exchanged: both ends hold the pattern, then one is cleared and the pieces are fetched again.
+ * Checks the transferred data. A pattern is sent to the device and read back, piece by piece; for transfers
+ * to the host, the host's memory is cleared and the pieces are fetched again.
  */
 static void verify(struct pieces *pieces, int method)
 {
@@ -108,7 +111,10 @@ static void verify(struct pieces *pieces, int method)
 			}
 }
 
-/* Computes the ratios of the engine's times to those of another method, each within one repetition. */
+/*
+ * Ratios of the engine's times to those of the method `other`, each within one repetition. out_ratio: median
+ * and the bounds of its 95 % interval.
+ */
 static void compare(
 	double times[METHODS][REPEATS_MAX], size_t count, int engine, int other, double *out_ratio)
 {
@@ -210,7 +216,8 @@ void bench_pieces(struct bench *bench)
 	bench_must(ops->memory_new(bench->gpu, whole, &pieces.device, &error), &error);
 	pieces.pinned = host.memory;
 	memset(pieces.pageable, 1,
-		whole); /* writes to each page, because unwritten pages would all be the same page of zeros */
+		/* writes to each page, because the kernel maps all unwritten pages to one page of zeros */
+		whole);
 	for (int i = 0; i < 2; i++) {
 		pieces.copies[i] = calloc(count_most, sizeof(*pieces.copies[i]));
 		pieces.parts[i] = calloc(count_most, sizeof(*pieces.parts[i]));

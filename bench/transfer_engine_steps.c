@@ -5,10 +5,10 @@
 #include <string.h>
 
 /*
- * Measures 6,289 pieces of 37.5 B on average in 288 steps, as in a simulation that sets 22 values in each
- * step. The results are the host time in the calls of a step, and the time of a run with its last wait. They
- * are also measured with a wait after each step, with one copy for each piece, and with one batch for each
- * step.
+ * Measures the host's cost of sending 6,289 pieces of 37.5 B on average in 288 steps, as in a simulation that
+ * sets 22 values in each step (lab/README.md, twin). Figures: time of the engine's calls in a step, and time
+ * of a run with the wait at its end; both also with a wait after each step. For comparison: one copy for each
+ * piece, and one batch of copies for each step.
  */
 
 enum { STEPS = 288, PIECES = 6289, RUNS_MAX = 50, STRIDE = 4096, A_STEP_MAX = 32 };
@@ -44,7 +44,7 @@ static void step_by_engine(struct steps *steps, int pieces)
 		bench_must_transfer(steps->transfer, kwhy_transfer_wait(steps->transfer, ticket));
 }
 
-/* Sends the same pieces as a list, with one call. */
+/* Sends the pieces of a step with one call of the engine that takes a list. */
 static void step_by_list(struct steps *steps, int pieces)
 {
 	struct kwhy_transfer_part parts[A_STEP_MAX];

@@ -9,10 +9,11 @@
 #include <time.h>
 
 /*
- * Measures a full plan for a synthetic recording with each kind of waste. Each step has 24 activities:
- * pageable copies of 38 bytes, tiny kernels, scalar read-backs, a round trip of 64 KiB, and collectives in
- * a stream of their own. It also has two waits after each fourth launch, an allocation and a free. Every
- * tenth step has a pause of the host. Powers are assumed. Usage: [ACTIVITIES]
+ * Measures the time of a full plan (kwhy whatif --plan) for a synthetic recording with every kind of waste
+ * that a change can remove. Each step has 24 activities: pageable copies of 38 bytes, tiny kernels,
+ * read-backs of single numbers, 64 KiB sent to the device and back, and collectives on a stream of their own.
+ * It also has two waits after each fourth launch, an allocation and a free. In every tenth step the host
+ * pauses. Powers are assumed. Usage: bench_whatif [ACTIVITIES]
  */
 
 static struct kwhy_error error;
@@ -25,7 +26,7 @@ static void must(enum kwhy_status status)
 	exit(1);
 }
 
-/* Processor time of one thread, which other programs do not change. */
+/* Processor time of this process, which other programs hardly change. */
 static double now_s(void)
 {
 	struct timespec now;
@@ -34,7 +35,9 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* The recording, and the times until which its host and its device have work so far. */
+/*
+ * The recording that is being made. host_ns, device_ns: end of the last call and of the last activity so far.
+ */
 struct maker {
 	struct kwhy_recording *recording;
 	int64_t host_ns, device_ns;
@@ -57,8 +60,8 @@ static void call(struct maker *maker, const char *name, int64_t length_ns, uint3
 }
 
 /*
- * Adds a call of 3 us and its work. The work starts 6 us after the start of the call, but at least 1 us
- * after the end of the previous work.
+ * Adds a call of 3 us and the activity that it launches. The activity starts 6 us after the start of the
+ * call, but at least 1 us after the end of the previous activity.
  */
 static void issue(struct maker *maker, const char *name, struct kwhy_activity activity, int64_t length_ns)
 {

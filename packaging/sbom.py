@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
-# Debian packages whose archives are linked into the program and the libraries.
+# Debian packages whose static libraries are linked into the program and the shared libraries.
 STATIC = ("libgcc-10-dev", "libiberty-dev", "liblz4-dev", "libncurses-dev", "libstdc++-10-dev", "libzstd-dev", "zlib1g-dev")
 PAGE = ("echarts", "tslib", "zrender")  # npm modules in the report page
 

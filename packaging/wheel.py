@@ -17,7 +17,7 @@ import zipfile
 from pathlib import Path
 from typing import Dict, List, Tuple
 
-# What a Python package needs of the portable folder; headers, man pages and other examples stay in the archive.
+# Files of the portable build that go into the Python package; headers, man pages and other examples do not.
 PARTS = ("bin/*", "lib/*.so.*", "lib/kwhy/*", "share/kwhy/profiles/*", "share/kwhy/monitoring/**/*", "share/terminfo/*/*",
          "share/doc/kwhy/licenses/*")
 EXAMPLES = ("decode.kwhy", "README.md")

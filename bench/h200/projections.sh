@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures the errors of projections on an H200. Variants of twin and flow are recorded in turns. Each variant is
-# projected from the recording of the variant before it alone, and the projection is compared with the variant's own
-# recording; the median errors of the turns are shown. Costs are those that the recording shows or, where it shows none,
-# those of a profile that is measured first: curves of copies, graphs and queues. The profile is measured under the
-# recorder, since all recordings contain the recorder's time in each call. Energies above idle are those of windows of
-# repeated runs, where there is one. Ends with plans as text.
+# Measures the errors of kwhy whatif on an H200. Variants of kwhy-lab's twin and flow are recorded in turns. Each pair
+# of variants differs by known changes: the later variant is projected from the recording of the earlier one, and the
+# projection is compared with the later variant's own recording. Shows the median errors over the turns. Costs of calls,
+# copies, graphs and queues come from the recording or, if it has none, from a machine profile that is measured first,
+# under kwhy record, since every call in a recording includes the recorder's time. Energies above idle are measured in
+# windows of repeated runs where there is one. Also writes kwhy whatif's plans as text.
 # Usage: projections.sh KWHY_FOLDER OUT_FOLDER [record|turns|project|replay]     (about 2 minutes)
-# KWHY_FOLDER is the folder of the portable build. record: only makes the recordings. turns: makes the recordings, and
-# replays each of the first REPLAYS turns, for the times alone, before the next turn is recorded. project: projects what
-# is in OUT_FOLDER, without a GPU. replay: does as project, and replays the recordings of the first turn with the same
-# changes on this GPU; with ROUNDS=1 STEPS=24 RUNS=30 FLOW_RUNS=100 it takes four minutes, and `record` before it a
-# minute and a half.
+# KWHY_FOLDER is the folder of the portable build. record: only makes the recordings. turns: makes the recordings and,
+# after each of the first REPLAYS turns, replays that turn's recordings without measuring energy. project: projects the
+# recordings in OUT_FOLDER, without a GPU. replay: does as project, and replays the recordings of the first turn with
+# the same changes on this GPU; with ROUNDS=1 STEPS=24 RUNS=30 FLOW_RUNS=100 it takes four minutes, and `record` before
+# it a minute and a half.
 # Variables (defaults): ROUNDS, number of turns (3); STEPS of the slow variants of twin (48); RUNS of the fast ones
-# (10); FLOW_RUNS, runs of flow (200); REPLAYS, number of turns whose recordings are replayed, from the second on for
-# the times alone (1); REPEAT, runs in a replay of a fast variant (5); LIMIT, seconds after which no further replay
+# (10); FLOW_RUNS, runs of flow (200); REPLAYS, number of turns whose recordings are replayed; only in the first is
+# energy measured (1); REPEAT, runs in a replay of a fast variant (5); LIMIT, seconds after which no further replay
 # begins.
 set -u
 kwhy=$(cd "$1" && pwd)
@@ -49,7 +49,8 @@ record() {
 		"${program%/*}/kwhy-lab" "$1" --runs-only --variant "$2" --steps "$3" --repeat "$4" --seconds 0 --json "${@:5}"
 }
 
-# recorded NAME COMMAND...: runs the command in the recorder and drops the recording
+# recorded NAME COMMAND...: runs the command under kwhy record, so that its calls take as long as in
+# recordings, and deletes the recording
 recorded() {
 	step "$1" "$program" record -q --one-file -o "$out/costs" -- "${@:2}"
 	rm -f "$out/costs"
@@ -62,11 +63,12 @@ window() {
 		-o "$out/$3-$4.window.json" "${@:5}"
 }
 
-# Slow variants, which take seconds, have one run of few steps; fast ones have more runs. Variants that are compared are
-# recorded in turns, since the speed of the host changes within minutes.
+# Makes all recordings, in turns, since the speed of the host changes within minutes: a turn records every variant once.
+# Slow variants, whose runs take seconds, have one run of few steps in a recording; fast ones have several runs.
 record_all() {
 	local round variant
-	# Costs of this card. If they cannot be measured, the bundled profile is used.
+	# The machine profile with the costs of this GPU. If they cannot be measured, the bundled
+	# profile of an H200 is used.
 	recorded calibrate "$program" calibrate -q --quick ${CUDA_VISIBLE_DEVICES:+--device "${CUDA_VISIBLE_DEVICES%%,*}"} --json -o "$profile"
 	[ -s "$profile" ] || cp "$bundled" "$profile"
 	recorded curves "$program" bench transfer -q --quick --strategy pinned,pageable --direction h2d,d2h --max-size 64MiB --time 8 --update-profile "$profile"
@@ -87,8 +89,9 @@ record_all() {
 	say "recorded after $SECONDS s"
 }
 
-# pauses NAME: writes to NAME.pauses for how many nanoseconds the device idled, in gaps above 0.3 ms, before the end of
-# its first step, while libraries were loaded and memory was allocated. These gaps are in no time that is compared.
+# pauses NAME: writes to NAME.pauses how long the device idled before the end of the first step of recording NAME, ns,
+# counting only gaps above 0.3 ms, in which libraries were loaded and memory was allocated. These gaps are subtracted
+# from the times that are compared.
 pauses() {
 	"$program" export -q --to sqlite -o "$out/$1.sqlite" "$out/$1.kwhy"
 	python3 - "$out/$1.sqlite" "${1%%-*}" > "$out/$1.pauses" << 'PAUSES'
@@ -107,8 +110,9 @@ PAUSES
 	rm -f "$out/$1.sqlite"
 }
 
-# Calls WORDS BEFORE AFTER SHAPE SECONDS CHANGES... for each pair. SECONDS: length of repeated runs of the later
-# variant, so that a replay's energy can be measured; 0: the energy is not measured.
+# each_pair WORDS: calls WORDS BEFORE AFTER SHAPE SECONDS CHANGES... for each pair of variants. SHAPE: steps and
+# runs of both recordings. CHANGES: options of kwhy whatif for what AFTER changes. SECONDS: how long a replay of
+# AFTER is repeated so that its energy can be measured; 0: its energy is not measured.
 # shellcheck disable=SC2086 # words
 each_pair() {
 	$1 v0 v1 "$slow" 0 --event-waits --join-waits --pinned
@@ -126,8 +130,8 @@ each_pair() {
 	$1 n0c n0 40-1 1 --pool
 }
 
-# host_percent COMPARISON: by how many percent the host of the later recording is faster, as its launches show; nothing
-# if they do not show it
+# host_percent COMPARISON: how long launches took in the earlier recording, in percent of the later one, which is
+# --host-speed of kwhy whatif; nothing if it is unknown
 host_percent() {
 	python3 -c 'import json, sys
 ratio = json.load(open(sys.argv[1]))["projection"]["launch_ratio"]
@@ -150,7 +154,8 @@ project_pair() {
 	done
 }
 
-# Makes one replay for all pairs with the same changes. It runs outside of the recorder, and adds the recorder's time to
+# replay_turn BEFORE AFTER SHAPE SECONDS CHANGES...: replays the recording of BEFORE with the changes. Pairs with the
+# same recording and changes share one replay. kwhy replay runs without the recorder, and adds the recorder's time to
 # each call itself.
 replay_turn() {
 	local before=$1 shape=$3 seconds=$4 name=$1-$2-$3.$turn key repeat=1
@@ -185,9 +190,9 @@ project() {
 	wait
 }
 
-# Median errors of the turns and of all pairs; errors of replays, if there are any, against the median of the later
-# recordings. Last, the differences among the later recordings: no prediction can be better than a program's own
-# repetitions.
+# Shows for each pair the median error over the turns, and the median over all pairs; the errors of replays, if
+# there are any, against the median of the later recordings; and last, how much the later recordings differ among
+# themselves, which no prediction can beat.
 table() {
 	python3 - "$out" << 'TABLE' | tee -a "$out/log.txt"
 import glob, json, os, statistics, sys

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs kwhy bench pairs between processes on two (or more) H200 of one host, without NVLink multicast: --ranks;
-# processes that each see only one GPU; a rank that is killed; torchrun; and collectives of one process and of several,
-# compared with one process. The most important parts come first. SKIP=one,queued,visible,killed,torchrun leaves parts
-# out.
+# Runs kwhy bench pairs between processes (--ranks) on two or more H200 of one host, without NVLink multicast. Parts,
+# the most important first: `ranks`: all engines between two processes; `one`: the same in one process; `queued`: NCCL
+# timed as nccl-tests does; `visible`: processes that each see only one GPU; `killed`: a rank that is killed;
+# `torchrun`: processes that torchrun starts. SKIP=one,queued,visible,killed,torchrun leaves parts out.
 # Usage: ranks.sh KWHY_FOLDER OUT_FOLDER [cuda|host]     (about 100 s of GPU on two GPUs)
-# Questions: are copies between processes as fast as within one (within 2 %)? Do NCCL's figures with one thread differ
-# from those with one process per GPU? Is all data right?
+# Questions: are copies between processes as fast as within one (within 2 %)? Does NCCL reach other figures in one
+# process than with one process per GPU? Is all data right?
 set -u
 kwhy=$(cd "$1" && pwd)/bin/kwhy || exit 2
 [ -x "$kwhy" ] || { echo "ranks.sh: no bin/kwhy in $1" >&2; exit 2; }
@@ -36,12 +36,13 @@ wants() {
 	case ",${SKIP:-}," in *",$1,"*) return 1 ;; esac
 }
 
-# Between two processes, all engines but sockets; the clocks are compared for half a second at the start and at the end.
+# Between two processes, all engines except sockets. For half a second at the start and at the end, the clocks of the
+# two processes are compared.
 step ranks 60 "${pairs[@]}" --ranks 2 --engine "write,read,kernel,put,exchange,nccl,nccl-exchange,$together" --timing back-to-back --time 30 --clock-time 0.5 \
 	--save "$out/traces" -o "$out/ranks.txt" "${limits[@]}"
 folder=$(find "$out/traces" -mindepth 1 -maxdepth 1 -type d | head -1)
 cp "$folder/pairs.json" "$out/ranks.json"
-# The engines that also work in one process, for comparison.
+# The same engines in one process.
 wants one && step one 45 "${pairs[@]}" --ranks 1 --engine "write,read,kernel,put,exchange,nccl,nccl-exchange,$together" --timing back-to-back --no-loads --time 25 -o "$out/one.json" "${limits[@]}"
 # NCCL, timed as nccl-tests times it.
 wants queued && step queued 30 "${pairs[@]}" --ranks 2 --engine nccl-exchange,all-reduce --timing queued --time 10 -o "$out/queued.json" "${limits[@]}"
@@ -62,7 +63,8 @@ if wants visible; then
 	visible > "$out/visible.out" 2> "$out/visible.err"
 	echo "visible: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 fi
-# Rank 1 is killed during the run: kwhy prints one sentence, exits with status 1, and the run can be resumed.
+# Kills rank 1 during the run. The other rank must print one sentence and exit with status 1, and the run can
+# be resumed.
 killed() {
 	"${pairs[@]}" --ranks 2 --engine nccl,nccl-exchange,all-reduce --timing back-to-back --time 40 --save "$out/killed" "${limits[@]}" &
 	local leader=$! child

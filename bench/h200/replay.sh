@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures the errors of replays. Variants of twin are recorded and replayed, each unchanged and with the change that
-# leads to the next variant; so are two loops of PyTorch (mlp, decode) and the recordings of an H200 that are part of
-# kwhy (h200-train, h200-decode).
-# Usage: replay.sh KWHY_FOLDER OUT_FOLDER [NAME...]     (the folder of the portable build)
+# Measures the errors of kwhy replay. Variants of kwhy-lab's twin (v0, v3, v6, v8), two loops of PyTorch (mlp,
+# decode) and the example recordings of an H200 in KWHY_FOLDER (h200-train, h200-decode) are replayed unchanged and
+# compared with their recordings. v0 and v3 are also replayed with the change that leads to the next variant, and
+# compared with kwhy's projection of it.
+# Usage: replay.sh KWHY_FOLDER OUT_FOLDER [NAME...]     (KWHY_FOLDER: that of the portable build)
 # The most important parts come first. All of them take 6 minutes; v8 takes half a minute, mlp and decode one minute
 # each.
 set -u
@@ -27,7 +28,8 @@ step() {
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
-# record NAME STEPS RUNS: half a second of work or more, since the counter is updated every 0.1 s
+# record NAME STEPS RUNS: records the variant NAME of twin. RUNS must be enough for half a second of
+# work, since the energy counter is updated every 0.1 s.
 record() {
 	step "record-$1" "$program" record -q -o "$out/$1.kwhy" -- \
 		"${program%/*}/kwhy-lab" twin --variant "$1" --steps "$2" --repeat "$3" --seconds 0 --runs-only --json
@@ -98,6 +100,6 @@ for name in "${names[@]}"; do
 	h200-*) replay "$name" 2 --repeat 2 "$examples/$name/trace.json.zst" --power "$examples/$name/power.csv" ;;
 	esac
 done
-# Measured times of the variants that the changes lead to.
+# Measures, without a recorder, the variants to which the changes lead.
 step truth-24 "${program%/*}/kwhy-lab" twin --variant v0,v3 --steps 24 --repeat 5 --seconds 0 --runs-only --json
 step truth "${program%/*}/kwhy-lab" twin --variant v3,v5,v6,v8 --repeat 20 --seconds 0 --runs-only --json

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests whether all power samples of the driver's ring buffer are read, and what reading costs: runs kwhy stat next to
-# whatever else the machine does. Needs one GPU; 10.5 minutes, so start it in the background of other scripts.
+# Tests whether kwhy stat reads all power samples of the driver's ring buffer, and what reading them costs, while
+# other programs may run on the GPU. Needs one GPU; 10.5 minutes, so start it in the background of other scripts.
 # usage: ring.sh KWHY_FOLDER OUT_FOLDER [SECONDS]
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures what the meters alone cost a launch-bound loop; target: at most 0.5 % (upper 95 % bound of 20 runs, issue 4).
-# Compares iterations during the reader's calls with those between them (80 seconds). With a third argument, it also
-# compares periods with and without a reader, in pairs (7 minutes); these show effects that last longer than a call, as
-# far as the processor's speed is constant. Needs PyTorch, a C compiler and one GPU.
+# Measures by how much reading the meters, without any other recording, slows down a launch-bound loop; target: at most
+# 0.5 % (upper end of the 95 % interval of 20 runs, issue 4). Compares the loop's iterations during calls of NVML with
+# those between calls (80 seconds). With a third argument, it also compares periods with and without a reader, in pairs
+# (7 minutes): they show effects that last longer than a call, if the processor's speed is constant. Needs PyTorch, a C
+# compiler and one GPU.
 # usage: sampler.sh KWHY_FOLDER OUT_FOLDER [pairs]
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")

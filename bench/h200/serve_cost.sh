@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What does `kwhy serve --accounts` take: processor time (that of NVML's calls by name), memory, wake-ups, bytes written, seconds of a scrape? It is scraped
-# every 15 s and every second, for MEASURE_S (60 s) each after WARM_UP_S (60 s). With two folders of kwhy the programs take turns. With FAKE_NVML=BUILD/fakes/nvml
-# it runs on eight simulated GPUs with PROCESSES (200) processes; on real ones, two programs share each GPU if PyTorch is there and LOAD=1.
-# SYSCALLS=1 counts system calls as well (strace). Results: serve_cost.json in OUT_FOLDER. Needs a C compiler.
+# Measures what `kwhy serve --accounts` uses: processor time (in all, and of each NVML function), memory, wake-ups,
+# bytes written, and seconds of a scrape. It is scraped every 15 s and then every second, for MEASURE_S (60 s) each
+# after WARM_UP_S (60 s). With two folders of kwhy, both are measured in turns. With FAKE_NVML=BUILD/fakes/nvml it runs
+# on eight simulated GPUs with PROCESSES (200) processes. On real GPUs, two programs share each GPU if PyTorch is there
+# and LOAD=1. SYSCALLS=1 counts system calls as well (strace). Results: serve_cost.json in OUT_FOLDER. Needs a C
+# compiler.
 # usage: serve_cost.sh KWHY_FOLDER OUT_FOLDER [OTHER_KWHY_FOLDER]
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures joules per token and per step of PyTorch programs that only print their results: kwhy stat over several runs,
-# and next to it the ledger of one run by kwhy record. The programs are generation by transformers, and a training loop.
-# Needs PyTorch, transformers and one GPU; 2 minutes.
+# Measures joules per token and per step of two PyTorch programs that only print their counts: text generation by
+# transformers, and a training loop. Each is measured by kwhy stat over several runs and, for comparison, by kwhy record
+# in one run. Needs PyTorch, transformers and one GPU; 2 minutes.
 # usage: stat.sh KWHY_FOLDER OUT_FOLDER
 set -u
 kwhy=$(realpath "$1")/bin/kwhy

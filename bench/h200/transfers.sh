@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs kwhy bench transfer on an H200: the whole sweep, nvbandwidth's method in the same run, compression of text and of
-# weights, resumption after a kill, and the repeatability of medians. transfer_energy.sh measures joules.
-# Usage: transfers.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 5 minutes on an H200; DEVICE=N: that GPU)
+# Runs kwhy bench transfer on an H200: the whole sweep of methods and sizes; nvbandwidth's method before and after it;
+# compression of text and of weights; a run that is killed and resumed; and two equal runs, which show how well medians
+# repeat. transfer_energy.sh measures joules.
+# Usage: transfers.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 5 minutes on an H200; DEVICE=N: measures GPU N)
 # Targets (issue 6), pinned memory, to/from the device: at least 55.56/55.44 GB/s at 512 MiB and 48.6/49.1 GB/s at 1
-# MiB; the pass of the sweep that measures times under 180 s; 95 % of the points within 2 % when repeated; every point
-# verified.
+# MiB; the part of the sweep that measures times in less than 180 s; 95 % of the points within 2 % in a second run;
+# every point's data verified.
 set -u
 kwhy=$(cd "$1" && pwd)/bin/kwhy || exit 2
 [ -x "$kwhy" ] || { echo "transfers.sh: no bin/kwhy in $1" >&2; exit 2; }
@@ -60,7 +61,8 @@ wait $! 2> /dev/null
 echo "lines when killed: $(wc -l < "$out/killed/samples.csv")" | tee -a "$out/log.txt"
 step carried_on 60 "${transfer[@]}" --strategy pinned,pageable --quick --time 6 --resume "$out/killed" -o "$out/killed.json"
 
-# Two equal runs show by how much medians differ between runs; next to them, the same for a CUDA program.
+# Two equal runs show by how much medians differ between runs. Before each, a CUDA program that makes
+# copies in the same way is run, to show how much of the difference is the machine's.
 control() {
 	if [ "$backend" = cuda ] && command -v nvcc > /dev/null; then
 		[ -x "$made/copies" ] || step compile_copies 60 nvcc -O3 -arch=native -o "$made/copies" "$(dirname "$(realpath "$0")")/programs/repeat_copies.cu"

@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Measures a region of a program and what a unit of its work costs. Usage: region [power.csv to play back] */
+/*
+ * Measures the energy of a region of a program and the joules of each unit of its work. Usage: region
+ * [power.csv]; with a file, its readings are played back in place of those of meters.
+ */
 
 int main(int argc, char **argv)
 {
@@ -23,7 +26,8 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < 20; i++) {
 		kwhy_region_begin(session, step);
-		nanosleep(&(struct timespec){.tv_nsec = 25000000}, NULL); /* the work, finished on the GPU */
+		/* takes the place of the work, which must have finished on the GPU before the region ends */
+		nanosleep(&(struct timespec){.tv_nsec = 25000000}, NULL);
 		kwhy_region_work(session, item, 64);
 		kwhy_region_end(session, step);
 	}

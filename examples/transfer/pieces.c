@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * A simulation's step: small values to many places on the device, and some back. Without a GPU the host back
- * end plays one. Usage: pieces [cuda|hip|host]
+ * Steps of a simulation, each of which sends small values to many addresses on the device and reads them
+ * back. Usage: pieces [cuda|hip|host]; without a GPU the host back end takes its place.
  */
 
 enum { STEPS = 100, VALUES = 22, VALUE_BYTES = 40, STRIDE = 4096 };
@@ -22,7 +22,10 @@ static int step(struct kwhy_transfer *transfer, uint64_t device, int number)
 		snprintf(value, sizeof(value), "value %d of step %d", i, number);
 		code = kwhy_transfer_put(transfer, device + (uint64_t)i * STRIDE, value, sizeof(value));
 	}
-	/* Here a program would flush and launch its kernel in kwhy_transfer_stream(). */
+	/*
+	 * A program would call kwhy_transfer_flush() here and launch a kernel in kwhy_transfer_stream(),
+	 * which works on the values.
+	 */
 	for (int i = 0; i < VALUES && !code; i++)
 		code = kwhy_transfer_get(transfer, back[i], device + (uint64_t)i * STRIDE, VALUE_BYTES);
 	if (!code)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * A file, read ahead and sent to the device in chunks while the chunks before are worked on. The work here is
- * the host back end's: a sum of all bytes. Usage: stream FILE
+ * Streams a file to the device: chunks are read ahead and sent while earlier chunks are worked on. On the
+ * host back end, as here, the work is done by the host: a sum of all bytes. Usage: stream FILE
  */
 
 struct source {
@@ -22,7 +22,7 @@ static int read_bytes(void *context, void *to, uint64_t offset, size_t bytes)
 	return fread(to, 1, bytes, source->file) != bytes;
 }
 
-/* On a GPU this would launch a kernel in chunk->stream. */
+/* Called when a chunk has arrived on the device. With a GPU, it would launch a kernel in chunk->stream. */
 static int add_up(void *context, const struct kwhy_transfer_chunk *chunk)
 {
 	struct source *source = context;

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Epilog of slurmd: takes the job out of the files that prolog.sh wrote, and lets comment.sh write the job's energy into its
-# comment. In slurm.conf: Epilog=/usr/share/kwhy/monitoring/slurm/epilog.sh
-# It never fails a job, and does not wait: the job's last joules are known some seconds after its end.
+# Epilog of slurmd: removes the job from the files that prolog.sh wrote, and starts comment.sh, which writes the job's
+# energy into its comment. In slurm.conf: Epilog=/usr/share/kwhy/monitoring/slurm/epilog.sh
+# Its status is always 0, so that no job fails by it. It does not wait for comment.sh, which waits some seconds until
+# the job's last energy is known.
 folder=${KWHY_JOB_MAPPING:-/run/kwhy-jobs}
 here=$(dirname "$0")
 [ -n "${SLURM_JOB_ID:-}" ] || exit 0
@@ -16,7 +17,8 @@ if [ -d "$folder" ]; then
 		done
 	) 9>"$folder/.lock" 2>/dev/null
 fi
-# slurmd kills the epilog's process group at its end: cat waits until comment.sh has a session of its own.
+# slurmd kills the epilog's process group when the epilog ends. Therefore `cat` waits until the pipe
+# is closed, which happens when comment.sh starts in a session of its own.
 [ "${KWHY_JOB_COMMENT:-yes}" = no ] || (
 	setsid sh -c 'exec "$0" "$1" >/dev/null 2>&1' "$here/comment.sh" "$SLURM_JOB_ID" </dev/null 2>/dev/null &
 ) | cat

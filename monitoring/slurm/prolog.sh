@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Prolog of slurmd: writes which job holds which GPU, for kwhy serve --job-mapping (and for DCGM's exporter, which takes a whole
-# line for the job's id: set KWHY_MAPPING_USER=no for it). In slurm.conf: Prolog=/usr/share/kwhy/monitoring/slurm/prolog.sh
-# It never fails a job.
+# Prolog of slurmd: writes for each GPU which job has it, for kwhy serve --job-mapping. DCGM's exporter can read the
+# files, too, but takes a whole line for the job's id, so set KWHY_MAPPING_USER=no for it, which leaves out the user. In
+# slurm.conf: Prolog=/usr/share/kwhy/monitoring/slurm/prolog.sh
+# Its status is always 0, so that no job fails by it.
 folder=${KWHY_JOB_MAPPING:-/run/kwhy-jobs}
 gpus=${SLURM_JOB_GPUS:-${CUDA_VISIBLE_DEVICES:-}}
 [ -n "$gpus" ] && [ -n "${SLURM_JOB_ID:-}" ] || exit 0

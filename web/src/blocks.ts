@@ -8,7 +8,10 @@ function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
 	return bytes;
 }
 
-/** Returns the decompressed bytes of a block, or null if the page has no such block. */
+/**
+ * Returns the decompressed bytes of the element `id`, which contains gzip data in base64, and empties the element to free its text. null: the page has no such element, or it is
+ * empty.
+ */
 export async function block(id: string): Promise<ArrayBuffer | null> {
 	const node = document.getElementById(id);
 	const text = node?.textContent;

@@ -15,17 +15,17 @@ export interface ChartSpec {
 	id: string;
 	label: string; // for screen readers
 	height: number;
-	option: (isNarrow: boolean) => EChartsCoreOption; // called again when the theme changes, and when the width crosses NARROW
+	option: (isNarrow: boolean) => EChartsCoreOption; // called at each drawing, such as after a change of the theme or when the width changes
 	rows: () => (string | number | null)[][]; // the data as CSV, header first
 	onClick?: (index: number) => void;
 }
 
-/** Widths below this are those of a phone. */
+/* Charts narrower than this, in pixels, are drawn as for a phone. */
 const NARROW = 600;
 /** Sizes in a legend, pixels: gap between entries, width of an entry's symbol, and height of a line. */
 const LEGEND_GAP = 12, LEGEND_SYMBOL = 30, LEGEND_HEIGHT = 20;
 
-/** The names of the lines or bars, above the axes. */
+/* The legend of a chart, above its axes. */
 export const legend = (): object => ({ top: 0, left: 0, type: "plain", itemGap: LEGEND_GAP, textStyle: { color: color("text"), lineHeight: LEGEND_HEIGHT } });
 
 /** Name of the page's font. Text is measured on a canvas, which does not inherit the font. */
@@ -39,7 +39,7 @@ function textWidth(text: string): number {
 	return ruler.measureText(text).width;
 }
 
-/** Functions that draw the charts that are not drawn yet, in the order of the page. */
+/* For each chart that was not drawn yet, the function that draws it, in the order of the page. */
 const waiting = new Set<() => void>();
 
 /** Draws all remaining charts, one in each task of the browser, so that screenshots and screen readers find them drawn. */
@@ -50,7 +50,7 @@ export function drawWaiting(): void {
 	setTimeout(drawWaiting);
 }
 
-/** Number of lines of the legend. */
+/* Number of lines that the legend needs in a chart of `width` pixels. */
 function legendLines(option: EChartsCoreOption, width: number): number {
 	const names = new Set((option["series"] as { name?: string }[]).map((s) => s.name ?? ""));
 	let lines = 1, used = 0;
@@ -65,7 +65,7 @@ function legendLines(option: EChartsCoreOption, width: number): number {
 	return lines;
 }
 
-/** Moves the axes below the legend, which may take several lines, and widens their margins on a narrow screen. Returns by how many pixels the chart becomes higher. */
+/* Moves the axes below the legend, which may have several lines, and narrows the margins on a narrow screen. Returns by how many pixels the chart must be higher. */
 function fit(option: EChartsCoreOption, width: number): number {
 	const grid = option["grid"] as { left: number; right: number; top: number } | undefined;
 	if (!grid) return 0;
@@ -121,7 +121,7 @@ export function chart(spec: ChartSpec): HTMLElement {
 		canvas.style.height = `${height}px`;
 		instance.resize({ width: drawn, height });
 		instance.setOption(themed(option), true);
-		canvas.querySelector("svg")?.setAttribute("viewBox", `0 0 ${drawn} ${height}`); // scales the chart to the width of the paper
+		canvas.querySelector("svg")?.setAttribute("viewBox", `0 0 ${drawn} ${height}`); // lets a printed chart shrink to the width of the paper
 	};
 	waiting.add(draw);
 	const svg = (): string => {

@@ -8,18 +8,18 @@ export function el<K extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[K] {
 	const node = document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes))
-		if (name === "style") node.style.cssText = value; // the page's content security policy forbids the attribute
+		if (name === "style") node.style.cssText = value; // the page's content security policy forbids the style attribute, but not this
 		else node.setAttribute(name, value);
 	for (const child of children) if (child !== null && child !== undefined) node.append(child);
 	return node;
 }
 
-/** A view with a heading and a sentence on what it shows. */
+/* A section with a heading, a sentence (`note`) on what it shows, and its nodes. */
 export function section(id: string, title: string, note: string, ...nodes: (Node | null)[]): HTMLElement {
 	return el("section", { id, "aria-labelledby": `h-${id}` }, el("h2", { id: `h-${id}` }, title), el("p", { class: "muted" }, note), ...nodes);
 }
 
-/** An element of a drawing. */
+/* Makes an SVG element. */
 export function svg(tag: string, attributes: Record<string, string | number>, text?: string): SVGElement {
 	const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
 	for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));

@@ -12,7 +12,7 @@ export function known(value: Maybe): value is number {
 	return value !== null && value !== undefined && Number.isFinite(value);
 }
 
-/** Largest of any number of values; Math.max() has a limit of arguments. */
+/* Largest of `least` and the values. Math.max(...values) would fail with very many values. */
 export function largest(values: number[], least = -Infinity): number {
 	return values.reduce((most, value) => Math.max(most, value), least);
 }
@@ -44,7 +44,7 @@ export function exact(value: Maybe, unit = ""): string {
 	return known(value) ? `${value.toLocaleString("en-US")}${unit ? ` ${unit}` : ""}` : "n/a";
 }
 
-/** Removes the parameter list of a function's name, which repeats the template arguments. */
+/* Removes the parameter list at the end of a demangled C++ name, since it repeats the template arguments. */
 function withoutParameters(text: string): string {
 	if (!text.endsWith(")")) return text;
 	let depth = 0;
@@ -55,7 +55,9 @@ function withoutParameters(text: string): string {
 	return text;
 }
 
-/** Shortens a kernel's name for a label. Both ends stay, because variants of a kernel often differ at the end of their names. */
+/**
+ * Shortens a kernel's name for a label: leaves out namespaces, then the parameter list, then the middle. Both ends stay, because names of similar kernels often differ at the end.
+ */
 export function cut(name: string, limit = 48): string {
 	let text = visible(name).replace(/^void /, "").replace(/\(anonymous namespace\)::|at::native::|std::|c10::|\(int\)|\(bool\)/g, "");
 	if (text.length > limit) text = withoutParameters(text);
@@ -64,7 +66,7 @@ export function cut(name: string, limit = 48): string {
 	return `${text.slice(0, head)}…${text.slice(text.length - (limit - 1 - head))}`;
 }
 
-/** The full name for each text that the page shows for a name. */
+/* For each shortened name that shorten() gave out, preceded by its `place`: the full name. */
 const shown = new Map<string, string>();
 
 function isFree(place: string, text: string, name: string): boolean {
@@ -73,7 +75,7 @@ function isFree(place: string, text: string, name: string): boolean {
 	return owner === undefined || owner === name;
 }
 
-/** Shortens a name to its start and a part that begins shortly before the first character in which it differs from another name. */
+/* Shortens a name to its first third and a part that begins six characters before the first difference from the name `other`. */
 function fromDifference(name: string, other: string, limit: number): string {
 	let at = 0;
 	while (at < name.length && name[at] === other[at]) at++;
@@ -81,7 +83,10 @@ function fromDifference(name: string, other: string, limit: number): string {
 	return `${head}…${tail.length <= room ? tail : `${tail.slice(0, room - 1)}…`}`;
 }
 
-/** Shortens a name such that the texts of different names differ within the `place`; "" is the page outside of named places. */
+/**
+ * Shortens a name to `limit` characters, such that different names get different texts within a `place` (part of the page); a number is appended if nothing else tells them from
+ * each other.
+ */
 export function shorten(name: string, limit = 48, place = ""): string {
 	const text = cut(name, limit);
 	if (isFree(place, text, name)) return text;

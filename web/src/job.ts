@@ -29,7 +29,7 @@ export interface Job {
 	map: JobMap;
 }
 
-/** Rows of the lists on the first screen, and of the tables below it. */
+/* Largest number of rows: of the category table on the first screen, of the late ranks there, and of each table below. */
 const FIRST = 6, LATE = 3, SHOWN = 50;
 const TITLES: Record<string, string> = {
 	span: "span", busy: "busy", compute: "computing", collective_exposed: "exposed collectives", waiting: "waited for others", caused: "others waited for it",
@@ -50,7 +50,7 @@ function heading(job: Job): HTMLElement {
 		job.problem_count ? el("p", { class: "warn" }, "Some of the job is missing, cut or left out: ", el("a", { href: "#problems" }, `${exact(job.problem_count)} remarks`), ".") : null);
 }
 
-/** Where the time of all ranks went. */
+/* Table of the time of all ranks by category, the longest first. */
 function where(job: Job): HTMLElement {
 	const all = job.sums.span_ns, rows = job.categories.filter((c) => (c.span_ns ?? 0) > 0).sort((a, b) => b.span_ns! - a.span_ns!), rest = rows.slice(FIRST);
 	const row = (category: string, ns: number, nj: Maybe): HTMLElement => el("tr", {}, el("td", { class: "name" }, category),
@@ -60,7 +60,7 @@ function where(job: Job): HTMLElement {
 		el("tbody", {}, ...rows.slice(0, FIRST).map((c) => row(c.category, c.span_ns!, c.gross_nj)))), rest.length ? el("p", { class: "muted small" }, `${exact(rest.length)} more: `, el("a", { href: "#spread" }, "distributions")) : null);
 }
 
-/** What to look at first: late ranks, slow links, hosts with low clocks, the largest waste. */
+/* List of what to look at first: ranks for which others wait, the slowest link, the host with the lowest clocks, and the most wasteful finding. */
 function first(job: Job): HTMLElement {
 	const waited = job.collective_sums.waiting_ns ?? 0, link = job.slow_links[0], host = job.throttled_hosts[0], waste = job.findings[0];
 	const items = job.late_ranks.filter((r) => r.caused_ns > 0).slice(0, LATE).map((r) => el("li", {}, el("b", {}, rankName(r.rank, r.host)), r.straggler ? " is a straggler" : "",
@@ -92,7 +92,7 @@ function map(job: Job): HTMLElement | null {
 	return mapView({ devices, opened: { worst: m.worst, median: m.median }, note: "The worst is the rank for which the others waited longest, or else the least busy one; the median is that of the busy shares." });
 }
 
-/** The worst and the median rank next to each other; of two ranks, both. */
+/* Table of the times, energy and clock of the worst rank next to the median rank; if the job has two ranks, next to the other rank. */
 function pair(job: Job): HTMLElement | null {
 	const { map: m } = job, at = [m.worst, m.median];
 	if (!at.every(known)) return null;
@@ -106,7 +106,7 @@ function pair(job: Job): HTMLElement | null {
 		rows.map(([title, values, text]) => [title, text(values, worst), text(values, median)])));
 }
 
-/** A distribution as a line from least to most, a box from the 10 % to the 90 % quantile, and a mark at the median. */
+/* Draws a distribution: a line from the least to the largest value, a box from the 10 % to the 90 % quantile, and a mark at the median. low, high: ends of the axis. */
 function box(spread: Spread, low: number, high: number): Node {
 	const at = (value: Maybe): number => ((value! - low) / (high - low || 1)) * 156 + 2, root = svg("svg", { viewBox: "0 0 160 14", width: 160, height: 14, role: "img", "aria-label": "quantiles" });
 	if (known(spread.least) && known(spread.most)) root.append(svg("line", { x1: at(spread.least), x2: at(spread.most), y1: 7, y2: 7, stroke: "var(--muted)", "stroke-width": 2 }),

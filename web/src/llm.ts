@@ -20,14 +20,17 @@ interface Load {
 }
 interface Coefficient { value: Maybe; low: Maybe; high: Maybe; is_known: boolean; amount: number }
 interface LengthGroup { tokens_from: number; tokens_to: Maybe; requests: number; mean_prompt_tokens: number; mean_output_tokens: number; mean_prefill_j: number; mean_decode_j: number }
-/** Joules of a prompt token, an output token and a step, and of requests by their length. If `missing` is null, all other members exist. */
+/**
+ * Joules of a prompt token, an output token and a decode step, and mean joules of requests by their length. missing: why they are unknown; null: they are known, and all other
+ * members exist.
+ */
 interface RequestsEnergy {
 	missing: string | null; j_a_prompt_token?: Coefficient; j_a_cached_prompt_token?: Coefficient; j_a_prompt_batch?: Coefficient; j_a_prompt_token_with_batches?: Coefficient; j_an_output_token?: Coefficient; j_a_step?: Coefficient; j_a_context_token?: Coefficient; j_an_output_token_with_steps?: Coefficient; by_length?: LengthGroup[];
 }
 export interface Llm {
 	url: string; model: string; endpoint: string; prompt_words: number | string | null; max_tokens: number | string; slo: string | null; requests_energy: RequestsEnergy; seed: number; meters: string | null; idle_w: Maybe; ended: string | null; loads: Load[];
 }
-/** A point of a curve for one load, with its interval if that is known. */
+/* The value of a curve for one load, with the ends of its interval if they are known; text: for the tooltip. */
 interface Dot { y: Maybe; low?: Maybe; high?: Maybe; text: string }
 interface Curve { name: string; of: (load: Load) => Dot }
 
@@ -44,14 +47,14 @@ function interval(f: Figure, show: (v: Maybe) => string): string {
 	return known(f.low) && known(f.high) ? `${show(f.value)} (${show(f.low)} to ${show(f.high)})` : show(f.value);
 }
 
-/** "1.23 J ± 3 %", with half of the interval; if the interval includes 0, "<" and its upper end. */
+/* "1.23 J ± 3 %", where ± is half of the interval; "< 1.2 J" with the upper end if the interval includes 0. */
 function joules(f: Figure): string {
 	if (!known(f.value)) return "n/a";
 	if (known(f.low) && known(f.high)) return f.low <= 0 ? `< ${si(Math.max(f.high, 0), "J", 2)}` : `${si(f.value, "J")} ± ${percent((f.high - f.low) / 2 / f.value)}`;
 	return si(f.value, "J");
 }
 
-/** Draws curves against the loads, in the order in which they ran. The value axis begins at 0, or is logarithmic (`isLog`) for times. */
+/* Draws curves whose horizontal axis has the loads in the order in which they ran. The value axis begins at 0, or is logarithmic (`isLog`). */
 function against(id: string, label: string, unit: string, loads: Load[], curves: Curve[], isLog = false): HTMLElement {
 	const show = (v: Maybe): string => (unit === "s" ? si(v, "s") : number(v));
 	const shown = curves.filter((c) => loads.some((l) => known(c.of(l).y)));
@@ -83,7 +86,9 @@ function sideBySide(charts: HTMLElement[]): HTMLElement {
 	return el("div", { style: "display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 12px 28px" }, ...charts);
 }
 
-/** Loads by kind: closed loops and rates of arrivals cannot be compared, so each kind has its own charts. */
+/**
+ * Divides the loads into closed loops (a fixed number of concurrent requests) and open loops (arrivals at a mean rate). These cannot be compared, so each kind has its own charts.
+ */
 function kinds(all: Llm): { id: string; title: string; short: string; loads: Load[] }[] {
 	return [
 		{ id: "closed", title: "Concurrent requests", short: "Concurrency", loads: all.loads.filter((l) => l.loop === "closed") },
@@ -136,7 +141,7 @@ function energy(all: Llm): HTMLElement {
 		...(rows.length ? [table(["load", "power", "tokens/J", "J per token", "above idle", "J per request", "above idle"], rows)] : []));
 }
 
-/** Prefill against decoding: joules of each kind of work, and of requests by length. */
+/* Section on the joules of prefill and of decoding: by kind of work, and by the length of requests. */
 function requests(all: Llm): HTMLElement {
 	const energies = all.requests_energy;
 	if (energies.missing !== null) return section("requests", "Joules of requests", `Not available: ${visible(energies.missing)}`);
@@ -174,7 +179,7 @@ function tiles(all: Llm): HTMLElement {
 		tile(exact(lost), `failed of ${exact(requests)} requests`));
 }
 
-/** Warns if an interrupt or a lost server ended the run early, so that loads are missing. */
+/* Warning that the run ended early, so that loads are missing; null if it did not. */
 function ending(all: Llm): HTMLElement | null {
 	return all.ended ? el("p", { class: "warn" }, `The run ended early: ${visible(all.ended)}. Loads behind the last one here were not put on.`) : null;
 }

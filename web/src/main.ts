@@ -40,7 +40,7 @@ const TITLES: Record<string, string> = {
 /** Largest number of traces that the heading names. */
 const TRACES = 3;
 
-/** Says how long was recorded or, without activity, metered. */
+/* Text of how long activities were recorded or, if there are none, how long the energy was metered. */
 function recorded(report: Report): string {
 	const { start_ns, end_ns } = report.window;
 	if (hasActivity(report) || !known(report.run?.seconds)) return `${time(end_ns - start_ns)} recorded`;
@@ -62,7 +62,7 @@ function navigation(sections: HTMLElement[]): HTMLElement {
 	return el("nav", { "aria-label": "views" }, ...sections.map((s) => el("a", { href: `#${s.id}` }, TITLES[s.id] ?? s.id)));
 }
 
-/** Reads the address #timeline=FROM-TO, in nanoseconds from the start of the window, which is a link to one view of the timeline. */
+/* Parses the fragment #timeline=FROM-TO of the page's address, which is a link to one view of the timeline: nanoseconds from the start of the window. null: there is none. */
 function parseView(): [number, number] | null {
 	const match = /^#timeline=(\d+)-(\d+)$/.exec(location.hash);
 	return match ? [Number(match[1]), Number(match[2])] : null;
@@ -101,7 +101,7 @@ function openComparison(app: HTMLElement, comparison: Comparison, a: Report, b: 
 	app.replaceChildren(heading(a), el("main", {}, compareView(comparison), part("Before", a), part("After", b)));
 }
 
-/** Pages that consist of one block, and the functions that show them. */
+/* For pages with a single block of JSON: the id of the block, and the function that shows its data. */
 const PAGES: Record<string, (app: HTMLElement, data: never) => void> = {
 	"kwhy-transfers": openTransfers, "kwhy-pairs": openPairs, "kwhy-llm": openLlm, "kwhy-ops": openOperations, "kwhy-lab": openLab, "kwhy-job": openJob,
 };

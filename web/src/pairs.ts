@@ -42,10 +42,10 @@ const pairName = (p: { src: number; dst: number }): string => `${p.src} → ${p.
 const unique = <T>(items: T[]): T[] => [...new Set(items)];
 const isCollective = (c: Config): boolean => c.bus_bytes_per_s !== undefined;
 const alone = (all: Pairs): Config[] => all.configs.filter((c) => c.load === "alone" && c.samples > 0 && !isCollective(c));
-/** The clock by which an engine's results are compared: the first in CLOCKS by which the engine was timed. */
+/* The way of timing (a key of CLOCKS) by which an engine's results are compared: the first by which the engine was timed. */
 const mainClock = (all: Pairs, engine: string): string => Object.keys(CLOCKS).find((clock) => alone(all).some((c) => c.engine === engine && c.clock === clock)) ?? "";
 
-/** A figure with half of its 95 % interval; if the interval includes 0, "<" and its upper end. */
+/* A figure as "1.23 us ± 3 %", where ± is half of its 95 % interval; "< 1.2 us" with the upper end if the interval includes 0. */
 function figure(f: Figure, unit: string): string {
 	const [value, low, high] = f;
 	if (!known(value)) return "n/a";
@@ -73,7 +73,7 @@ function links(all: Pairs): HTMLElement {
 	return section("links", "Links", `The fastest engine of each pair against its link. ${visible(note)}`, tiles(all), table(["pair", "over", "limit in one direction", "one direction", "of it", "both directions", "of it"], rows));
 }
 
-/** Draws all pairs for one engine and size, as a matrix of labelled colours. */
+/* Draws the rate or time of every pair of GPUs for one engine and size, as a heat map with numbers. */
 function matrix(all: Pairs, engine: string, bytes: number, isRate: boolean): HTMLElement {
 	const count = all.conditions.gpus.length, names = Array.from({ length: count }, (_, i) => `GPU ${i}`);
 	const clock = mainClock(all, engine), some = alone(all).filter((c) => c.engine === engine && c.clock === clock && c.size === bytes);
@@ -108,7 +108,7 @@ function heat(all: Pairs): HTMLElement | null {
 	return Object.keys(make).length ? section("matrix", "From each to each", "Rates of the largest size, times of the smallest one; rows send, columns receive.", tabs("matrix-engines", "engine", make, {})) : null;
 }
 
-/** Makes a list to choose from; choosing an entry redraws the nodes below it. */
+/* Makes a drop-down list; the nodes that `redraw` returns for the chosen entry are shown below it. */
 function choice(label: string, options: string[], redraw: (index: number) => Node[]): HTMLElement {
 	const place = el("div", {}), select = el("select", { "aria-label": label }, ...options.map((o, i) => el("option", { value: String(i) }, o)));
 	const show = (): void => place.replaceChildren(...redraw(Number(select.value)));
@@ -158,7 +158,7 @@ function collectives(all: Pairs): HTMLElement | null {
 	}, { bus: "bus bandwidth", rate: "algorithm bandwidth", time: "time" })) : null;
 }
 
-/** Draws the straight pieces of a curve, and the points to which they were fitted. */
+/* Draws the lines alpha + beta * bytes that were fitted to ranges of sizes, the measured medians, and a table of the lines. */
 function fitted(all: Pairs, curve: Curve): Node[] {
 	const measured = all.configs.filter((c) => c.engine === curve.engine && c.load === curve.load && c.clock === curve.clock && c.src === curve.src && c.dst === curve.dst && known(c.median_s));
 	const piece = (s: Segment): Line => ({

@@ -19,7 +19,7 @@ export interface Device {
 	energy: null | (Record<string, N> & { source: string | null; basis?: string });
 	groups: { id: number; members: (string | number)[]; gross_nj: N; low_nj: N; high_nj: N }[];
 	accounts: Account[];
-	/** true: the page has only times and energy of this device, and the lists above are empty */
+	/* true: the page has only the times and the energy of this device; its lists, such as accounts and copies, are empty */
 	is_closed?: boolean;
 	coverage?: { choice: string; known_ns: number; start_ns: number; end_ns: number; window_count: number; drawn_count: number; drawn_ns: number; drawn_of_ns: number; sampling_error_ratio: N };
 }
@@ -34,7 +34,10 @@ export interface RangeSum {
 	name: string; kind?: string; count?: number; start_ns?: N; host_ns?: N; device_ns?: N; busy_ns?: N; energy_nj?: N; window_energy_nj?: N;
 	busy_ratio?: N; sm_weighted_ratio?: N; activity_count?: N;
 }
-/** Number of kernels, and the program's own time in them. Launches with the same name, grid and block are one kernel. */
+/**
+ * A group of kernels: their number, and the time of the program's own launches of them, without repeats by kwhy probe. Launches with the same name, grid and block size are one
+ * kernel.
+ */
 export interface ProbedPart { reason?: string; kernels: number; time_ns: number; time_ratio: number }
 export interface Probing {
 	bursts: number; repeats: number; time_ns: number; within_ratio: number; busy_nj: number; known_nj: number;
@@ -51,7 +54,7 @@ export interface RankedCost {
 export interface CategorySum { category: string; account_count: number; count: number; time_ns: number; gross_nj: N; idle_nj: N; net_nj: N; share_ratio: N; potential: string }
 export interface Report {
 	schema: string;
-	/** indexes of the two devices that the page shows in full; missing: all are */
+	/* indexes of the devices with the worst and the median rank, the only two that the page shows in full; missing: it shows all in full */
 	opened?: { worst: number; median: number };
 	memory_operations?: { device: number; rows: Operation[] }[]; transfer_split?: Split[] | null; transfer_efficiency?: RankedCost[]; categories?: CategorySum[];
 	work?: { unit: string; count: N; energy_per_unit_nj: N }[] | null;
@@ -76,12 +79,12 @@ export interface Report {
 
 export interface HostEnergy { source: string; host?: string; start_ns: number; end_ns: number; measured_nj: N }
 
-/** Categories of accounts that are not part of the program's run: time around it, repeats of kwhy probe, and unrecorded time. */
-/** Whether anything was recorded of what ran on a device. If not, only its power is known. */
+/* Whether any activity of a device was recorded. If not, only powers and energies are known. */
 export function hasActivity(report: Report): boolean {
 	return report.devices.some((d) => (d.time["span_ns"] ?? 0) > 0);
 }
 
+/** Categories of accounts that are not part of the program's run: time before and after it, repeats by kwhy probe, and unrecorded time. */
 export const BEYOND_CATEGORIES = ["outside", "probing", "unrecorded"];
 
 export const IDLE_CATEGORIES = ["sync", "launch", "alloc", "host", "idle", "outside"];
@@ -98,7 +101,7 @@ export function deviceEnergy(device: Pick<Device, "energy">): N {
 
 export const isOpened = (device: Device): boolean => !device.is_closed;
 
-/** Adds empty lists to devices that the page does not show in full. */
+/* Adds empty lists to devices for which report.json has none, since the page does not show them in full. */
 export function completed(report: Report): Report {
 	const lists = { copies: [], groups: [], accounts: [], kernels: { count: 0, total_ns: 0, union_ns: 0 }, is_closed: true };
 	return { ...report, devices: report.devices.map((device) => (device.accounts ? device : { ...lists, ...device })) };

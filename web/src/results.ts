@@ -23,10 +23,10 @@ interface Row {
 }
 export interface Lab { schema: string; backend: string; gpus: { name: string | null }[]; item: string; energy_missing: string | null; ended: string | null; rows: Row[] }
 
-/** A bar: its value, its interval, and the part of it above idle. */
+/* A row of a chart: gross joules with their interval, and net joules, as two marks on a logarithmic axis. */
 interface Bar { label: string; gross: Figure; net: Maybe }
 
-/** Says what the figures of joules() are. */
+/* Explains "±" in the texts of joules(). */
 const INTERVAL = "± is half of a 95 % interval";
 
 /** Joules with half of their 95 % interval; if the interval includes 0, "<" and its upper end. */
@@ -64,7 +64,7 @@ function show(app: HTMLElement, head: HTMLElement, sections: (HTMLElement | null
 	app.replaceChildren(head, el("nav", { "aria-label": "views" }, ...shown.map((s) => el("a", { href: `#${s.id}` }, s.querySelector("h2")?.textContent ?? s.id))), el("main", {}, ...shown));
 }
 
-/** Units whose operations are compared with each other. Transfers and launches are not comparable. */
+/* Units for which the joules of operations are compared. Other units, of transfers and launches, are not comparable. */
 const UNITS = ["FLOP", "OP", "B"];
 const unitOf = (o: Operation): string => (UNITS.includes(o.unit) ? o.unit : "");
 
@@ -75,7 +75,7 @@ function operationsOf(all: Operations, kind: string): HTMLElement | null {
 		[visible(o.title), si(o.rate_per_s, `${unitOf(o)}/s`), si(o.mean_w, "W"), joules(o.gross_j_per_unit), joules(o.net_j_per_unit), visible(o.unit), si(o.count, unitOf(o)), known(o.bytes) ? si(o.bytes, "B") : "", si(o.seconds, "s")]), true, [6, 7, 8]));
 }
 
-/** The operations of each unit, in ascending order of joules. */
+/* Section with a chart and a table for each of UNITS: its operations, those with the fewest joules first. */
 function efficiency(all: Operations): HTMLElement | null {
 	const nodes = UNITS.flatMap((unit) => {
 		const rows = all.operations.filter((o) => o.unit === unit && known(o.gross_j_per_unit.value)).sort((a, b) => a.gross_j_per_unit.value! - b.gross_j_per_unit.value!), best = rows[0];
@@ -118,7 +118,7 @@ function energies(all: Lab): HTMLElement | null {
 	return list.some((b) => known(b.gross.value)) ? section("joules", `Joules of a ${visible(all.item)}`, "Gross, and what of it is above the idle level; the axis is logarithmic.", bars("joules-chart", "joules by variant", all.item, list)) : null;
 }
 
-/** Counts of what the variants do in a run, as their own code counts it. */
+/* Table of the calls, copies and so on that a run of each variant makes, as counted by the variants' own code. */
 function counts(all: Lab): HTMLElement | null {
 	const rows = all.rows.filter((r) => Object.values(r.a_run ?? {}).some(known)), names = [...new Set(rows.flatMap((r) => Object.keys(r.a_run!).filter((k) => known(r.a_run![k]) && r.a_run![k] !== 0)))];
 	return rows.length ? section("counts", "What a run does", "", table(["variant", ...names.map((n) => n.replaceAll("_", " "))], rows.map((r) => [visible(r.name), ...names.map((n) => exact(r.a_run![n] ?? null))]))) : null;

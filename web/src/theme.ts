@@ -7,7 +7,7 @@ export function color(name: string): string {
 	return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim() || "#888";
 }
 
-/** Name of the colour of an account's category. Unknown categories have the colour of idle time. */
+/* Name of the style sheet's colour for an account's category; unknown categories have that of idle time. */
 function categoryTone(category: string): string {
 	return ["compute", "collective", "copy", "memset", "sync", "launch", "alloc", "host", "outside", "range"].includes(category) ? category : category === "unrecorded" || category === "probing" ? "outside" : "idle";
 }

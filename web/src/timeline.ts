@@ -13,7 +13,7 @@ const POWER = 120;
 const FONT = "12px system-ui, sans-serif";
 const LEAST_LABELS = 120;
 const MOST_LABELS = 220;
-/** Largest number of curves whose names fit. */
+/* Largest number of power curves whose names are all drawn; of more curves, the first four are named and the others counted. */
 const CURVE_LABELS = 5;
 const MIN_SPAN_NS = 200;
 const PALETTE = ["compute", "collective", "copy", "memset", "launch", "sync", "alloc", "host", "range"];
@@ -32,7 +32,7 @@ export class Timeline {
 	private mark: [number, number] | null = null;
 	private drag: { x: number; from: number; to: number } | null = null;
 	private queued = false;
-	/** width in pixels that the labels on the left need, and the width that they get, which is less on a narrow screen */
+	/* labels: width that the track labels on the left need, pixels; left: width that they get, which is less on a narrow screen */
 	private readonly labels: number;
 	private left: number;
 
@@ -64,7 +64,7 @@ export class Timeline {
 		this.redraw();
 	}
 
-	/** Shows a place of evidence, marked and with a margin on both sides. */
+	/* Scrolls to the timeline and shows the interval of a finding's evidence, marked, with a margin on both sides. start, end: nanoseconds from the start of the window. */
 	jump(start: number, end: number): void {
 		const room = Math.max((end - start) * 1.5, 2000);
 		this.show(start - room, end + room, [start, end]);
@@ -230,7 +230,10 @@ export class Timeline {
 		}
 	}
 
-	/** Draws a track that has more rows than pixels. For each pixel the height is the busy share, and the colour is the category with the most time. */
+	/**
+	 * Draws an interval in which a track has more rows than there are pixels. For each pixel, the height is the busy share of its time, and the colour is the category with the
+	 * most time.
+	 */
 	private drawShares(context: CanvasRenderingContext2D, row: Row, part: Part, width: number, colors: string[]): void {
 		let low = firstRunning(part, this.from);
 		for (let x = this.left; x < width; x++) {
@@ -359,7 +362,7 @@ function tracePath(context: CanvasRenderingContext2D, curve: Curve, from: number
 	for (let i = Math.max(0, lowerBound(times, from) - 1); i < last; i++) {
 		const [before, now] = [i > 0 ? value[i - 1]! : -1, value[i]!];
 		if (curve.step && before >= 0) context.lineTo(x(times[i]!), y(before));
-		// below 0: the power is unknown
+		// a value below 0 stands for an unknown power: the curve has a gap
 		if (now < 0) continue;
 		if (before >= 0 || i === 0) context.lineTo(x(times[i]!), y(now));
 		else context.moveTo(x(times[i]!), y(now));

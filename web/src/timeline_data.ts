@@ -8,7 +8,7 @@ interface PartHeader {
 	from_ns: number; to_ns: number; bin_ns: number; count: number;
 	start: Column; duration: Column; name: Column; category: Column; bytes: Column | null;
 }
-/** A track. `device` is an index into the header's devices. The label of a host track is complete; that of a stream does not name the device. */
+/* A track. device: index into TimelineHeader.devices; null: a track of the host. label: of a stream without the device's name, which trackLabel() puts before it. */
 export interface TrackHeader { kind: "stream" | "calls" | "ranges" | "waits"; device: number | null; label: string; parts: PartHeader[] }
 export interface PowerHeader {
 	device: number; source: string; kind: "power" | "counter"; count: number; time: Column; value_mw: Column;
@@ -23,17 +23,17 @@ export interface TimelineHeader {
 	tracks: TrackHeader[]; power: PowerHeader[]; model: ModelHeader[]; memory: MemoryHeader[];
 }
 
-/** Category numbers of the container. */
+/* Names of categories; the column `category` has indexes into this array. */
 export const CATEGORY = ["compute", "collective", "copy", "memset", "launch", "sync", "alloc", "call", "range"] as const;
 
 export interface Part {
 	from_ns: number; to_ns: number; bin_ns: number; count: number;
 	start: Float64Array; duration: Float64Array; name: Uint32Array; category: Uint8Array; bytes: Float64Array | null;
-	/** sum of the durations before row i, from which busy shares of any interval follow */
+	/* [i]: sum of the durations of rows 0 to i - 1, so that a difference of two is the busy time between rows */
 	busy: Float64Array;
-	/** largest end among rows 0 to i, by which rows that still run at a time are found */
+	/* [i]: largest end of rows 0 to i, for the search in firstRunning() */
 	end_max: Float64Array;
-	/** nesting depth of each row, and the number of depths */
+	/* lane: depth of each row within rows that enclose it in time; lanes: largest depth plus 1 */
 	lane: Uint8Array; lanes: number;
 }
 
@@ -55,7 +55,7 @@ export class TimelineData {
 		this.columns = new Uint8Array(buffer, 12 + length);
 	}
 
-	/** Length of the window; all times are relative to its start. */
+	/* Length of the window, ns. All times of tracks and curves are relative to the start of the window. */
 	get span_ns(): number {
 		return this.header.end_ns - this.header.start_ns;
 	}
@@ -68,7 +68,7 @@ export class TimelineData {
 		return `${track.device === null ? "" : `${this.deviceLabel(track.device)} `}${track.label}`;
 	}
 
-	/** Returns the most detailed part of a track that covers all of [from, to). */
+	/* Returns the part of a track with the shortest bins among those that cover all of [from, to), ns; null: none does. */
 	partFor(track: TrackHeader, from: number, to: number): Part | null {
 		let best: PartHeader | null = null;
 		for (const part of track.parts) {
@@ -158,7 +158,7 @@ function assignLanes(start: Float64Array, duration: Float64Array, flat: boolean)
 	return { lane, lanes };
 }
 
-/** Index of the first value that is not below `x`, in an ascending array. */
+/* Index of the first value that is not below `x` in an ascending array; its length if there is none. */
 export function lowerBound(values: Float64Array, x: number): number {
 	let low = 0;
 	let high = values.length;
@@ -170,7 +170,7 @@ export function lowerBound(values: Float64Array, x: number): number {
 	return low;
 }
 
-/** Index of the first row that ends after `x`. */
+/* Index of the first row that ends after the time `x`; the number of rows if there is none. */
 export function firstRunning(part: Part, x: number): number {
 	let low = 0;
 	let high = part.count;

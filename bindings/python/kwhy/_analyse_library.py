@@ -121,7 +121,7 @@ _PLAN = ctypes.c_void_p
 _MESSAGE = [_TEXT, _SIZE]
 _OUT = ctypes.POINTER(ctypes.c_void_p)
 
-# name: (result, arguments)
+# functions of the C library: name: (type of the result, types of the arguments)
 _CALLS = {
     "kwhy_analyse_version": (_TEXT, []),
     "kwhy_analysis_options_init": (None, [ctypes.POINTER(Options), _SIZE]),

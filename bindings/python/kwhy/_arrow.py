@@ -204,7 +204,8 @@ class Table(Mapping[str, Column]):
         return _capsule(_stream_of(self), b"arrow_array_stream")
 
 
-# What consumers hold. A struct may be moved, so they are known by the number in private_data.
+# Objects whose memory consumers of Arrow structs hold, by a number that the struct has in
+# private_data. Not by the struct's address, since a consumer may move the struct.
 _held: Dict[int, Any] = {}
 _numbers = itertools.count(1)
 

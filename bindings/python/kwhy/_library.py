@@ -88,7 +88,7 @@ _RESULTS = ctypes.c_void_p
 _TEXT = ctypes.c_char_p
 _SIZE = ctypes.c_size_t
 
-# name: (result, arguments)
+# functions of the C library: name: (type of the result, types of the arguments)
 _CALLS = {
     "kwhy_measure_version": (_TEXT, []),
     "kwhy_session_open": (ctypes.c_int, [ctypes.POINTER(Options), ctypes.POINTER(_SESSION), _TEXT, _SIZE]),

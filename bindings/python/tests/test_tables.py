@@ -143,7 +143,8 @@ class Tables(unittest.TestCase):
         self.assertTrue(any(size for size in figures["bytes"]))
         self.assertIn("h2d", figures["copy_kind"])
         self.assertEqual(table.to_dict(), figures)
-        # The memory outlives the analysis and the table, as long as a consumer has it.
+        # The columns' memory must stay valid after the analysis and the table are gone, as long as
+        # a consumer (view, filled) has it.
         analysis.close()
         with self.assertRaisesRegex(kwhy.KwhyError, "closed"):
             analysis.table("calls")

@@ -9,7 +9,7 @@ import { categoryColor, color } from "../theme";
 import type { TimelineData } from "../timeline_data";
 
 const SYMBOLS: Record<string, string> = { h2d: "circle", d2h: "rect", d2d: "triangle", p2p: "diamond", h2h: "pin" };
-/** Styles of lines; each device has one. */
+/* Styles of the curves of devices' memory, used in turn. */
 const DASHES = ["solid", "dashed", "dotted"];
 const KIND_COLORS: Record<string, string> = { h2d: "compute", d2h: "copy", d2d: "range", p2p: "collective", h2h: "host" };
 
@@ -93,7 +93,7 @@ export function steps(report: Report): HTMLElement | null {
 	}));
 }
 
-/** Labels: "rank 3", or the device's name if it has no rank or if the rank has several devices. */
+/* Label of each row: "rank 3"; the device's name if the row has no rank, or if several devices have that rank. */
 function rankLabels(report: Report, rows: NonNullable<Report["ranks"]>): string[] {
 	const isAlone = (rank: number): boolean => rows.filter((r) => r.rank === rank).length === 1;
 	return rows.map((r, i) => (known(r.rank) && isAlone(r.rank) ? `rank ${r.rank}` : known(r.device) ? deviceLabel(report.devices[r.device]!) : `rank ${r.rank ?? i}`));

@@ -24,7 +24,7 @@ function row(pair: Pair): HTMLElement {
 		...[energy(a?.gross_nj), energy(b?.gross_nj), change(a?.gross_nj, b?.gross_nj), exact(a?.count ?? 0), exact(b?.count ?? 0), time(a?.time_ns), time(b?.time_ns), change(a?.time_ns, b?.time_ns), verdict(pair)].map((text) => el("td", {}, text)));
 }
 
-/** Throughput and time of a step, which do not depend on the length of the runs. */
+/* Text of the throughput and the time of a step before and after, which can be compared even if one run was longer; what is unknown is left out. */
 function rates({ figures, throughput_of: counted }: Comparison): string {
 	const of = (name: string): Figure => figures.find((figure) => figure.name === name) ?? { name, a: null, b: null };
 	const throughput = of("throughput"), step = of("step");

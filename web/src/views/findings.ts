@@ -23,13 +23,13 @@ function evidence(item: Evidence, jump: Jump | null): HTMLElement {
 	return el("li", {}, link);
 }
 
-/** Title of a finding, with the GPU if there are several. */
+/* Title of a finding; if the report has several devices, preceded by the finding's device. */
 export function titleOf(report: Report, finding: Finding): string {
 	const where = report.devices.length > 1 && known(finding.device) ? `${deviceLabel(report.devices[finding.device]!)}: ` : "";
 	return where + visible(finding.title);
 }
 
-/** Findings of one kind on different devices, the one that saves most first. A kind that a device has twice is two groups. */
+/* Groups findings of one kind and cure on different devices, in the order of `findings` (largest saving first). A second finding of that kind on a device begins a new group. */
 export function groupsOf(findings: Finding[]): Finding[][] {
 	const groups: Finding[][] = [];
 	for (const finding of findings) {
@@ -40,7 +40,7 @@ export function groupsOf(findings: Finding[]): Finding[][] {
 	return groups;
 }
 
-/** What the same finding costs on the other devices. */
+/* Row "also on" of a finding's card: the time and energy of the same finding on up to eight other devices. */
 function others(report: Report, findings: Finding[]): [string, string] {
 	const shown = findings.slice(0, 8), more = findings.length - shown.length;
 	const list = shown.map((f) => `${deviceLabel(report.devices[f.device!]!)}: ${time(f.time_ns)}${known(f.energy_nj) ? `, ${energy(f.energy_nj)}` : ""}`);
@@ -61,7 +61,7 @@ function card(report: Report, group: Finding[], jump: Jump | null): HTMLElement 
 		finding.evidence.length ? el("ul", {}, ...finding.evidence.map((item) => evidence(item, jump))) : null);
 }
 
-/** The section of findings; without activity nothing can be found, so there is none. */
+/* The section with a card for each group of findings; null if no activity was recorded, since findings need activities. */
 export function findings(report: Report, jump: Jump | null): HTMLElement | null {
 	if (!hasActivity(report)) return null;
 	return el("section", { id: "findings", "aria-labelledby": "h-findings" }, el("h2", { id: "h-findings" }, "Findings"),

@@ -6,7 +6,7 @@ import { el } from "../dom";
 import { exact, known, percent, shorten, si, visible } from "../format";
 import { categoryVariable } from "../theme";
 
-/** Number of pieces of advice, as in the terminal. */
+/* Number of pieces of advice on the first screen, as many as in the text report. */
 const ADVICE = 3;
 const UNKNOWN = 3;
 const NAME = 60;
@@ -63,7 +63,10 @@ function unknown(brief: Brief): HTMLElement | null {
 		rest.length ? el("details", {}, el("summary", {}, `${exact(rest.length + brief.unknown_left_out)} more`), el("ul", { class: "notes" }, ...rest.map(item), left)) : null);
 }
 
-/** Makes the first screen. `opened` has the ids of the findings that have a card on the page; findings of devices that are not shown in full have none. Without activity nothing can be advised. */
+/**
+ * Makes the first screen: where energy or time went, what to do, and what is not known. opened: ids of findings that have a card on the page, to which advice links. hasActivity:
+ * without recorded activities, no advice is possible.
+ */
 export function firstScreen(brief: Brief, opened: Set<string>, hasActivity: boolean): HTMLElement {
 	return el("div", {}, el("div", { class: "halves" }, where(brief), todo(brief, opened, hasActivity)), unknown(brief));
 }

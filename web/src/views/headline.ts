@@ -9,10 +9,10 @@ import { saves, titleOf } from "./findings";
 import { firstScreen } from "./first";
 import { tile } from "./parts";
 
-/** Metered windows whose lengths differ by more than this share are shown apart, as in the text report. */
+/* If the longest metered window of a device is longer than the shortest by more than this share, both lengths are shown, as in the text report. */
 const WINDOWS_APART = 0.01;
 
-/** Share of the run's metered energy that was drawn while something ran. Energy from before and after the run is not included. */
+/* Share of the run's metered energy that was drawn while an activity ran. Energy from before and after the run, of repeats by kwhy probe, and of unrecorded time is left out. */
 function useful(devices: Device[], brief: Brief | null): Maybe {
 	if (brief) return known(brief.what.metered_j) && brief.what.metered_j > 0 && known(brief.what.idle_j) ? 1 - brief.what.idle_j / brief.what.metered_j : null;
 	const rows = devices.filter((d) => known(deviceEnergy(d))).flatMap((d) => d.accounts).filter((a) => !BEYOND_CATEGORIES.includes(a.category));
@@ -26,14 +26,14 @@ function interval({ run }: Report): string {
 	return known(run?.low_nj) && known(run?.high_nj) ? ` · ${energy(run.low_nj)} to ${energy(run.high_nj)} (90 %)` : "";
 }
 
-/** The page's total: the run's energy or, if that is unknown, the metered or modelled energy. */
+/* Tile with the run's energy or, if that is unknown, the sum of the devices' metered or modelled energies. */
 function energyTile(report: Report, total: number): HTMLElement {
 	const run = report.run?.energy_nj;
 	if (isModelled(report) || !known(run)) return tile(isModelled(report) ? "energy, modelled" : "energy, metered", energy(total), si(total / 3.6e12, "Wh"), exact(total, "nJ"));
 	return tile("energy of the run", energy(run), si(run / 3.6e12, "Wh") + interval(report), `${exact(total, "nJ")} metered in all; of the run: from the first start to the last end of its devices' work`);
 }
 
-/** Mean power of the run or, if the run's energy is unknown, of the metered windows, which may differ by device. */
+/* Tile with the mean power of all devices together: over the run or, if the run's energy is unknown, the sum of the devices' mean powers in their metered windows. */
 function powerTile(report: Report): HTMLElement | null {
 	const run = report.run;
 	if (!isModelled(report) && known(run?.energy_nj) && known(run?.seconds) && run.seconds > 0)
@@ -47,7 +47,7 @@ function powerTile(report: Report): HTMLElement | null {
 	return tile("mean power", power(milliwatts), `over ${differ ? `windows of ${time(least)} to ` : ""}${time(longest)}`);
 }
 
-/** States the energy from which cost and carbon are computed, and how much of it is unmetered. */
+/* Text of the energy from which cost and carbon are computed, and how much of it is unmetered. */
 function paidFor(of: { energy_kwh?: number; unmetered_kwh?: number }, isOfRun: boolean): string {
 	const unmetered = of.unmetered_kwh ? `, ${si(of.unmetered_kwh * 1000, "Wh")} of it not metered` : "";
 	return known(of.energy_kwh) ? `of ${isOfRun ? "the run's " : ""}${si(of.energy_kwh * 1000, "Wh")}${isOfRun ? "" : " that were metered"}${unmetered}` : "";
@@ -75,7 +75,7 @@ function utilisationTiles(report: Report): HTMLElement[] {
 			"busy: something ran; SM-weighted: share of the multiprocessors' room that was taken; roofline, where work in flop_bf16 or the like or in bytes is stated: what it takes at the peaks of the machine profile, of the run"));
 }
 
-/** For a run recorded in windows: which share of it they contain, and the sampling error. */
+/* Tiles for devices that were recorded only in windows: the windows' share of the time, and the sampling error. */
 function coverageTiles(report: Report): HTMLElement[] {
 	return report.devices.filter((d) => isOpened(d) && d.coverage).map((d) => {
 		const c = d.coverage!;
@@ -86,7 +86,7 @@ function coverageTiles(report: Report): HTMLElement[] {
 	});
 }
 
-/** Busy share over all devices, if they are too many for a tile each. */
+/* Tile with the mean busy share of all devices, if the page does not show all of them in full. */
 function busyTile(report: Report, brief: Brief | null): HTMLElement[] {
 	if (!brief || report.devices.every(isOpened)) return [];
 	return [tile("busy", percent(brief.what.busy_ratio), `share of the time in which something ran, mean of ${exact(report.devices.length)} devices`)];
@@ -104,7 +104,7 @@ function answer(report: Report): HTMLElement {
 export function headline(report: Report, brief: Brief | null = null): HTMLElement {
 	const span = largest(report.devices.map((d) => d.time["span_ns"] ?? 0), 0);
 	const times = hasActivity(report) ? [tile("time", time(span), "first start to last end on the device", exact(span, "ns")), ...busyTile(report, brief), ...utilisationTiles(report), ...coverageTiles(report)] : [];
-	// advice comes first, so that a reader who stops here knows what to do
+	// the first screen, which has the advice, comes before all other sections
 	return el("section", { id: "overview", "aria-labelledby": "h-overview" }, el("h2", { id: "h-overview" }, "What it cost"),
 		el("div", { class: "tiles" }, ...energyTiles(report, brief), ...times),
 		brief ? firstScreen(brief, new Set(report.findings.map((finding) => finding.id)), hasActivity(report)) : answer(report));

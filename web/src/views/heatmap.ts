@@ -6,7 +6,7 @@ import { energy, exact, known, percent, time, visible } from "../format";
 import { deviceEnergy, deviceLabel, type Device as WholeDevice, type Report } from "../report_types";
 
 type Device = Pick<WholeDevice, "index" | "rank" | "time" | "energy">;
-/** The devices of a map, those that are named in it, and a sentence on these two. */
+/* The devices of a heat map; indexes of the two that are always named, the worst and the median one; and a sentence on how these are chosen. */
 export interface MapOf { devices: Device[]; opened: { worst: number; median: number }; note: string }
 
 const CATEGORIES: [string, string, string][] = [
@@ -14,7 +14,7 @@ const CATEGORIES: [string, string, string][] = [
 	["sync_ns", "sync", "sync"], ["launch_ns", "launch", "launch"], ["alloc_ns", "alloc", "alloc"], ["host_ns", "host", "host"], ["idle_ns", "idle", "idle"],
 ];
 const LEVELS = 12;
-/** Smallest range of a column's colours, as a share of the time. Smaller differences are no pattern. */
+/* Least range of the shares of time over which a column's colours spread, so that smaller differences get almost one colour. */
 const LEAST_SPREAD = 0.01;
 const HEIGHT = 640;
 const PHONE = 600;
@@ -31,7 +31,7 @@ const share = (device: Device, key: string): number | null => {
 	return known(value) && known(span) && span > 0 ? value / span : null;
 };
 
-/** Categories in which some rank has time. `idle` is one of them only if it is unknown what the host did. */
+/* Columns of the map: categories in which a device has time. `idle` is only used if no device's idle time is divided by what the host did (sync, launch, alloc, host). */
 function columnsOf(devices: Device[]): Column[] {
 	const divided = devices.some((d) => known(d.time["sync_ns"]));
 	return CATEGORIES.filter(([key]) => key !== "idle_ns" || !divided).flatMap(([key, title, tone]) => {
@@ -41,7 +41,7 @@ function columnsOf(devices: Device[]): Column[] {
 	});
 }
 
-/** Draws a column with one SVG path for each level of colour, so that many ranks need few elements. */
+/* Draws a column of the map with one SVG path for each of LEVELS colours, not with an element for each device. */
 function paintColumn(column: Column, devices: Device[], x: number, width: number, row: number, head: number): SVGElement[] {
 	const paths = new Map<number, string>(), spread = Math.max(column.high - column.low, LEAST_SPREAD);
 	devices.forEach((device, i) => {
@@ -61,7 +61,7 @@ function nameColumns(columns: Column[], width: number, room: Room): SVGElement[]
 	});
 }
 
-/** Writes the names of as many rows as fit, always including the devices that are shown in full. */
+/* Writes the names of as many rows as fit, always including the worst and the median device. */
 function nameRows(report: MapOf, order: number[], row: number, room: Room): SVGElement[] {
 	const step = Math.max(1, Math.ceil(14 / row)), opened = [report.opened.worst, report.opened.median];
 	return order.flatMap((index, i) => {

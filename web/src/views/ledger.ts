@@ -12,12 +12,12 @@ const PAGE = 200;
 interface Row { device: Device; account: Account; share: number | null; reach: number }
 interface Column { key: string; title: string; text?: boolean; value: (row: Row) => number | string | null; cell: (row: Row) => Node | string; hint?: string; energy?: boolean; minor?: boolean }
 
-/** Energy of one activity: mean power times mean time. Gross energy over count would be too low, because some activities may be unmetered. */
+/* Mean energy of one activity of the account, nJ: mean power times mean duration. Gross energy divided by the count would be too low if some activities are unmetered. */
 const each = ({ account: a }: Row): number | null => known(a.gross_nj) && known(a.mean_power_mw) && a.count ? (a.mean_power_mw * 1e-3 * a.time_ns) / a.count : null;
 
 const CELLS: Record<string, (value: Maybe) => string> = { nJ: energy, ns: time, mW: power, B: bytes, "": exact };
 
-/** Makes a column for a member of report.json, with the title and unit of the text report. */
+/* Makes a column for a member of the accounts in report.json. Title and unit are those that the text report has; `more`: members of the column that differ. */
 function column(key: keyof typeof ACCOUNT_COLUMNS, more: Partial<Column> = {}): Column {
 	const { title, unit } = ACCOUNT_COLUMNS[key];
 	return { key, title, energy: unit === "nJ" || unit === "mW", value: (r) => r.account[key] ?? null, cell: (r) => CELLS[unit]!(r.account[key] as Maybe), ...more };

@@ -9,7 +9,7 @@ import { table } from "./parts";
 
 const ratio = (part: Maybe, whole: Maybe): Maybe => (known(part) && known(whole) && whole > 0 ? part / whole : null);
 
-/** Draws the part of each device, with a heading if there are several devices. */
+/* Calls `draw` for each device that the page shows in full; returns the nodes, each preceded by the device's name if the report has several devices. */
 function each(report: Report, draw: (device: Device, index: number) => HTMLElement | null): (HTMLElement | null)[] {
 	const several = report.devices.length > 1;
 	return report.devices.flatMap((device, index) => {
@@ -39,7 +39,10 @@ export function operationsView(report: Report): HTMLElement | null {
 	return nodes.length ? section("operations", "Memory operations", "Copies and memsets: their own time and gross energy, without the waiting for them.", ...nodes) : null;
 }
 
-/** One row for a kind of transfer: its parts as shares of a bar, and their figures. */
+/**
+ * Rows for a kind of transfer: mean time and, if known, mean energy of its copy on the device, of the host's wait, and of the remainder; then a bar of their shares (of the energy
+ * if that is known, otherwise of the time).
+ */
 function splitRow(split: Split): (string | Node)[][] {
 	const mean = (sum: Maybe, count: number): Maybe => (known(sum) && count > 0 ? sum / count : null);
 	const times = [split.dma_ns, split.wait_ns, split.rest_ns].map((v) => mean(v, split.count)) as Maybe[];
@@ -56,7 +59,7 @@ function splitRow(split: Split): (string | Node)[][] {
 	];
 }
 
-/** Names the kinds of transfers whose mean remainder comes from a few long ones, for example from the start of the program. */
+/* Notes on kinds of transfers whose mean remainder is more than twice the median, because a few remainders are long, for example at the start of the program. */
 function uneven(splits: Split[]): HTMLElement[] {
 	const rows = splits.filter((s) => known(s.rest_median_ns) && known(s.rest_longest_ns) && s.rest_ns > 2 * s.count * s.rest_median_ns);
 	return rows.map((s) => el("p", { class: "note" }, `${s.kind}: a few long remainders make their mean; half last at most ${time(s.rest_median_ns!)}, the longest ${time(s.rest_longest_ns!)} (${percent(s.rest_longest_ns! / s.rest_ns)} of their sum).`));
@@ -84,7 +87,10 @@ export function categoriesView(report: Report): HTMLElement | null {
 		table(head, rows.map((r) => [name(r.category), percent(r.share_ratio), time(r.time_ns), exact(r.count), ...(priced ? [energy(r.gross_nj), energy(r.idle_nj), energy(r.net_nj)] : []), potential(r.potential)])));
 }
 
-/** A row for work without bytes (kernels, collectives, idle time), for comparison. It has no ratio to copies, because the units differ. */
+/**
+ * A row of the cost ranking for accounts that move no bytes (kernels, collectives, idle time), for comparison. It has no ratio to the cheapest copy, since its joules are not per
+ * byte.
+ */
 function otherRow(device: Device, name: string, categories: string[], more: (rows: Account[]) => string): string[] | null {
 	const rows = device.accounts.filter((a) => categories.includes(a.category));
 	if (!rows.length) return null;
@@ -99,7 +105,7 @@ function costRow(device: Device, cost: RankedCost): string[] {
 		known(cost.ratio_to_best) ? `${cost.ratio_to_best < 100 ? cost.ratio_to_best.toPrecision(3) : exact(Number(cost.ratio_to_best.toPrecision(3)))} x` : "n/a", `${si(cost.rate_bytes_per_s, "B/s")}${known(share) ? `, ${share < 0.0005 ? "<0.1 %" : percent(share)} of peak` : ""}`, energy(account.gross_nj), energy(account.net_nj), power(account.mean_power_mw), time(account.time_ns)];
 }
 
-/** Joules per floating-point operation, if the work is stated. */
+/* Text of the joules per FLOP of the accounts if the report states the FLOP and has one device, otherwise of the joules per kernel. */
 function perFlop(report: Report, rows: Account[]): string {
 	const stated = (report.work ?? []).filter((w) => /^flop/.test(w.unit) && known(w.count));
 	const whole = stated.filter((w) => w.unit === "flop"), count = (whole.length ? whole : stated).reduce((all, w) => all + w.count!, 0);

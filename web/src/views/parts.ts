@@ -3,7 +3,7 @@
 
 import { el } from "../dom";
 
-/** Makes a table whose first column has words. `wraps`: these may take several lines. `minor`: columns that are hidden on a narrow screen. */
+/* Makes a table. The first column is aligned as text; wraps: its cells may have several lines. minor: indexes of columns that are hidden on a narrow screen. */
 export function table(head: string[], rows: (string | Node)[][], wraps = false, minor: number[] = []): HTMLElement {
 	const first = wraps ? "text wrap" : "text", kind = (i: number): string => (minor.includes(i) ? "minor" : "");
 	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i ? kind(i) : "text" }, h)))),

@@ -13,7 +13,7 @@ const SIGN: Record<string, string> = { expected: "", upper: "≤ ", lower: "≥ 
 
 const option = (change: Change): string => `--${change.id}${known(change.number) ? `=${change.number}` : ""}`;
 
-/** A quantity of a plan: time or joules. */
+/* A quantity that a plan projects, time or joules: how to show it, and how to get its value and the ends of its interval from a projection. */
 interface Measure { id: string; title: string; show: (value: Maybe) => string; value: (p: Projection) => Maybe; low: (p: Projection) => Maybe; high: (p: Projection) => Maybe }
 
 const TIME: Measure = { id: "waterfall-time", title: "Time", show: time, value: (p) => p.time_ns, low: (p) => p.time_low_ns, high: (p) => p.time_high_ns };
@@ -21,7 +21,7 @@ const JOULES: Measure = { id: "waterfall-energy", title: "Energy", show: energy,
 
 interface Fall { label: string; from: number; to: number; tone: string; upper: boolean; low: Maybe; high: Maybe; text: string }
 
-/** The bars of a waterfall: each begins where the one above it ends. */
+/* The bars of a waterfall chart: the recorded value, what each change saves, one after the other, and the value with all changes. */
 function falls(plan: Plan, m: Measure): Fall[] {
 	const start = m.value(plan.before) ?? 0;
 	const rows: Fall[] = [{ label: "as recorded", from: 0, to: start, tone: "host", upper: false, low: null, high: null, text: m.show(start) }];
@@ -36,7 +36,7 @@ function falls(plan: Plan, m: Measure): Fall[] {
 	return rows;
 }
 
-/** Draws a bar of a waterfall, with the interval of what remains. */
+/* Returns the function with which the chart draws a bar of the waterfall, and on it the interval of the value after the change. */
 function drawFall(rows: Fall[], isNarrow: boolean) {
 	return (_: unknown, api: { value: (i: number) => number; coord: (p: number[]) => number[]; size: (p: number[]) => number[] }) => {
 		const at = api.value(0), row = rows[at]!, height = Math.min(api.size([0, 1])[1]! * 0.5, 26);
@@ -98,7 +98,7 @@ function changeRows(plan: Plan, change: Change, i: number): HTMLElement[] {
 	];
 }
 
-/** Whether a cell shows a figure after the change rather than a saving; a narrow screen leaves such cells out. `cell` counts from the cell after the change's name. */
+/* Whether a cell shows a value after the change (column "... then") and not a saving; narrow screens leave such cells out. cell: 0 is the one after the change's name. */
 const isThen = (plan: Plan, cell: number): boolean => cell % 2 === 1 || (known(plan.before.energy_nj) ? cell > 3 : cell > 1);
 
 function table(plan: Plan): HTMLElement {
@@ -107,7 +107,7 @@ function table(plan: Plan): HTMLElement {
 		el("tbody", {}, ...plan.changes.flatMap((change, i) => changeRows(plan, change, i)))));
 }
 
-/** What a change that was left out would save in addition to the changes that were made. */
+/* Text of what a change that the plan left out would save in addition to the plan's changes. */
 function more(plan: Plan, l: LeftOut): string {
 	if (!known(l.saved_ns)) return "";
 	const much = `${time(Math.abs(l.saved_ns))} (${percent(plan.before.time_ns ? Math.abs(l.saved_ns) / plan.before.time_ns : null)})`;
@@ -135,7 +135,7 @@ function tiles(plan: Plan): HTMLElement {
 	return el("div", { class: "tiles" }, ...list);
 }
 
-/** Makes the section of a plan, for a report or for a page of its own. */
+/* Makes the section of a plan, which is used in a report and on a page that has only a plan. */
 export function planView(plan: Plan): HTMLElement {
 	const note = "Each change on top of those above it. Lines: all costs and powers at one end of their intervals, and what differs from run to run as far as this one shows it. Paler and ≤: saves at most that.";
 	return el("section", { id: "plan", "aria-labelledby": "h-plan" }, el("h2", { id: "h-plan" }, "What changes would bring"), tiles(plan),

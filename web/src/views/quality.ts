@@ -11,7 +11,7 @@ const TIME_ROWS: [string, string][] = [
 	["sync_ns", "idle: host in synchronize"], ["launch_ns", "idle: host launching"], ["alloc_ns", "idle: host allocating"], ["host_ns", "idle: host elsewhere"], ["probing_ns", "probing: kernels repeated"], ["unrecorded_ns", "not recorded"],
 ];
 
-/** The times by category; without activity they are unknown. */
+/* Section with the time of each category on each device that the page shows in full; null if no activity was recorded. */
 export function timeView(report: Report): HTMLElement | null {
 	if (!hasActivity(report)) return null;
 	const devices = report.devices.filter(isOpened);
@@ -29,7 +29,10 @@ const waitTitles: { [reason: string]: string } = {
 	unlinked: "unknown: no API call is linked",
 };
 
-/** Shows what held the host. Without host ranges the table would repeat the categories, so there is none. */
+/**
+ * Section on the host range (or its absence) in which the host was while the device idled; null if no device idled in a range, since the table would then only repeat the
+ * categories of idle time.
+ */
 export function waitsView(report: Report): HTMLElement | null {
 	const devices = report.devices.filter((d) => d.host_waits?.some((w) => w.reason === "range"));
 	if (!devices.length) return null;
@@ -72,7 +75,7 @@ const tookTitles: { [kind: string]: string } = {
 	device_idle: "device idle meanwhile",
 };
 
-/** Table of the hosts' meters, with the hosts' names if there are several hosts. */
+/* Table of the energies that hosts' meters measured; it has the hosts' names if any is known. */
 function hostTable(hosts: HostEnergy[]): HTMLElement {
 	const names = hosts.some((h) => h.host);
 	return table([...(names ? ["host"] : []), "meter", "window", "energy", "mean power"], hosts.map((h) => {
@@ -81,7 +84,7 @@ function hostTable(hosts: HostEnergy[]): HTMLElement {
 	}));
 }
 
-/** Largest number of notes that are shown for many ranks. */
+/* Largest number of notes that are shown if the report has many ranks. */
 const NOTES = 40;
 
 export function quality(report: Report): HTMLElement {

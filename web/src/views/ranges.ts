@@ -7,16 +7,19 @@ import { isOpened, type RangeSum, type Report } from "../report_types";
 import { table } from "./parts";
 
 const SHOWN = 40;
-/** IDLES: from this share of idle time on, idling is the reason. EMPTY: from this share of empty multiprocessors on, they are. */
+/**
+ * IDLES: if the device idles for this share of a range or more, idling is named as the cause of low utilisation. EMPTY: likewise if kernels leave this share of the multiprocessors
+ * empty.
+ */
 const IDLES = 0.1;
 const EMPTY = 0.3;
 
-/** Time of the range's window, over all devices of its process. */
+/* Time of a range over all devices of its process, ns: busy time divided by the busy share; if the devices were never busy, the host's time. */
 function windowOf(range: RangeSum): Maybe {
 	return known(range.busy_ratio) && range.busy_ratio > 0 && known(range.busy_ns) ? range.busy_ns / range.busy_ratio : range.busy_ratio === 0 ? range.host_ns : null;
 }
 
-/** The finding that lies mostly in this range or, without one, the code in which the host was while the device idled. */
+/* Text of the finding whose range this is or, if there is none, of the line of code in which the host was longest while a device idled in this range; empty if neither is known. */
 function reason(report: Report, range: RangeSum): string {
 	const finding = report.findings.find((f) => f.in?.split(" of ").includes(range.name));
 	if (finding) return `: ${visible(finding.title)}`;
@@ -31,7 +34,7 @@ function cause(report: Report, range: RangeSum): string {
 	return empty >= EMPTY ? `kernels leave ${percent(empty)} of the multiprocessors empty` : "none: the device is busy";
 }
 
-/** Upper bound of the saved time: the run would be shorter by this if the device did not idle in the range. */
+/* Text of the share of `span` by which the run would be shorter if the devices did not idle in this range: an upper bound of what can be saved there. */
 function potential(range: RangeSum, span: number): string {
 	const length = windowOf(range);
 	if (!known(length) || !known(range.busy_ns) || span <= 0) return "n/a";

@@ -7,7 +7,7 @@ import { energy, exact, known, shorten, visible } from "../format";
 import { deviceLabel, IDLE_CATEGORIES, type Account, type Report } from "../report_types";
 import { categoryColor, color } from "../theme";
 
-/** Items below this share of the whole are too thin to be seen, so they are added up in the last row. */
+/* Accounts with less than this share of the whole would be too thin to be seen; they are added up in one node, the last. */
 const VISIBLE = 0.006;
 const TOP = 9;
 

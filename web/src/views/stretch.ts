@@ -16,7 +16,10 @@ const laneOf = (item: StretchItem): string => (item.device === null ? `host thre
 /** Largest number of lanes that are drawn for many ranks. */
 const LANES = 16;
 
-/** Order of the lanes: each thread lies above the streams to which it issues work. If there are too many, those with the most items are drawn. */
+/**
+ * The lanes to draw: threads above streams, each in alphabetical order. If there are more than LANES, those threads and those streams with the most items, half of LANES each.
+ * left: number of lanes that are not drawn.
+ */
 function lanesOf(stretch: Stretch): { lanes: string[]; left: number } {
 	const counts = new Map<string, number>();
 	for (const item of stretch.items) counts.set(laneOf(item), (counts.get(laneOf(item)) ?? 0) + 1);
@@ -25,7 +28,7 @@ function lanesOf(stretch: Stretch): { lanes: string[]; left: number } {
 	return { lanes: [...names.filter(isHost).sort(), ...names.filter((n) => !isHost(n)).sort()], left: all.length - names.length };
 }
 
-/** Distance of the ticks: 1, 2 or 5 times a power of ten, so that there are at most eight ticks. */
+/* Distance of the axis' ticks for a length `span`: 1, 2 or 5 times a power of ten, such that there are at most eight. */
 function tickStep(span: number): number {
 	const unit = 10 ** Math.floor(Math.log10(Math.max(span, 1) / 8));
 	return [1, 2, 5, 10].map((k) => k * unit).find((step) => span / step <= 8) ?? 10 * unit;
@@ -83,7 +86,8 @@ export function stretchView(plan: Plan): HTMLElement | null {
 	if (!stretch || !stretch.items.length) return null;
 	const { lanes, left } = lanesOf(stretch), drawn = stretch.items.filter((item) => lanes.includes(laneOf(item))), span = Math.max(stretch.before_ns, stretch.after_ns, 1);
 	const before: Panel = { title: `as recorded: ${time(stretch.before_ns)}`, length: stretch.before_ns, rows: drawn.map((item) => ({ item, place: item.before_ns, goes: item.after_ns === null })) };
-	// Work that is issued ahead begins before its step, so that an excerpt may last longer though the run does not.
+	// If changes make work begin before the step to which it belongs, these few steps can last longer from their first to their last item although the whole run gets shorter;
+	// the title then says so.
 	const longer = stretch.after_ns > stretch.before_ns ? `, longer since work of this part now begins before it; the whole run takes ${time(plan.after.time_ns)} instead of ${time(plan.before.time_ns)}` : "";
 	const after: Panel = { title: `with all changes: ${time(stretch.after_ns)}${longer}`, length: stretch.after_ns, rows: drawn.flatMap((item) => (item.after_ns ? [{ item, place: item.after_ns, goes: false }] : [])) };
 	const [first, last] = [exact(stretch.first_step + 1), exact(stretch.end_step)];
