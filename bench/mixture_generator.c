@@ -269,7 +269,10 @@ static double work_w(const struct kwhy_mixture *mixture, const struct kwhy_mixtu
 	return alone ? mixture->kinds[work->kind].net_w * (1 + mixture->leak_ratio) : stretch->net_w[stream];
 }
 
-/* Adds the energy of length_ns of a stretch to the work that runs in it, or to idle. */
+/*
+ * Adds the energy of length_ns of a stretch to the truth of the activities that run in it, or to *idle_nj if
+ * none runs.
+ */
 static void add_stretch_truth(const struct kwhy_mixture *mixture, const struct kwhy_mixture_stretch *stretch,
 	double length_ns, double *idle_nj, struct kwhy_mixture_truth *truth)
 {

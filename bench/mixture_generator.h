@@ -23,9 +23,10 @@
  * are those of an H200 (docs/accuracy.md); a quarter of the seeds have a smaller GPU.
  */
 enum kwhy_mixture_schedule {
-	KWHY_MIXTURE_BURST, /* in turns: one kind of work for 0.2-70 ms, then idle time */
-	KWHY_MIXTURE_FINE,  /* kernels of 0.1-0.3 ms in random order; in about half of the seeds with short
-			       idle times */
+	/* bursts of one kind of work, 0.2-70 ms each, in random order, and idle times between bursts */
+	KWHY_MIXTURE_BURST,
+	KWHY_MIXTURE_FINE, /* kernels of 0.1-0.3 ms in random order; in about half of the seeds with short
+			      idle times */
 	KWHY_MIXTURE_LOOP, /* about five kinds of work and idle time in a fixed order, repeated every 4-100 ms
 			    */
 	KWHY_MIXTURE_DECODE,	/* steps of many kernels of a few microseconds, mostly idle */

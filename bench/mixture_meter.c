@@ -10,7 +10,7 @@
  */
 #define SAMPLE_PERIOD_NS 20.02e6
 #define COUNTER_PERIOD_NS 100e6
-#define METER_STARTS_NS 0.05e9 /* time from the begin of the first stretch to the meters' first reading */
+#define METER_STARTS_NS 0.05e9 /* time from the start of the first stretch to the meters' first reading */
 
 #define COPY_RATE_BYTES_PER_NS 55 /* page-locked memory over PCIe 5 x16 */
 

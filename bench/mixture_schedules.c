@@ -130,9 +130,9 @@ static void lay_fine(struct kwhy_mixture_builder *builder, double duration_ns)
 }
 
 /*
- * Adds a loop until duration_ns. Some of the periods from which it is chosen are near multiples of the
- * meters' periods, 20.02 ms (ring buffer) and 100 ms (energy counter), where the ledger has the least
- * information.
+ * Adds a loop of a few kinds of work and idle time until duration_ns. Some of the periods from which that of
+ * the loop is chosen are near multiples of the meters' periods, 20.02 ms (ring buffer) and 100 ms (energy
+ * counter).
  */
 static void lay_loop(struct kwhy_mixture_builder *builder, double duration_ns)
 {
@@ -187,8 +187,8 @@ static void lay_chain(struct kwhy_mixture_builder *builder, const struct chain *
 }
 
 /*
- * Adds requests until duration_ns: a prompt (large kernels without gaps), 30-100 steps of very short kernels
- * with gaps, and a pause.
+ * Adds requests until duration_ns: a prompt (long kernels with gaps of 1 us), 30-100 steps of very short
+ * kernels with gaps of 27 us, and a pause.
  */
 static void lay_decode(struct kwhy_mixture_builder *builder, double duration_ns)
 {

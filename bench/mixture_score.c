@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 /*
- * Sums up the true energies by account: those of the account's activities, or, for accounts of idle time, the
- * energy drawn while nothing ran, divided by their times.
+ * Sets the true energy of each account: the sum over its activities. Accounts of idle time within the run
+ * share the energy drawn while nothing ran, in proportion to their times; the account of time outside of the
+ * run gets outside_nj.
  */
 static void sum_truth(double *truth_nj, const struct kwhy_recording *recording,
 	const struct kwhy_device_ledger *device, const struct kwhy_mixture_truth *truth)

@@ -17,7 +17,7 @@
 
 struct work {
 	struct kwhy_recording *recording;
-	char **lines; /* sorted lines */
+	char **lines; /* [count] sorted texts, one for each activity and call */
 	size_t count;
 };
 

@@ -8,9 +8,9 @@
 
 /*
  * Measures the time of a pair of kwhy_region_begin() and kwhy_region_end(), on one thread and on four at
- * once, and, for comparison, the time of two reads of the clock, which a pair needs. Usage: bench_region
- * [PAIRS]; PAIRS: number of pairs of each thread. Pairs come in bursts with pauses between them, so that the
- * thread that collects them keeps up and drops nothing.
+ * once, and, for comparison, the time of two reads of the clock. Usage: bench_region [PAIRS]; PAIRS: number
+ * of pairs of each thread. Pairs come in bursts with pauses between them, so that the thread that collects
+ * them keeps up and drops nothing.
  */
 
 enum { THREADS = 4, BURST = 20000 };

@@ -113,7 +113,7 @@ static double through_us(struct overlap *overlap, double *out_opening_us)
 	return length_us;
 }
 
-/* Measures copying alone: all data in one copy. */
+/* Time of one copy of all data. */
 static double copy_us(struct overlap *overlap, uint64_t device)
 {
 	const struct bench *bench = overlap->bench;

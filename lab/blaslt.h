@@ -11,8 +11,8 @@
  */
 /*
  * A product: out[m][n] = left[m][k] right[k][n]. Sums are fp32, or int32 if the factors are int8. `factors`
- * is the number type of left and right, `out` that of the result: LAB_FP32, or LAB_INT32 if the factors are
- * int8.
+ * is the number type of left and right. `out` is that of the result: the type of the sums or, except with
+ * factors of 8 bits, that of the factors.
  */
 struct lab_product {
 	uint32_t m, n, k;

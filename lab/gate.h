@@ -17,7 +17,7 @@ struct lab_gate {
 	struct kwhy_gpu_event *start, *end;
 	struct kwhy_gpu_gate *gate; /* NULL: no gate is set */
 	bool held;
-	uint32_t queued; /* number of launches queued since lab_gate_hold() */
+	uint32_t queued; /* number of calls of lab_gate_reserve() since lab_gate_hold() */
 	double busy_ns;	 /* sum of the times between the events since lab_gate_set(), ns */
 };
 

@@ -131,8 +131,8 @@ struct lab_table {
 /* --- Rows --- */
 
 /*
- * Equal runs of a row, such as those that write tokens. They are timed together, and their energy is measured
- * in one window.
+ * Equal runs of a row, such as those that write tokens. Each run is timed, and the energy of several is
+ * measured in one window.
  */
 struct lab_phase {
 	const char *name; /* "writing"; NULL: the row has only this phase */

@@ -66,8 +66,8 @@ if command -v nvcc > /dev/null; then
 		-L"$(dirname "$(command -v nvcc)")/../lib64/stubs" -lcuda
 	step launches "$made/launches"
 fi
-# Measures from which sizes which way to copy is fastest on this machine, for comparison with the
-# engine's built-in sizes.
+# Measures on this machine from which size which method of copying is fastest, for comparison with
+# the sizes that are built into the engine.
 [ -n "${PARTS:-}" ] || step crossover "$kwhy/bin/kwhy" bench transfer --backend "$backend" --quick --header "$out/crossover.h"
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
 cat "$out/log.txt" "$out/property.out" "$out"/{steps,overlap,pieces}.out 2> /dev/null || true

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Records two mixtures of three kernels (FP64 arithmetic, tensor cores, random reads) that reach the power limit: in
 # one, launches of a kernel follow each other in bursts; in the other, kernels alternate with every launch. The energy
-# counter, read with and without each kernel in the mixture, gives the kernel's true power in place. Shows whether the
-# intervals of `kwhy record` without further options contain this power, and how wide they are. Needs PyTorch with
-# Triton and one GPU; 100 seconds. PYTHON names another interpreter, LOOP_S the seconds of each recording (default 10).
+# counter, read over the mixture without a kernel and with twice as many of its launches, gives the kernel's true power
+# in place. Shows whether the intervals of `kwhy record` without further options contain this power, and how wide they
+# are. Needs PyTorch with Triton and one GPU; 100 seconds. PYTHON names another interpreter, LOOP_S the seconds of each
+# recording (default 10).
 # usage: mixtures.sh KWHY_FOLDER OUT_FOLDER
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

@@ -22,7 +22,7 @@ step() {
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
 step ops "$program" bench ops ${DEVICE:+--device "$DEVICE"} --seconds 3 -o "$out/ops.json" --csv "$out/ops.csv"
-# Some of the operations again: the differences from ops.json show how well the figures repeat.
+# Some of the operations again; the differences from ops.json show how well the figures repeat.
 step again "$program" bench ops ${DEVICE:+--device "$DEVICE"} --seconds 3 --only fp32,bf16-tensor,memory-copy,h2d-small -o "$out/again.json"
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
 cat "$out/log.txt"

@@ -59,7 +59,8 @@ probed() {
 	return 0
 }
 
-# same PLAIN OTHER: do they print the same?
+# same PLAIN OTHER: notes in summary.txt whether PLAIN.out and OTHER.out are equal and, if not, the
+# first differences
 same() {
 	if cmp -s "$out/$1.out" "$out/$2.out"; then
 		echo "  $2: same output as $1: $(head -c 120 "$out/$2.out" | tr '\n' ' ')" | tee -a "$out/summary.txt"

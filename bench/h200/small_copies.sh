@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Compares the times of copies of 1 B to 4 KiB, which are smaller than nvbandwidth's, by kwhy bench transfer with those
-# by a CUDA program that makes the same copies. Both measure them by three clocks (programs/small_copies.cu), in turns.
-# Needs nvcc and one GPU; 1 minute. Target (issue 6): at most the time of the CUDA program.
+# by a CUDA program that makes the same copies. Both measure in three ways (back-to-back, isolated, host: see
+# programs/small_copies.cu), and run in turns. Needs nvcc and one GPU; 1 minute. Target (issue 6): at most the time of
+# the CUDA program.
 # usage: small_copies.sh KWHY_FOLDER OUT_FOLDER [ROUNDS]
 set -u
 kwhy=$(realpath "$1")/bin/kwhy

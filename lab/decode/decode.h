@@ -12,11 +12,11 @@
 
 /*
  * `decode`, the reference workload of language models (lab/README.md): a decoder of the shape of OPT with
- * random weights. It reads a prompt and then writes one token after the other. Each layer normalises its
- * input, attends to all earlier tokens with heads of width 64, normalises again and applies two matrices with
- * a ReLU between them; the results of both halves are added to their inputs. The table of token vectors is
- * also the last matrix. Normalisations have neither scale nor shift, since inference engines fold both into
- * the matrix after them.
+ * random weights. It reads a prompt and then writes one token after the other. Each layer has two halves:
+ * attention to all earlier tokens with heads of width 64, and two matrices with a ReLU between them. Each
+ * half normalises its input, and its result is added to its input. The table of token vectors is also the
+ * matrix that computes the logits. Normalisations have neither scale nor shift, since inference engines fold
+ * both into the matrix after them.
  */
 enum {
 	LAB_DECODE_HEAD = 64, /* width of a head */
@@ -178,13 +178,15 @@ struct lab_decode_facts {
 
 void lab_decode_facts(const struct lab_decode *decode, struct lab_decode_facts *out);
 
-/* Reads the prompts and waits for the end. *out_s: time it took. */
+/*
+ * Reads the prompts of all sequences and waits until all GPUs have finished. *out_s: time that this took, s.
+ */
 KWHY_MUST_USE enum kwhy_status lab_decode_prefill(
 	struct lab_decode *decode, double *out_s, struct kwhy_error *error);
 
 /*
- * Writes all tokens after the prompts and waits for the end. *out_s: time it took. After a prefill it can be
- * called any number of times.
+ * Writes the request's `tokens` of every sequence and waits until all GPUs have finished. *out_s: time that
+ * this took, s. After a prefill it can be called any number of times; each time it writes the same tokens.
  */
 KWHY_MUST_USE enum kwhy_status lab_decode_write(
 	struct lab_decode *decode, double *out_s, struct kwhy_error *error);

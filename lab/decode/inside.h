@@ -46,7 +46,7 @@ struct lab_decode_replica {
 	uint32_t rank_count;
 	struct kwhy_collectives *group;			      /* NULL: the decoder has one GPU */
 	struct kwhy_gpu_graph *graphs[LAB_DECODE_WORK_COUNT]; /* NULL: kernels are launched by calls */
-	/* number of kernels that each GPU was given since the begin of the last pass */
+	/* number of kernels that each GPU was given since the last pass began */
 	uint32_t kernel_count;
 	uint32_t step_kernels;
 	uint64_t weight_bytes; /* bytes of the weights of one GPU */

@@ -330,8 +330,8 @@ static enum kwhy_status start(void *context, size_t phase, struct kwhy_error *er
 }
 
 /*
- * Serves --arrivals times the seconds of the energy window sequences (1 s if no energy is measured), but at
- * most SEQUENCES_MAX and at least two for each slot of the batch.
+ * Serves as many sequences as arrive on average in the seconds of the energy window (1 s if no energy is
+ * measured) at the rate --arrivals, but at most SEQUENCES_MAX and at least two for each slot of the batch.
  */
 static enum kwhy_status serve(
 	const struct opened *opened, bool continuous, struct lab_run *run, struct kwhy_error *error)

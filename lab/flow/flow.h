@@ -42,7 +42,7 @@ struct lab_flow_shape {
 	uint32_t width, height, depth; /* cells in each direction, 1 to 1000 */
 };
 
-/* Shape with the lattice of the specification. */
+/* Shape with the lattice of lab/README.md, LAB_FLOW_WIDTH x LAB_FLOW_HEIGHT x LAB_FLOW_DEPTH cells. */
 struct lab_flow_shape lab_flow_shape_of(uint32_t flows, uint32_t steps, bool by_argmax);
 
 /* Exact results of a step. */
@@ -90,9 +90,7 @@ void lab_flow_roster_reset(struct lab_flow_roster *roster);
  */
 void lab_flow_roster_step(struct lab_flow_roster *roster, uint32_t step, struct lab_flow_step *out);
 
-/*
- * Flows, one per row: their ids and places (packed as in kernels/args.cu), and the numbers that they carry.
- */
+/* Flows, one per row: numbers and places (packed as in kernels/args.cu), energies and states. */
 struct lab_flow_rows {
 	uint32_t count;
 	uint64_t *at, *fresh; /* as in struct lab_flow_roster */
@@ -120,9 +118,9 @@ struct lab_flow_answer {
 };
 
 /*
- * Computes a run on one core. With `numbers` it also computes what flows carry, which takes half a million
- * multiplications and additions per flow-step. If shape->by_argmax is set, what flows carry is always
- * computed. End with lab_flow_answer_done().
+ * Computes a run on one core of the host. With `numbers` it also computes energies and states, which takes
+ * half a million multiplications and additions per flow-step; if shape->by_argmax is set, it always does. End
+ * with lab_flow_answer_done().
  */
 KWHY_MUST_USE enum kwhy_status lab_flow_reference(const struct lab_flow_shape *shape, bool numbers,
 	struct lab_flow_answer *out, struct kwhy_error *error);

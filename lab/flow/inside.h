@@ -61,7 +61,10 @@ static inline uint32_t lab_flow_slots(const struct lab_flow *flow)
 /* Lays out the workspace from an address on, and returns its size in bytes. */
 size_t lab_flow_place_work(struct lab_flow *flow, uint64_t start);
 
-/* Launch a kernel, or wait for the GPU; both are counted in the tally. */
+/*
+ * lab_flow_launch() launches a kernel for `count` rows from `first` on; lab_flow_wait() waits for the stream.
+ * Both are counted in the tally.
+ */
 KWHY_MUST_USE enum kwhy_status lab_flow_launch(struct lab_flow *flow, enum lab_flow_kernel kernel,
 	uint32_t step, uint32_t first, uint32_t count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status lab_flow_wait(

@@ -118,16 +118,16 @@ static inline bool lab_flow_on_device(const struct lab_flow_variant *variant)
 }
 
 /*
- * Makes one whole run. On the fixed path, the checksums of places, and the numbers of merged and exited
- * flows, are compared with those of `answer` after every step; `answer` must have the same shape.
- * KWHY_E_INPUT: they differ; the error names variant and step.
+ * Makes one whole run. On the fixed path it then compares the checksum of places and the numbers of merged
+ * and exited flows of every step with those of `answer`, which must have the same shape. KWHY_E_INPUT: they
+ * differ; the error names variant and step.
  */
 KWHY_MUST_USE enum kwhy_status lab_flow_run(struct lab_flow *flow, const struct lab_flow_answer *answer,
 	struct lab_flow_result *out, struct kwhy_error *error);
 
 /*
- * Time that the device works in a run if it never waits for the host (lab/gate.h), s. Makes one more run.
- * KWHY_E_UNSUPPORTED: there are several GPUs, or no gate can hold the work.
+ * Time that the device works in a run if it never waits for the host, s, measured in one more run with a gate
+ * (lab/gate.h). KWHY_E_UNSUPPORTED: the variant is LAB_FLOW_SPLIT, or no gate can hold the work.
  */
 KWHY_MUST_USE enum kwhy_status lab_flow_busy(struct lab_flow *flow, const struct lab_flow_answer *answer,
 	double *out_busy_s, struct kwhy_error *error);

@@ -130,7 +130,7 @@ struct part {
 	 */
 	const char *component;
 	bool is_product;
-	uint32_t which; /* number of the kernel or of the matrix */
+	uint32_t which; /* enum lab_flow_kernel of the kernel, or number of the matrix (FIRST to LAST) */
 };
 
 /*

@@ -175,10 +175,10 @@ static void done(struct lab_bench *bench)
 }
 
 /*
- * Computes the reference's results for a number of flows. `places` has the places of flows over all steps.
- * `numbers` has what flows carry as well, but only for a run that takes seconds on one core: all steps with
- * up to 1,000 flows, a few steps with more. If a flow's state decides where it goes, places cannot be
- * computed without the numbers, so only `numbers` is set.
+ * Computes the reference's results for a number of flows. `places` has the places of flows over all steps; if
+ * a flow's state decides where it goes, it is not computed. `numbers` has places, energies and states, of a
+ * run that takes seconds on one core: with up to 1,000 flows at most LAB_FLOW_STEPS steps; with more,
+ * CROWD_STEPS steps of at most CROWD_FLOWS flows; none with --runs-only.
  */
 static enum kwhy_status find_answers(struct lab_bench *bench, uint32_t flows, struct kwhy_error *error)
 {

@@ -46,7 +46,7 @@ static const struct context *context_of(const struct lab_bench *bench)
 
 /* --- Options --- */
 
-/* Options that are counts: X(name, member, bounds, help). */
+/* Options that are counts: X(name, member, least, most, help). */
 #define COUNTS(X)                                                                                        \
 	X("dp", dp, 2, LAB_TRAIN_RANKS_MAX, "GPUs of 'parallel', which share the batch; default 2")      \
 	X("width", width, 32, LAB_TRAIN_WIDTH_MAX, "features of a layer; default 4096, on the host 128") \
@@ -236,8 +236,8 @@ static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 
 /*
  * Writes the CSV with a line for each step: the loss before the step's update, and the time and energy that
- * were needed up to this loss. As all steps do the same work, these are the run's times the share of steps
- * before it.
+ * were needed until then. As all steps do the same work, these are the time and energy of the whole run,
+ * times the share of steps before this one.
  */
 static void write_csv(const struct lab_bench *bench, struct kwhy_text *out)
 {

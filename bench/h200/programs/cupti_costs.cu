@@ -407,8 +407,8 @@ static void try_alone(const char *variant)
 }
 
 /*
- * With `on`, keeps the recording of one rare call (cuProfilerStop, cudaProfilerStop) of each domain enabled. CUPTI may install its API callbacks only if some
- * call is enabled when the context is created.
+ * Enables (`on`) or disables the recording of one rare call of each domain (cuProfilerStop, cudaProfilerStop). It tests whether calls that were disabled when
+ * the context was created can be recorded later if one call stayed enabled.
  */
 static void keep_one(bool on)
 {

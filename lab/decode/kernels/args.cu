@@ -39,7 +39,10 @@ struct lab_decode_args {
 	AT(void) keys;		/* [layers][cache_slots][heads][positions][HEAD] keys, of type `kept` */
 	AT(void) values;	/* [layers][cache_slots][heads][positions][HEAD] values, of type `kept` */
 	AT(float) queries;	/* [tokens][heads * HEAD] queries */
-	/* [tokens][width] input of a layer, to which the results of its halves are added */
+	/*
+	 * [tokens][width] sum that runs through all layers (residual stream): the token's vectors plus the results
+	 * of attention and of the two inner matrices of each layer so far
+	 */
 	AT(float) x;
 	AT(void) acts;		/* [tokens][columns] input of the next product, of type `act` */
 	AT(float) act_scales;	/* [tokens] scale of each token's activations */
@@ -59,7 +62,7 @@ struct lab_decode_args {
 	AT(u64) first;		/* [slots] key of the first token after each prompt */
 	AT(u32) at;		/* [slots] position of each slot in its sequence */
 	AT(u32) prompt;		/* [slots][each] tokens of the prompts */
-	AT(u32) chosen;		/* [slots][positions] token at every position */
+	AT(u32) chosen;		/* [slots][positions] token at each position after the prompt */
 	AT(u64) times;		/* [positions] device's time at which slot 0 began each position, ns */
 	/*
 	 * tokens: number of tokens in a pass, which is slots * each; each: number of tokens of one slot: 1 in a

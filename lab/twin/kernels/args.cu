@@ -64,7 +64,8 @@ enum {
 	X(i64, run_sums, STEPS * (AGENTS + 1)) /* sums of all steps; this array and the next three are used by runs that are one launch */ \
 	X(i64, seen, STEPS * AGENTS) /* what each agent saw in each step */ \
 	X(u64, times, STEPS + 1) /* start of the run and end of each step, ns */ \
-	X(u32, arrived, 1) /* number of blocks at the barrier */ \
+	/* number of times that a block came to the barrier in this run */
+	X(u32, arrived, 1) \
 	X(const i64, gathered, RANKS_MAX * (AGENTS + 1)) /* `sums` of all fields, gathered from their GPUs */
 
 /* Arguments of kernels. The `cells` cells from `first_cell` on are one field, of one or more ranks. */

@@ -84,7 +84,7 @@ function hostTable(hosts: HostEnergy[]): HTMLElement {
 	}));
 }
 
-/* Largest number of notes that are shown if the report has many ranks. */
+/* Largest number of notes that are shown; of a report of many ranks there may be more, which are only counted. */
 const NOTES = 40;
 
 export function quality(report: Report): HTMLElement {

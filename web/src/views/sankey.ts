@@ -7,7 +7,9 @@ import { energy, exact, known, shorten, visible } from "../format";
 import { deviceLabel, IDLE_CATEGORIES, type Account, type Report } from "../report_types";
 import { categoryColor, color } from "../theme";
 
-/* Accounts with less than this share of the whole would be too thin to be seen; they are added up in one node, the last. */
+/*
+ * Nodes with less than this share of all energy would be too thin to be seen. Categories below it are added up in one node, and so are the accounts below it within each category.
+ */
 const VISIBLE = 0.006;
 const TOP = 9;
 
