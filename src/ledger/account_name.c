@@ -10,8 +10,7 @@
 enum { SIZE_NAME_BYTES = 40 };
 
 /*
- * Beginnings of the names that profilers give to copies and memsets: tools based on CUPTI, Kineto, and the
- * ROCm tracers.
+ * Prefixes of the names that CUPTI-based profilers, Kineto and the ROCm tracers give to copies and memsets.
  */
 static const char *const generated_prefixes[] = {
 	"Memcpy",

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Size in bytes of the names below, with their NUL. */
+/* Capacity in bytes, with the NUL, of the names that the functions below write. */
 #define KWHY_ACCOUNT_NAME_BYTES 96
 
 /*

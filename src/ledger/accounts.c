@@ -12,9 +12,10 @@
 #include <string.h>
 
 /*
- * State while the accounts of a device are made. First come the accounts of activities: one for each kernel
- * name, one for each kind of copy or memset with its size class, and one for each name that a person gave
- * to copies or memsets. Then follows one for each reason to be idle.
+ * State while the accounts of a device are made. The first accounts are those of activities: one for each
+ * kernel name, one for each kind of copy or memset with its size class, and one for each name that a person
+ * gave to copies or memsets; work of kwhy probe has accounts of its own. Accounts of time without activities
+ * follow.
  */
 struct opening {
 	struct kwhy_ledger *ledger;
@@ -35,8 +36,9 @@ static bool is_named(const struct opening *opening, size_t row)
 }
 
 /*
- * Key by which an activity finds its account. It consists of the activity's kind and name. If a profiler made
- * the name of a copy or memset, the key has the columns from which the name was made in place of the name.
+ * Key of an activity; activities with equal keys belong to one account. The key contains the activity's kind,
+ * whether the program or kwhy probe started it, and its name. If a profiler made the name of a copy or
+ * memset, the key has memory kinds, size class and, for copies, direction in place of the name.
  */
 static uint64_t key_of(const struct opening *opening, size_t row)
 {
@@ -145,8 +147,8 @@ static enum kwhy_status apportion_rows(struct opening *opening, struct kwhy_erro
 }
 
 /*
- * Adds the account of a category of time without activities. A time of 0 gets no account, unless it is the
- * time before and after all activities.
+ * Adds an account for time without activities. No account is added if time_ns is 0, unless the category is
+ * that of the time before and after all activities.
  */
 static enum kwhy_status apportion_idle(struct opening *opening, enum kwhy_category category, int64_t time_ns,
 	uint64_t count, struct kwhy_error *error)

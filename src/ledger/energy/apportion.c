@@ -28,8 +28,8 @@ void kwhy_apportioner_done(struct kwhy_apportioner *apportioner)
 }
 
 /*
- * Converts shares to integer weights and returns the sum of the weights. Writes the indices of the weights
- * above 0 to `order`, and their number to *out_listed.
+ * Scales shares to integer weights, of which the largest is 2^40, and returns the sum of the weights. Writes
+ * the indices of the weights above 0 to `order`, and their number to *out_listed.
  */
 static uint64_t weigh(
 	struct kwhy_apportioner *apportioner, const double *shares, size_t count, size_t *out_listed)

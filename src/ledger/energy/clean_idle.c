@@ -11,8 +11,9 @@
 #include <stdlib.h>
 
 /*
- * CLEAN_MIN: least number of power samples at the idle level without a context. CONTEXT_MIN: least number of
- * adjacent samples at the idle level with a context.
+ * Least numbers of power samples that make a level. CLEAN_MIN: in the run of samples without a context, and
+ * in an interval that is searched for elevated idle. CONTEXT_MIN: in the adjacent run of samples with a
+ * context.
  */
 #define CLEAN_MIN 5
 #define CONTEXT_MIN 3
@@ -21,7 +22,7 @@
  * of the level with a context; the share is 0.35 on the H200. A smaller step may be drift.
  */
 #define STEP_MIN 0.15
-/* Largest scatter of the samples of a level, as a share of the step between the levels. */
+/* Largest standard deviation of the samples of a level, as a share of the step between the two levels. */
 #define SCATTER_MAX 0.2
 /*
  * Largest number of samples at the lower level outside of the longest run of such samples, as a share of
@@ -41,11 +42,15 @@
 #define AFTER_NS 200000000
 /* Ratio of the standard deviation to the median absolute deviation for normal noise. */
 #define DEVIATIONS 1.4826
-/* Time for which a meter shows an activity after its end, in time constants of its low-pass. */
+/*
+ * Time for which an activity still raises the readings after its end and the meter's delay, in time constants
+ * of the meter's low-pass.
+ */
 #define MEMORY_TAUS 6
 /*
- * STEP_UNSURE_NS: uncertainty of the time of a step. MAKING_NS: time after a step in which the power is at
- * neither level, because a context is being made.
+ * STEP_UNSURE_NS: uncertainty of the time of a step between the two idle levels. MAKING_NS: time after the
+ * end of an interval without a context in which the power is at neither level, because a context is being
+ * made.
  */
 #define STEP_UNSURE_NS 20000000
 #define MAKING_NS 300000000
@@ -58,9 +63,9 @@ struct quiet {
 	size_t before, after;	 /* the runs at the higher level next to that run are [before, clean) and
 				    [clean_end, after) */
 	size_t below_count;	 /* number of all samples at the lower level */
-	double known_divide_w, divide_w; /* known_divide_w: power between the two levels that is known
-					    without samples (NAN: unknown). divide_w: the power that is
-					    used to separate them */
+	double known_divide_w, divide_w; /* known_divide_w: the middle between the two levels, if both are
+					    stated or were measured earlier (NAN: unknown). divide_w: the
+					    power that separates samples of the two levels */
 	double clean_w, context_w;	 /* medians of the samples at the two levels */
 	double delay_s, tau_s;
 	double *scratch;
@@ -138,7 +143,7 @@ static double known_divide(const struct kwhy_device *device, const struct kwhy_p
 
 /*
  * Whether a sample is at the lower level. A single sample may be an outlier, so the majority of this sample
- * and its neighbours decides.
+ * and its two neighbours decides; the first and the last sample decide alone.
  */
 static bool is_below(const struct quiet *quiet, size_t i)
 {
@@ -195,8 +200,9 @@ static double scatter_of(const struct quiet *quiet, size_t from, size_t to, doub
 }
 
 /*
- * Whether two steady levels are adjacent, and the higher one is nearer to the activities. The activities are
- * after the interval if `context_comes`, otherwise before it.
+ * Whether the runs that find_runs() found are time without and time with a context: both are steady, the step
+ * between them is large enough, and the one with the higher power lies next to the activities. The activities
+ * are after the interval if `context_comes`, otherwise before it. Also sets clean_w and context_w.
  */
 static bool is_step(struct quiet *quiet, bool context_comes)
 {
@@ -250,8 +256,8 @@ static void keep(struct kwhy_device_ledger *device_ledger, const struct quiet *q
 }
 
 /*
- * Searches an interval, in which no activity ran, for time without a context. The interval lies before the
- * activities if `context_comes`, otherwise after them.
+ * Searches an interval in which no activity ran for time without a context, and adds what it finds to
+ * device_ledger->clean. The interval lies before the activities if `context_comes`, otherwise after them.
  */
 static void look(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_window *stretch, bool context_comes)
@@ -311,8 +317,8 @@ static void keep_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *d
 
 /*
  * Finds elevated idle before and after the work. The level right after the work is taken as the idle level
- * with a context. Idle time on one side of the work is not elevated if that side includes time without a
- * context, since the clocks were low then.
+ * with a context. The time before the work is not searched if a part of it is without a context, since the
+ * clocks were low then. After the work, only the time up to the end of the last context is searched.
  */
 static void look_for_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_window *before, const struct kwhy_window *after)
@@ -344,7 +350,7 @@ static void look_around(
 	int64_t first_ns = device_ledger->time.first_ns, last_ns = device_ledger->time.last_ns;
 	struct kwhy_window before, after;
 
-	for (size_t i = 0; i < covered->unrecorded_count; i++) { /* the bursts of kwhy probe */
+	for (size_t i = 0; i < covered->unrecorded_count; i++) { /* left by kwhy probe alone */
 		if (covered->unrecorded[i].start_ns < first_ns)
 			first_ns = covered->unrecorded[i].start_ns;
 		if (covered->unrecorded[i].end_ns > last_ns)
@@ -403,7 +409,9 @@ size_t kwhy_clean_unsettled(
 		const struct kwhy_clean_stretch *stretch = &device_ledger->clean[i];
 		int64_t made_ns = stretch->end_ns + MAKING_NS;
 
-		/* The context of an activity was made before the activity ran. */
+		/*
+		 * The context exists once the first activity runs, even if that is less than MAKING_NS later.
+		 */
 		if (made_ns > device_ledger->time.first_ns && stretch->end_ns <= device_ledger->time.first_ns)
 			made_ns = device_ledger->time.first_ns;
 		out[count++] = (struct kwhy_window){

@@ -7,27 +7,33 @@
 #include <stdlib.h>
 
 /*
- * Largest number of accounts whose powers are fitted each on its own, those with the most time. All others
- * share one power.
+ * Largest number of accounts with a fitted power of their own: those with the most time. All other accounts
+ * share one fitted power.
  */
 enum { COLUMNS_MAX = 256 };
 
-/* Largest number of samples that are used. Of more samples, one in so many is used, evenly spread. */
+/* Largest number of samples in the fit. Of more samples, every n-th is used. */
 enum { SAMPLES_MAX = 200000 };
 
-/* Rounds of the descent, and the relative change of the powers in a round at which it ends. */
+/*
+ * Stopping rule of the coordinate descent: the largest number of rounds, and the largest change of a power in
+ * the last round, as a share of the largest power.
+ */
 enum { ROUNDS_MAX = 2000 };
 #define CHANGE_MIN 1e-7
 
-/* A power whose error is larger than this share of it says nothing beyond other priors. */
+/*
+ * Largest standard error of an account's power above idle, as a share of that power. A less certain power
+ * gives no prior.
+ */
 #define UNSURE 0.5
 
-/* No GPU draws more, in W. A sample that says so is left out. */
+/* Largest power in W that a GPU can draw. Samples above it are left out. */
 #define POWER_MAX_W 1e4
 
 /*
- * How the time of an account in the samples changes: time_ns in this sample alone, and `open` more (or fewer)
- * activities that cover this sample and all later ones wholly.
+ * A change of one column's time: time_ns more in this sample alone, and, from this sample on, `open` more
+ * activities (fewer if negative) that last for the whole of each sample.
  */
 struct share {
 	uint32_t sample, column;
@@ -35,11 +41,14 @@ struct share {
 	double time_ns;
 };
 
-/* A sample of the device's counters, and the energy of its counts by the model, without the base power. */
+/*
+ * A sample of the device's performance counters. energy_j is the energy that the counter model gives for its
+ * counts, without the base power.
+ */
 struct sample {
 	int64_t start_ns, end_ns;
 	double energy_j;
-	uint32_t number; /* place in the recording */
+	uint32_t number; /* index in perf_samples of the recording */
 };
 
 /* An account and its time, to choose those with the most time. */
@@ -52,9 +61,10 @@ struct candidate {
 struct division {
 	struct sample *samples; /* in order of time */
 	size_t sample_count;
-	uint32_t *column_of; /* [account_count] */
+	uint32_t *column_of; /* [account_count] column of each account in the fit, which has one power per
+				column */
 	size_t column_count;
-	struct share *shares; /* in sum_samples() in order of the samples */
+	struct share *shares; /* sum_samples() sorts them by sample */
 	size_t share_count, share_capacity;
 	double *normal;	   /* [column_count][column_count] sums of products of times, in ns^2 */
 	double *energies;  /* [column_count] sums of products of time and energy, in ns J */
@@ -90,8 +100,8 @@ static double energy_of(const struct kwhy_perf_sample *sample, const struct kwhy
 }
 
 /*
- * Whether a device can have drawn that much. A single sample with counts that are no counts, such as those of
- * a damaged file, would outweigh all others.
+ * Whether a sample's power is at most POWER_MAX_W. Wrong counts, such as those of a damaged file, would
+ * outweigh all other samples in the fit.
  */
 static bool is_possible(const struct sample *sample)
 {
@@ -109,7 +119,7 @@ static void thin_samples(struct division *division)
 	division->sample_count = (division->sample_count + step - 1) / step;
 }
 
-/* By time. Of samples that begin together, the one that was recorded first comes first. */
+/* Orders samples by start; samples with equal starts are ordered as in the recording. */
 static int compare_starts(const void *a, const void *b)
 {
 	const struct sample *left = a, *right = b;
@@ -119,7 +129,7 @@ static int compare_starts(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-/* Leaves out each sample that begins before the end of the one before it. */
+/* Drops each sample that begins before the end of the last sample kept. */
 static void leave_out_overlaps(struct division *division)
 {
 	size_t kept = 0;
@@ -131,8 +141,8 @@ static void leave_out_overlaps(struct division *division)
 }
 
 /*
- * Keeps the samples of the device. They are in order of time, unless two recorders ran at the same time, or a
- * file is damaged.
+ * Copies the samples of the device, without impossible and overlapping ones, and at most SAMPLES_MAX. They
+ * must be sorted only if two recorders ran at the same time, or if a file is damaged.
  */
 static enum kwhy_status keep_samples(struct division *division, const struct kwhy_recording *recording,
 	uint32_t device, const struct kwhy_counter_model *model, struct kwhy_error *error)
@@ -169,7 +179,10 @@ static int compare_times(const void *a, const void *b)
 	return (left->account > right->account) - (left->account < right->account);
 }
 
-/* Gives the accounts with the most time a column each, and all others the last one. */
+/*
+ * Gives each account its column. If there are more than COLUMNS_MAX accounts, those with the least time share
+ * one additional column, the last. Also allocates the arrays of the fit.
+ */
 static enum kwhy_status choose_columns(
 	struct division *division, const struct kwhy_device_ledger *device_ledger, struct kwhy_error *error)
 {
@@ -240,7 +253,10 @@ static double time_in(const struct sample *sample, int64_t start_ns, int64_t end
 	return until_ns > from_ns ? (double)(until_ns - from_ns) : 0;
 }
 
-/* Adds the time of an activity in one sample. */
+/*
+ * Adds the part of an activity that lies in one sample. `sample` may be sample_count (none), which adds
+ * nothing.
+ */
 static enum kwhy_status share_sample(struct division *division, size_t sample, int64_t start_ns,
 	int64_t end_ns, uint32_t column, struct kwhy_error *error)
 {
@@ -252,7 +268,10 @@ static enum kwhy_status share_sample(struct division *division, size_t sample, i
 	return add_share(division, sample, &share, error);
 }
 
-/* Adds the time of an activity in its first and last sample, and that it covers those between them. */
+/*
+ * Adds an activity: its time in the first and in the last sample that it touches, and one open activity for
+ * all samples between those two.
+ */
 static enum kwhy_status share_activity(struct division *division, int64_t start_ns, int64_t end_ns,
 	uint32_t column, struct kwhy_error *error)
 {
@@ -288,7 +307,10 @@ static int compare_shares(const void *a, const void *b)
 	return (left->sample > right->sample) - (left->sample < right->sample);
 }
 
-/* Adds the current sample, in which the columns ran for times_ns, to the sums. */
+/*
+ * Adds a sample to the sums of the least-squares fit (normal, energies, squares); times_ns has each column's
+ * time in the sample. A sample in which nothing ran is left out.
+ */
 static void add_sample(struct division *division, double energy_j)
 {
 	const double *times_ns = division->times_ns;
@@ -333,7 +355,10 @@ static void sum_samples(struct division *division)
 	}
 }
 
-/* Finds the powers, none below 0, by descent along one power after the other. */
+/*
+ * Finds the powers with the smallest squared errors, none below 0, by coordinate descent: each round solves
+ * for one power after the other while the rest stay fixed.
+ */
 static void descend(struct division *division)
 {
 	const size_t count = division->column_count;
@@ -373,8 +398,8 @@ static double error_of(const struct division *division)
 }
 
 /*
- * Replaces the normal matrix by its Cholesky factor, from the columns that some time is known of. A column
- * that is a combination of others gets 0 on the diagonal.
+ * Replaces the lower triangle of the normal matrix by its Cholesky factor. A column without time, or one that
+ * is a linear combination of earlier columns, gets 0 on the diagonal.
  */
 static void factor(double *matrix, size_t count)
 {
@@ -396,7 +421,10 @@ static void factor(double *matrix, size_t count)
 	}
 }
 
-/* Variance of the power of a column for errors of variance 1; INFINITY: the samples do not show it. */
+/*
+ * Variance of a column's fitted power if the errors of the samples' energies have variance 1. INFINITY: the
+ * samples do not determine that power.
+ */
 static double variance_of(const double *factor, size_t count, size_t column, double *scratch)
 {
 	double variance = 0;

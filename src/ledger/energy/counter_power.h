@@ -5,7 +5,10 @@
 #include "ledger/ledger_new.h"
 #include "model/profile.h"
 
-/* Power above idle of an account by performance counters; both fields are NAN if they do not show it. */
+/*
+ * An account's power above idle, estimated from performance counters. Both fields are NAN if there is no
+ * usable estimate.
+ */
 struct kwhy_counter_prior {
 	double above_idle_w;
 	double sd; /* standard deviation of the logarithm of the power */
@@ -20,8 +23,9 @@ struct kwhy_counter_prior {
  * least 0, and the powers are those with the smallest squared errors over all samples. A kernel draws the
  * model's base_w in addition. sd contains the spread of the model and the error of the division.
  *
- * Only accounts of kernels that compute get priors. Collectives wait, and copies have engines of their own;
- * the model was not fitted to them.
+ * Only accounts of kernels that compute get priors, and only the 256 accounts with the most time, if the
+ * standard error is less than half of the power. Collectives wait, and copies have engines of their own; the
+ * model was not fitted to them.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_counter_priors_find(const struct kwhy_recording *recording,
 	uint32_t device, const struct kwhy_device_ledger *device_ledger, const struct kwhy_profile *profile,

@@ -111,7 +111,10 @@ enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered, const struct kw
 	return KWHY_OK;
 }
 
-/* Appends those parts of a window that lie outside of the intervals. The intervals are in order of time. */
+/*
+ * Appends those parts of a window that lie outside of the intervals `stretches`, which are disjoint and in
+ * order of time.
+ */
 static void cut_window(struct kwhy_covered *covered, struct kwhy_window window,
 	const struct kwhy_window *stretches, size_t count)
 {

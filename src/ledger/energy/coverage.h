@@ -14,12 +14,13 @@ struct kwhy_window {
 };
 
 /*
- * Windows of time in which everything that ran on a device is known: the coverage that the recording
- * states, or else one window around all activities and calls. Windows are disjoint, not empty and in order.
+ * Windows of time in which everything that ran on a device is known: the coverage that the recording states,
+ * or else one window around all activities and calls. Windows are disjoint, not empty and in order of time.
+ *
  * The hull is the time whose energy the ledger accounts for. It lasts from the start of the first window to
- * the end of the last one or, if only a part of the run was chosen, it is all the time in which windows
- * could lie. Time in the hull and outside of all windows is unrecorded: its energy was metered, but what
- * ran in it is unknown.
+ * the end of the last one. If the user had only a part of the run recorded, it also includes all the time
+ * from which that part was chosen. Time in the hull and outside of all windows is unrecorded: its energy was
+ * metered, but what ran in it is unknown.
  */
 struct kwhy_covered {
 	struct kwhy_window *windows, *unrecorded;
@@ -31,20 +32,23 @@ struct kwhy_covered {
 			       that of kwhy probe */
 	struct kwhy_window hull;
 	enum kwhy_choice choice;
-	bool is_all_idle; /* no activity ran on any device */
+	bool is_all_idle; /* the recording has no activity, of any device */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 void kwhy_covered_done(struct kwhy_covered *covered);
 
-/* Removes intervals, which are disjoint and in order, from the windows. They become unrecorded time. */
+/*
+ * Removes intervals, which are disjoint and in order of time, from the windows; these intervals thus become
+ * unrecorded time. is_in_windows stays as it is.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_covered_hide(struct kwhy_covered *covered,
 	const struct kwhy_window *stretches, size_t count, struct kwhy_error *error);
 
 /*
- * Whether the hull contains all of [start_ns, end_ns]. If nothing ran, whether the hull contains a part of
- * it.
+ * Whether all of [start_ns, end_ns] lies in the hull. If the recording has no activity, a part of it is
+ * enough.
  */
 bool kwhy_covered_in_hull(const struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Relative prior standard deviations of the two common factors. NET: of all power above idle. IDLE: of the
- * idle level.
+ * Two factors, common to all cells, scale the predicted power: NET all power above idle, IDLE the idle level.
+ * These are the prior standard deviations of the two factors, whose prior mean is 1.
  */
 #define NET_SPREAD 0.5
 #define IDLE_SPREAD 0.3
@@ -15,9 +15,9 @@
 enum { NET, IDLE, FACTORS };
 
 /*
- * The linear equations of the model. Their precision matrix is banded for the cells and has a border of two
- * columns for the common factors. The unknown of a cell is the deviation of its energy from the prediction,
- * in prior standard deviations.
+ * The linear equations of the posterior means. Their precision matrix is a band for the cells, with a border
+ * of two columns for the factors NET and IDLE, which are common to all cells. The unknown of a cell is the
+ * deviation of its energy from the prediction, in prior standard deviations.
  */
 struct system {
 	const struct kwhy_deconvolve_model *model;
@@ -40,7 +40,7 @@ static double overlap_s(
 	return fmax(0, fmin(cell->end_s, reading->end_s) - fmax(cell->start_s, reading->start_s));
 }
 
-/* The first cell that ends after the start of a window. */
+/* Index of the first cell that ends after start_s. */
 static size_t first_cell(const struct kwhy_deconvolve_model *model, double start_s)
 {
 	size_t low = 0, high = model->cell_count;
@@ -118,8 +118,8 @@ static void system_done(struct system *system)
 }
 
 /*
- * Adds the prior precision of the deviations. Deviations in recorded time are independent of those before
- * and after it.
+ * Adds the prior precision of the cells' deviations and of the two factors. A cell's deviation is correlated
+ * with that of the cell before it, unless only one of the two lies in recorded time.
  */
 static void add_prior(struct system *system)
 {
@@ -203,7 +203,10 @@ static double factorize(struct system *system)
 	return sum;
 }
 
-/* Solves the equations of the cells alone, without those of the common factors, in place. */
+/*
+ * Solves the equations of the cells alone, without those of the common factors, by the Cholesky factor.
+ * `values` has the right-hand side and gets the solution.
+ */
 static void solve_band(const struct system *system, double *values)
 {
 	const size_t column = system->width + 1;
@@ -264,8 +267,8 @@ static void eliminate_cells(struct system *system)
 }
 
 /*
- * Solves for the deviations of the cells, written to `values`, and for the common factors. Returns twice
- * the gain of the log density compared with the prior means.
+ * Solves for the deviations of the cells, written to `values`, and for the deviations of the two common
+ * factors from 1. Returns twice the difference of the log density, at this solution minus at the prior means.
  */
 static double solve(struct system *system, double *values, double factors[FACTORS])
 {

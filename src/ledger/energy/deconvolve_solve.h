@@ -8,16 +8,16 @@
 #include <stddef.h>
 
 /*
- * Energy of an interval as predicted by the powers of the accounts: the part above idle, and the part at the
- * idle level.
+ * Energy of an interval as predicted from what ran in it and the powers of the accounts: net_j is the part
+ * above the idle level, idle_j the part at the idle level.
  */
 struct kwhy_deconvolve_prior {
 	double net_j, idle_j;
 };
 
 /*
- * A cell: a short interval of time. Its power is the predicted power times 1 plus the cell's unknown
- * deviation.
+ * A cell: a short interval in which the power is taken as constant. `prior` is its predicted energy. Its
+ * energy may differ from that by factors common to all cells and by a deviation of its own.
  */
 struct kwhy_deconvolve_cell {
 	double start_s, end_s;
@@ -32,13 +32,16 @@ struct kwhy_deconvolve_cell {
  */
 struct kwhy_deconvolve_reading {
 	double start_s, end_s, energy_j;
-	double slope_w; /* change of that energy when the reading's time stamp moves, J/s */
+	double slope_w; /* derivative of energy_j with respect to the reading's time stamp, in J/s */
 	struct kwhy_deconvolve_prior prior;
 };
 
-/* Standard deviations and correlation time of the model. Several values of each are tried. */
+/*
+ * Standard deviations and correlation time of the model. Callers solve it for several values of each and
+ * average the answers.
+ */
 struct kwhy_deconvolve_scales {
-	double noise_w;	    /* standard deviation of a reading's noise */
+	double noise_w;	    /* standard deviation of the noise of a reading, as mean power over its window */
 	double stamp_s;	    /* standard deviation of the error of a reading's time stamp */
 	double recorded_sd; /* standard deviation of the power's deviations in the time that was recorded,
 			       relative to the predicted power */

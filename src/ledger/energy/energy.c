@@ -13,12 +13,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A note is written if at least this share of the energy is on wrong accounts. */
+/* Share of the energy on wrong accounts (misfit_ratio) above which a note is written. */
 #define MISFIT_NOTED 0.01
 /*
- * If the readings' scatter around what is modelled exceeds CONTRADICTION_NOTED, they contradict what ran.
- * If counter_check_ratio exceeds COUNTER_NOTED, the counter contradicts the other readings. In recordings
- * of an H200 and an H100 these ratios were at most 0.031 and 0.009.
+ * Limits above which a note is written. CONTRADICTION_NOTED: of scatter_ratio (energy_contradicted.h), which
+ * says how far the readings are from the energies that the fitted powers predict. COUNTER_NOTED: of
+ * counter_check_ratio, which says how far the energy counter is from powers that other readings gave. In
+ * recordings of an H200 and an H100, the former was at most 0.031, the latter at most 0.009.
  */
 #define CONTRADICTION_NOTED 0.08
 #define COUNTER_NOTED 0.04
@@ -38,7 +39,7 @@ struct attribution {
 	struct kwhy_power_classes classes;
 	struct kwhy_powers_question question;
 	struct kwhy_powers powers;
-	double delay_s; /* part of the meter's delay that the time stamps of metered intervals contain */
+	double delay_s; /* remaining delay of metered intervals against the activities' clock, in s */
 	struct kwhy_metered_view view;
 	struct kwhy_apportioned apportioned;
 	struct kwhy_energy_draws draws;
@@ -100,8 +101,9 @@ static enum kwhy_status find_total(struct attribution *attribution, struct kwhy_
 }
 
 /*
- * Compares the energy that the powers predict with that of the counter. The powers were not fitted to the
- * counter. Where no activity was recorded, they are those of idle time alone and predict nothing.
+ * Compares the energy that the powers predict with that of the device's energy counter, and writes
+ * counter_check_ratio. Does nothing if there is no counter, if the powers were fitted to it, or if no
+ * activity was recorded: then the powers are idle powers alone.
  */
 static enum kwhy_status check_counter(struct attribution *attribution, struct kwhy_error *error)
 {
@@ -223,9 +225,9 @@ static enum kwhy_status write_device_energy(struct attribution *attribution, str
 }
 
 /*
- * If something was recorded and the readings do not agree with what ran, adds a note. Instantaneous powers
- * get no such note, because they show the power at a few moments only (note readings-rare). Adds another note
- * if the counter contradicts the powers that other readings give.
+ * Adds a note if an activity was recorded and scatter_ratio shows that the readings do not agree with what
+ * ran. Meters of instantaneous power get no such note, because they show the power at a few moments only.
+ * Adds another note if the energy counter contradicts the powers that other readings gave.
  */
 static enum kwhy_status note_contradicted(
 	struct attribution *attribution, int32_t index, struct kwhy_error *error)
@@ -273,7 +275,7 @@ static enum kwhy_status note_misfit(struct attribution *attribution, int32_t ind
 		index, 100 * attribution->misfit_ratio, 100 * own_ratio);
 }
 
-/* Notes that the power of elevated idle time is not an idle level. */
+/* Notes that elevated idle time, if any, was not used to find the idle level. */
 static enum kwhy_status note_elevated_idle(
 	struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
@@ -291,7 +293,10 @@ static enum kwhy_status note_elevated_idle(
 		attribution->powers.idle_w);
 }
 
-/* Part of the run, from its first start to its last end, that metered intervals cover. */
+/*
+ * Length in ns of the part of the run, from the start of its first activity to the end of its last, that
+ * metered intervals cover.
+ */
 static int64_t seen_ns(const struct attribution *attribution)
 {
 	const struct kwhy_device_time *time = &attribution->device_ledger->time;
@@ -309,8 +314,8 @@ static int64_t seen_ns(const struct attribution *attribution)
 }
 
 /*
- * True if both hold: no power can be inferred from the readings, and they cover less than half of the run.
- * Most of the run's energy would then be an assumption.
+ * Whether no power can be inferred from the readings, and the metered intervals cover less than half of the
+ * run. Most of the run's energy would then be an assumption.
  */
 static bool are_useless(const struct attribution *attribution)
 {
@@ -320,7 +325,10 @@ static bool are_useless(const struct attribution *attribution)
 		seen_ns(attribution) < (time->last_ns - time->first_ns) / 2;
 }
 
-/* Leaves the energy of a device unknown, as if it had no meter, unless the user assumes powers. */
+/*
+ * Notes that the readings are of no use. The device's energy then stays unknown, as if it had no meter,
+ * unless the user assumes powers: then it is computed from these.
+ */
 static enum kwhy_status leave_unmetered(struct attribution *attribution, struct kwhy_error *error)
 {
 	struct kwhy_device_ledger *device_ledger = attribution->device_ledger;
@@ -341,7 +349,7 @@ static enum kwhy_status leave_unmetered(struct attribution *attribution, struct 
 		attribution->options, error);
 }
 
-/* Notes that the powers are assumed, since no reading determined them. */
+/* Adds a note if the powers are assumed, because no reading was used or no powers fit the readings. */
 static enum kwhy_status note_assumed(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;
@@ -391,8 +399,8 @@ static int64_t probing_nj(const struct kwhy_device_ledger *device_ledger)
 }
 
 /*
- * Notes the energy that kwhy probe took, and the number of its bursts that are not used because the clocks
- * fell.
+ * Notes the energy that kwhy probe took. Also notes how many of its bursts (repeats of one kernel in a row)
+ * are not used, because their clock was not that of the program's work or because it fell during them.
  */
 static enum kwhy_status note_probing(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
@@ -420,7 +428,10 @@ static enum kwhy_status note_probing(struct attribution *attribution, int32_t in
 		powers->throttled_count, powers->burst_count, index);
 }
 
-/* Notes how many powers came from --powers, and how many of them the readings contradict. */
+/*
+ * Notes how many powers start from those of --powers, and how many powers of --powers are not used because
+ * the readings contradict them.
+ */
 static enum kwhy_status note_learnt(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_power_classes *classes = &attribution->classes;
@@ -461,7 +472,7 @@ static enum kwhy_status note_counting(
 		QUANTILE_95_SDS * counters->sd_w, counters->extra_w * 1e-9 * (double)length_ns);
 }
 
-/* Notes how many powers came from performance counters, or why none did. */
+/* Notes how many powers start from performance counters, or that the profile has no model for them. */
 static enum kwhy_status note_counted(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_power_classes *classes = &attribution->classes;

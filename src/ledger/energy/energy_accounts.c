@@ -7,14 +7,14 @@
 #include <stdlib.h>
 
 /*
- * Largest plausible ratio of an account's mean power to the enforced power limit. A larger ratio means that
- * clocks or units are wrong.
+ * Largest plausible ratio of an account's power to the enforced power limit. A larger ratio means that the
+ * power file and the trace have different clocks, or that the units of the power file are wrong.
  */
 #define LIMIT_MAX 1.5
 
 /*
- * Largest double that an int64_t can hold. The upper end of an interval is limited to it, but is never
- * below the energy itself.
+ * Largest double below 2^63, so that llround() fits into an int64_t. The upper end of an interval is limited
+ * to it, but is never below the energy itself.
  */
 #define HIGHEST_NJ 0x1.fffffffffffffp62
 
@@ -23,11 +23,13 @@ struct writing {
 	struct kwhy_device_ledger *device_ledger;
 	const struct kwhy_account_times *times;
 	struct kwhy_apportioner apportioner;
-	int64_t *idle_nj;  /* [class_count + 2] for each power class, its energy at the idle level */
-	double *layers_s;  /* [class_count + 2] seconds of each power class at the idle level with a context;
-			      seconds without a context are scaled by the ratio of the two idle levels */
+	int64_t *idle_nj; /* [class_count + 2] idle energy of each power class, of idle time and of unrecorded
+			     time, in this order */
+	double *layers_s; /* [class_count + 2] metered seconds of each power class, of idle time and of
+			     unrecorded time; seconds without a context count by the ratio of the clean to the
+			     context idle level */
 	uint32_t *members; /* indices of the accounts of the current power class */
-	double *shares;	   /* times of these accounts inside the metered intervals */
+	double *shares;	   /* weights of these accounts: their metered times in ns */
 	int64_t *gross, *idle;
 };
 
@@ -79,8 +81,8 @@ static double clean_level(const struct kwhy_energy_findings *findings)
 }
 
 /*
- * Divides the metered energy into clean idle, context idle and net energy, and the two idle parts together
- * among the power classes.
+ * Divides the metered energy into clean idle, context idle and net energy. Apportions the two idle parts
+ * together among the power classes, idle time and unrecorded time.
  */
 static void write_layers(struct writing *writing)
 {
@@ -115,8 +117,8 @@ static bool is_idle(const struct kwhy_account *account)
 }
 
 /*
- * Writes the accounts of a power class to `members`; class class_count stands for the idle accounts.
- * Returns their number.
+ * Lists the accounts of a power class, with their metered times, in `members` and `shares`. Class class_count
+ * stands for the accounts of idle time with a context. Returns the number of accounts.
  */
 static size_t list_members(struct writing *writing, size_t class)
 {
@@ -138,9 +140,10 @@ static size_t list_members(struct writing *writing, size_t class)
 }
 
 /*
- * Writes the 90 % interval of an account. If the power class has several accounts (`pooled`), they share
- * its energy by time. An account's own power is then known only to the standard deviation of the prior,
- * which widens the interval of the class.
+ * Writes the 90 % interval of an account's gross energy, from that of its power class. If the class has
+ * several accounts (`pooled`), they share its energy by time. An account's own power is then known only to
+ * the standard deviation of the prior, which widens the interval. The uncertainty of the metered total widens
+ * it, too.
  */
 static void write_interval(
 	const struct writing *writing, struct kwhy_account *account, size_t class, bool pooled)
@@ -167,7 +170,10 @@ static void write_interval(
 	account->high_nj = llround(fmin(gross * (1 + above), HIGHEST_NJ));
 }
 
-/* Increases the shares of idle accounts before and after the activities if idle was elevated there. */
+/*
+ * Multiplies the weight of idle time before and after the activities by outside_ratio, which is above 1 if
+ * idle was elevated there.
+ */
 static void weigh_outside(struct writing *writing, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -179,9 +185,9 @@ static void weigh_outside(struct writing *writing, size_t count)
 }
 
 /*
- * Writes the mean power over the account's metered time. For the account of time before and after the
- * activities, its time becomes the time that the chosen meter covers, because other meters of the recording
- * may cover more. The energy of that account is thus its time multiplied by its mean power.
+ * Writes the mean power over the account's metered time, inside_ns. The account of time before and after the
+ * activities also gets inside_ns as its time: its former time is that of all meters of the recording, of
+ * which the chosen meter may cover less.
  */
 static void write_power(struct kwhy_account *account, double inside_ns)
 {
@@ -262,8 +268,8 @@ static double unmetered_ns(const struct writing *writing)
 }
 
 /*
- * Mean metered power of a power class; class class_count is idle. If no metered time of the class was
- * recorded, it is the fitted power.
+ * Mean power of a power class over its metered time, inside_ns; if that is 0, the fitted power. Class
+ * class_count is idle time.
  */
 static double mean_power_w(const struct writing *writing, size_t class, double inside_ns)
 {
@@ -276,9 +282,9 @@ static double mean_power_w(const struct writing *writing, size_t class, double i
 }
 
 /*
- * Estimates the energy of recorded time of the run that is not metered: for each power class, the time of
- * its accounts outside the metered intervals times its mean power. Time before and after the run adds no
- * energy.
+ * Estimates the energy of the recorded but unmetered time of the run (edge_nj, edge_ns): for each power
+ * class, the time of its accounts outside the metered intervals times its mean power. Time before and after
+ * the run adds no energy.
  */
 static void write_edges(struct writing *writing)
 {
@@ -301,8 +307,8 @@ static void write_edges(struct writing *writing)
 						times->unrecorded_ns[writing->members[i]]);
 		}
 		/*
-		 * The meter shows idle time slightly shifted. outside_ns, a difference of two times, may
-		 * therefore exceed the unmetered time.
+		 * The metered idle time comes from the intervals as the meter's low-pass shows it, so that
+		 * outside_ns, total less metered time, may exceed the unmetered time of the run.
 		 */
 		if (c == writing->findings->apportioned->class_count)
 			outside_ns = fmin(outside_ns, rest_ns);
@@ -319,8 +325,8 @@ static void write_edges(struct writing *writing)
 }
 
 /*
- * Highest reading inside the metered window, by the best power meter that has readings there; NAN: no power
- * meter has readings there.
+ * Highest reading in W from the first to the last metered interval, by the best power meter that has readings
+ * there; NAN: none has.
  */
 static double highest_sample(const struct kwhy_energy_findings *findings)
 {
@@ -372,8 +378,8 @@ static enum kwhy_status check_power(
 		account->category == KWHY_CATEGORY_UNRECORDED)
 		return KWHY_OK;
 	/*
-	 * if all meters are in the trace, they have the trace's clock; then the run was too short for them,
-	 * and only the idle part of the account's energy is sure
+	 * If the trace itself contains all readings, their clock is right. Then the run was too short for the
+	 * meter, and only the idle part of the account's energy is sure.
 	 */
 	if (writing->findings->recording->power_file_count == 0) {
 		account->low_nj = account->idle_nj < account->low_nj ? account->idle_nj : account->low_nj;

@@ -10,9 +10,9 @@
 #define CHECKED_MIN 3
 
 /*
- * Relative standard deviations. POWERS: of the energy predicted for recorded time. UNRECORDED: of the power
- * of unrecorded time. The difference between the metered and the predicted energy of an interval is divided
- * in proportion to these two variances.
+ * POWERS_SPREAD: relative standard deviation of the energy predicted for recorded time. UNRECORDED_SPREAD: of
+ * the power of unrecorded time. If an interval has both, the difference between its metered and its predicted
+ * energy is divided between the two in proportion to their variances.
  */
 #define POWERS_SPREAD 0.03
 #define UNRECORDED_SPREAD 0.5
@@ -69,7 +69,8 @@ struct dividing {
 	const struct kwhy_metered_view *view;
 	const struct kwhy_powers *powers;
 	struct kwhy_apportioner apportioner;
-	double *modelled_nj; /* [class_count + 2] predicted energy of the current interval by power class */
+	double *modelled_nj; /* [class_count + 2] predicted energy of the current interval: by power class, of
+				idle time, of unrecorded time */
 	double unrecorded_w; /* Mean power of unrecorded time: (the energy of all intervals with unrecorded
 				time, minus the energy predicted for power classes and idle in them) / the
 				length of the unrecorded time. */
@@ -105,9 +106,9 @@ static void dividing_done(struct dividing *dividing)
 }
 
 /*
- * The part of an interval's metered energy (energy_nj) that goes to power classes and idle. recorded_nj:
- * energy predicted for these; unrecorded_nj: energy predicted for unrecorded time. If unrecorded_nj is 0,
- * power classes and idle get all energy.
+ * Returns the part of an interval's metered energy, energy_nj, that goes to recorded time (power classes and
+ * idle). recorded_nj and unrecorded_nj are the energies predicted for recorded and for unrecorded time. If
+ * unrecorded_nj is 0, recorded time gets all energy.
  */
 static double recorded_part(
 	struct dividing *dividing, double recorded_nj, double unrecorded_nj, double energy_nj)
@@ -199,8 +200,9 @@ enum kwhy_status kwhy_apportioned_check(const struct kwhy_metered_total *total,
 		double sum_nj = kwhy_metered_view_energy_nj(&view, i, powers, modelled_nj);
 
 		/*
-		 * Before the first use of the device it may have had no context, but the predicted idle
-		 * level is that with a context.
+		 * Left out: intervals with unrecorded time, and those before the first activity or call.
+		 * There, the device may have had no context, but the predicted idle level is that with a
+		 * context; if clean idle was found, the prediction takes it into account.
 		 */
 		if (interval->energy_nj <= 0 ||
 			(!question->device_ledger->clean_count &&

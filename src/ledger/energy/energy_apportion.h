@@ -11,17 +11,18 @@
  * beyond the prediction is divided between that time and the classes.
  */
 struct kwhy_apportioned {
-	size_t class_count;	/* number of classes; in the arrays below, idle is entry [class_count] and
-				   unrecorded time [class_count + 1] */
-	int64_t *gross_nj;	/* [class_count + 2] apportioned energy */
-	double *net_s, *base_s; /* [class_count + 2] seconds of each class at its power above idle, and at the
-				   idle level (energy_view.h); the seconds of each interval are multiplied by
-				   its `scale` */
+	size_t class_count;	 /* number of power classes; entry [class_count] of an array is idle time,
+				    [class_count + 1] unrecorded time */
+	int64_t *gross_nj;	 /* [class_count + 2] apportioned energy */
+	double *net_s, *base_s;	 /* [class_count + 2] net_s: seconds of each class at its power above idle;
+				    base_s: at the idle level (energy_view.h). The seconds of each interval are
+				    multiplied by its `scale`. */
 	double *base_unscaled_s; /* [class_count + 2] base_s without the factor `scale` */
-	double *scale; /* [interval_count] ratio of metered to modelled energy, without unrecorded time */
+	double *scale; /* [interval_count] ratio of metered to predicted energy of the recorded time in each
+			  interval; NAN: nothing was predicted */
 	double *unrecorded_nj; /* [interval_count] energy of the unrecorded time in each interval */
-	double metered_ratio; /* share of the energy of classes and idle that the meter determines; the powers
-				 determine the rest */
+	double metered_ratio;  /* share of the energy of recorded time that the meter determines; the fitted
+				  powers determine the rest */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_apportioned_init(struct kwhy_apportioned *apportioned,
@@ -29,15 +30,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_apportioned_init(struct kwhy_apportioned *ap
 	const struct kwhy_powers *powers, struct kwhy_error *error);
 void kwhy_apportioned_done(struct kwhy_apportioned *apportioned);
 
-/* Whether the recording covers all time that the meter shows in interval `at`. */
+/* Whether all time that the meter shows in an interval was recorded. `at` is the interval's index. */
 bool kwhy_apportioned_is_covered(
 	const struct kwhy_metered_view *view, const struct kwhy_metered_interval *interval, size_t at);
 
 /*
- * Root mean square, weighted by the lengths of the intervals, of the relative difference between modelled and
- * metered energy. The intervals are those of a meter to which the powers were not fitted. Intervals that
- * start before the first activity or call are left out, unless time without a context is known. NAN: fewer
- * than 3 usable intervals.
+ * Writes the root mean square, weighted by the lengths of the intervals, of (predicted / metered energy - 1).
+ * The intervals, `total`, are those of a meter to which the powers were not fitted. Intervals with unrecorded
+ * time or no energy are left out, as are those that start before the first activity or call, unless clean
+ * idle was found. NAN: fewer than 3 intervals are left.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_apportioned_check(const struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double *out_ratio,

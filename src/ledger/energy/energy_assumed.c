@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* An energy in whole nJ, limited to the largest that is allowed. */
+/* Rounds to whole nJ; energies of 2^62 nJ and more become INT64_MAX / 2. */
 static int64_t limited_nj(double energy_nj)
 {
 	return energy_nj < 0x1p62 ? llround(energy_nj) : INT64_MAX / 2;
@@ -33,8 +33,9 @@ static double idle_power(const struct kwhy_assumed_powers *assumed)
 }
 
 /*
- * Direction of each account's copies, taken from its first copy. All copies of an account have the same
- * direction, unless a person gave one name to copies of several directions.
+ * Direction (enum kwhy_copy_kind) of each account's copies, taken from the account's first copy. All copies
+ * of an account have the same direction, unless a person gave one name to copies of several directions. The
+ * caller frees the array. NULL: out of memory.
  */
 static uint8_t *copy_kinds(
 	const struct kwhy_device_ledger *device_ledger, const struct kwhy_activities *rows, uint32_t device)
@@ -48,14 +49,17 @@ static uint8_t *copy_kinds(
 }
 
 /*
- * Times of each account in ns. Each moment is weighted: in net_ns by the account's share of the device's
- * power above idle, in base_ns by its share of the idle power.
+ * Weighted times of each account in ns. At each moment, the accounts that run share the device's power:
+ * net_ns sums an account's share of the power above idle over time, base_ns its share of the idle power.
  */
 struct shared_times {
 	double *net_ns, *base_ns;
 };
 
-/* Each account is a class of its own in this walk; price_all() then sets the classes of the ledger. */
+/*
+ * Sums the weighted times of all accounts. In `levels`, each account is a power class of its own; price_all()
+ * writes the power classes of the ledger later.
+ */
 static enum kwhy_status sum_levels(struct shared_times *times, struct kwhy_power_levels *levels,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error)
 {
@@ -80,7 +84,10 @@ static enum kwhy_status sum_levels(struct shared_times *times, struct kwhy_power
 	return ended < 0 ? error->status : KWHY_OK;
 }
 
-/* Fills `times` for the accounts of activities by the rules by which metered energy is divided. */
+/*
+ * Computes the weighted times of the accounts of activities. Concurrent activities share the power as in the
+ * model by which metered energy is divided (power_level.h).
+ */
 static enum kwhy_status share_times(struct shared_times *times, struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_recording *recording, uint32_t device, uint32_t sm_count, struct kwhy_error *error)
 {
@@ -119,8 +126,9 @@ static void shared_times_done(struct shared_times *times)
 }
 
 /*
- * Prices an account by its weighted times. The power of a class is stated for work that runs alone. If the
- * work of an account runs next to other work, the account's mean power is below that power.
+ * Computes an account's energy from its weighted times. power_w is the power of its work when it runs alone;
+ * while other work runs at the same time, the account has only a share of that. idle_w is NAN if no idle
+ * power was assumed; then idle and net energy stay unknown.
  */
 static void price(struct kwhy_account *account, double power_w, double idle_w, double net_ns, double base_ns)
 {

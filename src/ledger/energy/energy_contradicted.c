@@ -8,7 +8,7 @@
 
 #define TOGETHER_NS 200000000
 
-/* Consecutive intervals of the meter that are compared together. */
+/* Consecutive metered intervals, at least TOGETHER_NS long in all, that are compared as one. */
 struct stretch {
 	int64_t start_ns, length_ns;
 	double metered_nj, modelled_nj;

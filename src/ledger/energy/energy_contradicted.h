@@ -5,14 +5,16 @@
 #include "ledger/energy/energy_view.h"
 
 /*
- * Compares the energies of the meter's intervals with those that the powers predict for what ran. The
- * powers were fitted to this meter, so large differences mean that no powers explain the readings: they
- * come from another time or another device, or have jumps. Consecutive intervals are taken together until
- * they last 0.2 s.
+ * Difference between the energies of a meter's intervals and those that the powers predict for what ran. The
+ * powers were fitted to this meter, so a large difference means that no powers explain the readings: they
+ * come from another time or another device, or have jumps. Consecutive intervals make groups of at least 0.2
+ * s. Intervals with unrecorded time are left out.
  */
 struct kwhy_contradiction {
-	double scatter_ratio; /* root mean square of (modelled / metered energy - 1), weighted by time */
-	int64_t largest_ns;   /* time of the group with the largest difference */
+	double scatter_ratio; /* root mean square, weighted by time, of (metered energy / (predicted energy
+				 times a common factor) - 1) of the groups; the factor makes both sums equal
+			       */
+	int64_t largest_ns;   /* start of the group whose difference in joules is the largest */
 	size_t count;	      /* number of groups of intervals; 0: nothing could be compared */
 };
 

@@ -14,7 +14,8 @@ static size_t piece_count(const struct kwhy_metered_total *total)
 }
 
 /*
- * Fills the energy curve. Its times are on the clock of the activities: those of the meter minus its lag.
+ * Fills the energy curve: the ratio of metered to predicted energy of each interval, NAN in gaps. Its times
+ * are on the clock of the activities: times of the meter minus the meter's lag.
  */
 static void fill(struct kwhy_energy_curve *curve, const struct kwhy_energy_findings *findings)
 {

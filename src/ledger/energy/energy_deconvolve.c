@@ -12,27 +12,25 @@
 #include <string.h>
 
 /*
- * CELLS_MIN and CELLS_MAX: least and largest number of cells (short intervals) in a reading's window. If a
- * recording would have more than FINE_CELLS_MAX cells, its windows have only CELLS_MIN cells each; if it
- * would then have more than ALL_CELLS_MAX, this step is left out. More cells take too much time and memory.
+ * CELLS_MIN, CELLS_MAX: least and largest number of cells (short intervals of constant power) in the
+ * averaging window of a reading. To limit time and memory, a recording with more than FINE_CELLS_MAX cells
+ * gets CELLS_MIN a window; one with still more than ALL_CELLS_MAX is not deconvolved.
  */
 #define CELLS_MIN 10
 #define CELLS_MAX 20
 #define FINE_CELLS_MAX 20000
 #define ALL_CELLS_MAX 200000
 
-/*
- * Relative standard error of the run's energy that comes from taking the power as constant within a cell.
- */
+/* Relative standard error of the run's energy from taking the power as constant within a cell. */
 #define MODEL_SPREAD 6e-4
 
-/* Readings from this many averaging windows before and after the recorded time are used, too. */
+/* Readings up to this many averaging windows before and after the recorded time are used, too. */
 #define OUTSIDE_WINDOWS 2
 
 enum scale { LAG, STAMP, RECORDED, OUTSIDE, NOISE, LENGTH, SCALES };
 
 enum { PASSES = 2 };
-/* the most values of a parameter, and the product of the numbers of values of all */
+/* largest number of values of one parameter; number of combinations of values of all */
 enum { VALUES_MAX = 9, POINTS = 9 * 3 * 4 * 2 * 3 * 2 };
 
 /*
@@ -52,7 +50,8 @@ static const struct {
 };
 
 /*
- * A time up to which the predicted energy is wanted. That energy, multiplied by `sign`, is added to *sum.
+ * One end of a window or cell. The energy predicted up to it is added to *sum, times `sign` (1: end, -1:
+ * start).
  */
 struct look {
 	int64_t time_ns;
@@ -68,8 +67,8 @@ struct deconvolution {
 	int64_t window_ns, longest_ns; /* window_ns: length of the averaging window. longest_ns: longest time
 					  between two readings that does not count as a gap */
 	size_t first, end;	       /* indices of the readings in use: [first, end) */
-	int64_t origin_ns;	       /* time that is 0 s in the cells' times */
-	int64_t *edges_ns;	       /* times that must be edges of cells */
+	int64_t origin_ns; /* time in ns at which the times in seconds of cells and readings begin */
+	int64_t *edges_ns; /* times that must be edges of cells */
 	size_t edge_count;
 	struct kwhy_deconvolve_cell *cells;
 	int64_t *cell_ns; /* [cell_count + 1] starts of the cells, and the end of the last one */
@@ -82,9 +81,9 @@ struct deconvolution {
 	struct look *looks;
 	size_t look_count;
 	bool is_tried[POINTS];
-	double best_log, weight;  /* best_log: best log evidence so far. weight: sum of the evidences of all
-				     tried combinations, relative to the best one */
-	double *energy_j, *sum_j; /* [cell_count] energies for one combination of values; and the sums of such
+	double best_log, weight;  /* best_log: largest log evidence so far. weight: sum over the tried
+				     combinations of evidence / largest evidence */
+	double *energy_j, *sum_j; /* [cell_count] energies for one combination of values; and sums of such
 				     energies, weighted by evidence */
 	double run_j, run_j2;
 };
@@ -111,8 +110,8 @@ static void choose_readings(struct deconvolution *deconvolution)
 }
 
 /*
- * Lists the ends of the recording, of the run, of the windows of readings, and of the gaps between these
- * windows.
+ * Lists the moments at which a cell must begin or end, in order of time: the ends of the recorded time, of
+ * the run, of the windows of readings all together, and of gaps between windows.
  */
 static enum kwhy_status list_edges(struct deconvolution *deconvolution, struct kwhy_error *error)
 {
@@ -171,7 +170,7 @@ static int64_t cell_length_ns(const struct deconvolution *deconvolution)
 	return usual_ns < most_ns ? usual_ns : most_ns;
 }
 
-/* Whether a time lies in no reading's window, because the readings around it are too far apart. */
+/* Whether a time lies outside all windows of readings: before the first, after the last, or in a gap. */
 static bool in_hole(const struct deconvolution *deconvolution, int64_t time_ns)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -260,7 +259,7 @@ static enum kwhy_status make_cells(struct deconvolution *deconvolution, struct k
 	return KWHY_OK;
 }
 
-/* Change of a reading's energy when its time stamp moves, in J/s. */
+/* Derivative of a window's energy with respect to the reading's time stamp, in J/s. */
 static double slope_w(const struct deconvolution *deconvolution, size_t i)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -290,9 +289,9 @@ static enum kwhy_status make_readings(struct deconvolution *deconvolution, struc
 }
 
 /*
- * Adds one end of a cell or window. The device is taken to be idle before and after the recorded time, and
- * the energy of that time is added here. Inside the recorded time, the sweep over the activities computes
- * the energy.
+ * Adds the start (sign -1) or end (sign 1) of a cell or window, whose predicted energy is *sum. The device is
+ * taken to be idle before and after the recorded time: that part of the energy is added here. visit() adds
+ * the part inside the recorded time.
  */
 static void add_look(
 	struct deconvolution *deconvolution, int64_t time_ns, struct kwhy_deconvolve_prior *sum, double sign)
@@ -394,7 +393,7 @@ static enum kwhy_status predict(struct deconvolution *deconvolution, struct kwhy
 	return status;
 }
 
-/* Adds the answer for one combination of values to the sums, weighted by the combination's evidence. */
+/* Adds the answer for one combination of values to the sums, weighted by its evidence. */
 static void mix(struct deconvolution *deconvolution, const struct kwhy_deconvolve_answer *answer)
 {
 	double shrink = 1, weight = 1;
@@ -427,7 +426,7 @@ static void set_lag(struct deconvolution *deconvolution, size_t lag)
 	}
 }
 
-/* Index in is_tried of a combination of values. `at` has the index of the value of each parameter. */
+/* Index of a combination in is_tried; at[] has the index of the value of each parameter. */
 static size_t number_of(const size_t at[SCALES])
 {
 	size_t number = 0;
@@ -472,8 +471,8 @@ static enum kwhy_status try(struct deconvolution *deconvolution, const size_t at
 }
 
 /*
- * Searches the best values, one parameter after the other, each from the best combination so far. All tried
- * combinations count, weighted by their evidence.
+ * Coordinate search for the combination with the largest evidence: PASSES times, each parameter in turn takes
+ * all its values, the others their best so far. All tried combinations contribute to the sums.
  */
 static enum kwhy_status search(struct deconvolution *deconvolution, struct kwhy_error *error)
 {
@@ -503,8 +502,8 @@ static enum kwhy_status search(struct deconvolution *deconvolution, struct kwhy_
 }
 
 /*
- * Replaces the intervals of the metered total by the recorded cells, in whole nanojoules. Cells with
- * negative energy get 0, and the others are scaled so that the sum stays the same.
+ * Replaces the intervals of the metered total by the cells for which is_seen is set, in whole nanojoules. A
+ * cell with negative energy gets 0, and the others are scaled to keep the sum.
  */
 static enum kwhy_status write_total(struct deconvolution *deconvolution, struct kwhy_error *error)
 {

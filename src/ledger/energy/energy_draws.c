@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /*
- * Relative standard deviation of a power class's power from its mean over a recording, caused by
+ * Relative standard deviation of a power class's power about its mean over a recording, caused by changes of
  * temperature and clocks.
  */
 #define DRIFT_SPREAD 0.016
@@ -43,8 +43,9 @@ void kwhy_energy_draws_done(struct kwhy_energy_draws *draws)
 }
 
 /*
- * Random factor for a power class: the class's power above idle between other work, divided by its power
- * above idle in bursts.
+ * Draws the unknown ratio of a power class's power above idle in place (between the program's other work) to
+ * that in bursts, from which its prior comes; lognormal with median 1. It is 1 if the power does not come
+ * from bursts.
  */
 static double in_place_factor(const struct kwhy_powers *powers, size_t class, struct kwhy_random *random)
 {
@@ -54,9 +55,9 @@ static double in_place_factor(const struct kwhy_powers *powers, size_t class, st
 }
 
 /*
- * Makes one random draw of the energies of all power classes, with idle last. They are scaled such that the
- * share that the meter determines adds up to the metered total without unrecorded time; the rest stays as
- * the powers predict.
+ * Draws the energies of all power classes, with idle last, once. They are scaled so that their sum is
+ * metered_ratio times the metered energy of recorded time, plus (1 - metered_ratio) times the sum that the
+ * powers predict.
  */
 static void draw_energies(const struct kwhy_apportioned *apportioned, const struct kwhy_powers *powers,
 	size_t draw, struct kwhy_random *random, double *out_nj)
@@ -82,7 +83,7 @@ static void draw_energies(const struct kwhy_apportioned *apportioned, const stru
 		out_nj[c] *= total_nj / sum_nj;
 }
 
-/* Quantile of the values; sorts them. */
+/* Quantile `share` (0 to 1) of the values. Sorts the values. */
 static double quantile(double *values, size_t count, double share)
 {
 	kwhy_sort_reals(values, count);
@@ -101,8 +102,8 @@ static void summarise_class(struct kwhy_energy_draws *draws, const struct kwhy_a
 }
 
 /*
- * Writes the quantiles of the energy of unrecorded time. In each draw it is the metered total minus the sum
- * over the power classes and idle.
+ * Writes the 5 and 95 % quantiles of the energy of unrecorded time, widened to include the apportioned
+ * energy. In each draw it is the metered total minus the sum over the power classes and idle.
  */
 static void summarise_unrecorded(
 	struct kwhy_energy_draws *draws, const struct kwhy_apportioned *apportioned, double *values)

@@ -8,28 +8,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After this many of the meter's time constants, a reading no longer shows an earlier power. */
+/*
+ * A reading this many time constants (and the delay) of the meter after a change of power no longer shows the
+ * former power.
+ */
 #define SETTLED_TAUS 5
 
-/* Longest time in ns between two of the 20 ms samples that does not count as a gap. */
+/* Longest time in ns between two samples of the driver (one every 20 ms) that does not count as a gap. */
 #define HOLE_NS 250000000
 
 /*
- * The first interval ends at least this many ns after the start of the recording plus twice the meter's
- * lag. This keeps its length positive for every lag.
+ * The first interval ends at least this many ns after the start of the recording plus twice the known lag.
+ * Its length is thus positive even if the inferred lag, by which its start is moved, is up to twice the known
+ * one.
  */
 #define MARGIN_NS 5000000
 
-/* Largest plausible ratio between the energies of the 20 ms samples and of the counter. */
+/* Largest plausible ratio of the energy by the counter to that by the 20 ms samples, and of its inverse. */
 #define GAIN_MAX 1.1
 
 /*
- * Relative standard uncertainties. GAIN: of the energy that the 20 ms samples add to the energy of a counter.
- * RING: of the energy of these samples alone (the driver keeps them in a ring buffer). LEVEL: of the power
- * outside the recording. LAG: of the meter's lag; its effect cancels if the powers at both ends are equal.
- * STEP: of the time at which a change of power shows in an integral over samples, as a share of the time
- * between samples (1.3 ms of 20 ms). The change is smeared by a low-pass whose time constant is two thirds of
- * the time between samples.
+ * Relative standard uncertainties. GAIN: of the energy that the 20 ms samples add to that of a counter. RING:
+ * of the energy of a total made of these samples alone (the driver keeps them in a ring buffer). LEVEL: of
+ * the power outside the recording. LAG: of the meter's lag; its effect cancels if the powers at both ends are
+ * equal. STEP: of the time at which a change of power shows in an integral over samples, as a share of the
+ * time between samples (1.3 ms of 20 ms), for a meter whose low-pass has a time constant of two thirds of the
+ * time between samples.
  */
 #define GAIN_SPREAD 0.014
 #define RING_SPREAD 0.004
@@ -37,14 +41,14 @@
 #define LAG_SPREAD 0.2
 #define STEP_SPREAD 0.065
 /*
- * Standard uncertainty of the power that is interpolated between two samples, as a share of their
- * difference (4 ms of the 20 ms between samples).
+ * Standard uncertainty of the energy at an end whose power is interpolated between two samples, as a share of
+ * the difference of the samples times the time between them (4 ms of 20 ms).
  */
 #define UNEVEN_SPREAD 0.2
 
 /*
- * Largest difference between two readings that count as the same level: EVEN_RATIO of the reading plus
- * EVEN_MW.
+ * Largest difference in mW between two readings that count as the same level: EVEN_RATIO times the reading
+ * plus EVEN_MW.
  */
 #define EVEN_RATIO 0.03
 #define EVEN_MW 3000
@@ -56,8 +60,8 @@ struct reach {
 	int64_t start_ns, end_ns;		/* start and end of the recorded time */
 	/*
 	 * lag_ns is the inferred lag (delay plus time constant), by which kwhy_metered_view_init() moves
-	 * intervals. delay_ns and tau_ns are the values known before the inference. Energies are computed
-	 * with these, so that the metered energy does not depend on the inference.
+	 * intervals. delay_ns and tau_ns are the means of the priors; energies are computed with these, so
+	 * that the metered energy does not depend on the inference.
 	 */
 	int64_t lag_ns;
 	int64_t delay_ns, tau_ns;
@@ -66,8 +70,8 @@ struct reach {
 	struct kwhy_metered_interval *intervals;
 	size_t count;
 	double variance_nj2;
-	double start_w,
-		end_w; /* power before and after the recording; 0: no reading reaches beyond that end */
+	double start_w, end_w; /* power right before and right after the recording, in W; 0: the readings do
+				  not give it */
 	bool starts_sharp, ends_sharp;
 };
 
@@ -97,7 +101,10 @@ static bool is_hole(const struct reach *reach, size_t i)
 	return reach->series->time_ns[i] - reach->series->time_ns[i - 1] > reach->longest_ns;
 }
 
-/* Energy of a counter between readings i - 1 and i; NAN: they are too far apart, or the counter fell. */
+/*
+ * Energy in nJ between readings i - 1 and i of a counter; NAN: the readings are too far apart, or their
+ * difference gives no energy (the counter fell or jumped).
+ */
 static double step_nj(const struct reach *reach, size_t i)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -108,7 +115,7 @@ static double step_nj(const struct reach *reach, size_t i)
 	return reach->gain * power_w * (double)(series->time_ns[i] - series->time_ns[i - 1]);
 }
 
-/* Power at a time between readings i - 1 and i, interpolated. */
+/* Power in W at a time between readings i - 1 and i, linearly interpolated; without `gain`. */
 static double power_between_w(const struct reach *reach, size_t i, int64_t time_ns)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -119,8 +126,8 @@ static double power_between_w(const struct reach *reach, size_t i, int64_t time_
 }
 
 /*
- * Energy of a series between two times. At times between two readings the power is interpolated; for a
- * counter, from_ns and to_ns must be times of readings. NAN: unknown.
+ * Energy in nJ between two times, by the readings of `series`. Powers between readings are interpolated; for
+ * a counter, from_ns and to_ns must be times of readings. NAN: unknown, because of a gap.
  */
 static double energy_nj(const struct reach *reach, int64_t from_ns, int64_t to_ns)
 {
@@ -144,8 +151,8 @@ static double energy_nj(const struct reach *reach, int64_t from_ns, int64_t to_n
 }
 
 /*
- * Power outside of the recording. For a power meter it is the power of `reading`; for a counter it is the
- * mean power between readings `step` - 1 and `step`. NAN: unknown.
+ * Power in W before or after the recording. For a power meter it is that of `reading`; for a counter it is
+ * the mean between readings `step` - 1 and `step`. NAN: unknown.
  */
 static double level_w(const struct reach *reach, size_t reading, size_t step)
 {
@@ -172,8 +179,9 @@ static double step_length_ns(const struct kwhy_power_series *series)
 }
 
 /*
- * Adds the variance of the subtracted energy. Called if the power outside the recording is steady. `reading`
- * shows the power outside; `other` is a reading closer to the recording.
+ * Adds the variance of outside_nj, the energy drawn outside the recording that is subtracted, if the power
+ * there is steady. `reading` shows that power; `other` is a reading inside the recording. NAN energies add
+ * nothing.
  */
 static void add_even_variance(struct reach *reach, size_t reading, size_t other, double outside_nj)
 {
@@ -189,8 +197,8 @@ static void add_even_variance(struct reach *reach, size_t reading, size_t other,
 }
 
 /*
- * Adds the variance of the subtracted energy. Called if the power outside the recording is not steady. The
- * power at the end of the recording is then interpolated between readings i - 1 and i.
+ * Adds the variance of the energy at an end of the recording outside of which the power is not steady. The
+ * power at that end is interpolated between readings i - 1 and i.
  */
 static void add_uneven_variance(struct reach *reach, size_t i)
 {
@@ -210,8 +218,9 @@ static bool is_alike(const struct reach *reach, size_t reading, size_t other, do
 }
 
 /*
- * Whether the last two readings before the recording show the same level. Always true if there is only one,
- * and for a counter, since its updates do not show shorter changes.
+ * Whether the power before the recording is steady: readings `before`, the last one before it, and `before` -
+ * 1 are alike. Always true if there is only one, and for a counter, whose updates do not show shorter
+ * changes.
  */
 static bool is_even_before(const struct reach *reach, size_t before)
 {
@@ -220,7 +229,9 @@ static bool is_even_before(const struct reach *reach, size_t before)
 }
 
 /*
- * Whether the readings after the recording approach one level as the meter's low-pass does, and stay there.
+ * Whether the power after the recording is steady: from its end to reading `after`, the first that shows no
+ * work, readings approach that reading as the meter's low-pass does, and the next reading is like it. Always
+ * true for a counter.
  */
 static bool is_even_after(const struct reach *reach, size_t after)
 {
@@ -242,7 +253,8 @@ static bool is_even_after(const struct reach *reach, size_t after)
 }
 
 /*
- * Energy from the start of the recording to `to_ns`; energy drawn before the recording is subtracted. NAN:
+ * Energy in nJ from the start of the recording to `to_ns`, without what was drawn before. `before` is the
+ * last reading before the start (as delayed by the meter). Also sets start_w and adds to variance_nj2. NAN:
  * unknown.
  */
 static double start_nj(struct reach *reach, size_t before, int64_t to_ns)
@@ -264,8 +276,8 @@ static double start_nj(struct reach *reach, size_t before, int64_t to_ns)
 }
 
 /*
- * Energy from `from_ns` to the end of the recording; energy drawn after the recording is subtracted. NAN:
- * unknown.
+ * Energy in nJ from `from_ns` to the end of the recording, without what was drawn after it. Also sets end_w
+ * and adds to variance_nj2. NAN: unknown.
  */
 static double end_nj(struct reach *reach, int64_t from_ns)
 {
@@ -289,7 +301,7 @@ static double end_nj(struct reach *reach, int64_t from_ns)
 	return energy_nj(reach, from_ns, shown_ns) + power_w * (double)reach->tau_ns;
 }
 
-/* Earliest time at which the first interval may end. */
+/* Earliest time at which the first interval may end, on the meter's clock. */
 static int64_t first_edge_ns(const struct reach *reach)
 {
 	return reach->start_ns + 2 * (reach->delay_ns + reach->tau_ns) + MARGIN_NS;
@@ -297,9 +309,9 @@ static int64_t first_edge_ns(const struct reach *reach)
 
 /*
  * Adds one interval from the start of the recording to `to_ns`, the start of the first interval of the
- * metered total that is kept. For the 20 ms samples, the interval ends at the first sample after
- * first_edge_ns() if that sample is earlier than `to_ns`. False: no reading precedes the recording, or
- * readings are too far apart.
+ * metered total that is kept, or to the first of the 20 ms samples after first_edge_ns(), if these are used
+ * and it is earlier. False: nothing was added, since no reading precedes the recording, the energy is
+ * unknown, or the interval would be empty.
  */
 static bool reach_start(struct reach *reach, int64_t to_ns)
 {
@@ -340,7 +352,8 @@ static void reach_end(struct reach *reach, int64_t from_ns)
 }
 
 /*
- * Adds the intervals between the 20 ms samples inside [from_ns, to_ns], and a shorter interval at each end.
+ * Adds intervals for [from_ns, to_ns], divided at the 20 ms samples. Parts in gaps of the samples are left
+ * out.
  */
 static void add_samples(struct reach *reach, int64_t from_ns, int64_t to_ns)
 {
@@ -358,7 +371,7 @@ static void add_samples(struct reach *reach, int64_t from_ns, int64_t to_ns)
 	}
 }
 
-/* Time of the first reading inside the recording. */
+/* Time of the first reading at or after the start of the recording; INT64_MAX: there is none. */
 static int64_t first_inside_ns(const struct reach *reach)
 {
 	size_t first = reading_before(reach->series, reach->start_ns - 1) + 1;
@@ -374,9 +387,9 @@ static int64_t last_inside_ns(const struct reach *reach)
 }
 
 /*
- * Adds the intervals before the first interval of the metered total that is kept, and returns the index of
- * that kept interval. The kept intervals begin after first_edge_ns(). If no reading reaches the start of the
- * recording, all intervals are kept.
+ * Adds the intervals that replace those at the start of the metered total, and returns the index of the first
+ * interval of the total that is kept: the first one after first_edge_ns(). If the start of the recording
+ * cannot be reached, all intervals are kept, and only 20 ms samples before them are added.
  */
 static size_t begin(struct reach *reach)
 {
@@ -409,8 +422,8 @@ static void finish(struct reach *reach)
 }
 
 /*
- * Ratio of the counter's energy to that of the 20 ms samples, over the counter's intervals; 1: unknown or
- * not plausible.
+ * Ratio of the counter's energy to that by the 20 ms samples, over those intervals of the counter that the
+ * samples cover; 1: unknown or not plausible.
  */
 static double gain_of(const struct reach *reach)
 {
@@ -431,8 +444,9 @@ static double gain_of(const struct reach *reach)
 }
 
 /*
- * Variance of the energy that is due to the gain of the 20 ms samples and, if the powers at both ends differ,
- * to the meter's lag.
+ * Variance in nJ^2 of the metered total due to the gain of the 20 ms samples and to the meter's lag. The
+ * latter matters if the powers before and after the recording differ. before_nj: the total as it was before
+ * it was extended.
  */
 static double common_variance_nj2(const struct reach *reach, double before_nj, double sum_nj)
 {

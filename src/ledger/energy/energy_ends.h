@@ -5,15 +5,16 @@
 #include "ledger/energy/energy_powers.h"
 
 /*
- * Extends or cuts the metered total to the ends of the recorded time, for a meter that does not report means.
- * The first interval then begins with the recording, and the last one ends with it, on the clock of the
- * activities. No energy from before the run remains in a delayed reading.
+ * Makes the metered total begin and end with the recorded time, on the clock of the activities, for a meter
+ * that does not report means. Readings lag behind, so without this the first interval would contain energy
+ * drawn before the recording.
  *
- * The readings that are used reach from the last reading before the recording to the first one that no longer
- * shows power from the recording. They are readings of the meter itself or, if the meter is a counter, the 20
- * ms samples. The energy drawn outside the recording is computed from the readings of the power there, and is
- * subtracted. If there is no reading beyond an end of the recording, that end is left unchanged. The gain
- * between samples and counter is taken from the time that both cover.
+ * The readings in use reach from the last one before the recording to the first one that no longer shows its
+ * power. They are those of the meter itself or, if it is a counter and the device has them, the 20 ms
+ * samples, with a gain found over the time that both cover. The energy drawn outside the recording is
+ * computed from the power there and subtracted. An end of the recording beyond which there is no usable
+ * reading stays unchanged. Nothing changes if there is unrecorded time, if no activity was recorded, or after
+ * deconvolution.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_reach_ends(struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double delay_s,

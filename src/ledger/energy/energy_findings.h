@@ -13,7 +13,7 @@ struct kwhy_energy_findings {
 	const struct kwhy_device_meters *meters;
 	const struct kwhy_covered *covered;
 	const struct kwhy_metered_total *total;
-	double delay_s; /* part of the meter's delay that the time stamps in `total` still contain */
+	double delay_s; /* remaining delay, in s, of the intervals in `total` against the activities' clock */
 	const struct kwhy_power_classes *classes;
 	const struct kwhy_powers *powers;
 	const struct kwhy_apportioned *apportioned;
@@ -21,20 +21,22 @@ struct kwhy_energy_findings {
 };
 
 /*
- * Lag of the meter in ns: its delay plus the time constant of its low-pass. Events appear in an interval
- * later than they happened, by this lag.
+ * Lag of the meter in ns: its delay plus the time constant of its low-pass; 0 after deconvolution. The
+ * metered intervals show events this much later than they happened.
  */
 int64_t kwhy_energy_lag_ns(const struct kwhy_energy_findings *findings);
 
 /*
- * Times of every account, idle accounts included, [account_count]: its recorded time inside the metered
- * intervals, and its unrecorded time.
+ * Times of every account, idle accounts included, [account_count]. inside_ns: recorded time inside the
+ * metered intervals; for the account of unrecorded time, its metered time. unrecorded_ns: time of its
+ * activities outside the recorded windows.
  */
 struct kwhy_account_times {
 	double *inside_ns, *unrecorded_ns;
-	double outside_ratio; /* ratio of the mean power before and after the activities to the idle level */
-	double between_ns,
-		between_nj; /* metered unrecorded time between first and last activity, and its energy */
+	double outside_ratio; /* mean power of idle time with a context before and after the activities,
+				 divided by the idle level */
+	double between_ns, between_nj; /* unrecorded time between first and last activity inside the metered
+					  intervals, and its energy */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,
@@ -43,8 +45,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_energy_times(struct kwhy_account_times *time
 void kwhy_account_times_done(struct kwhy_account_times *times);
 
 /*
- * Writes the gross, idle and net energy of every account in whole nanojoules, their 90 % intervals, the
- * mean powers, and the device's clean and context idle energy.
+ * Writes gross, idle and net energy of every account in whole nanojoules, their 90 % intervals, the mean
+ * powers, and the device's clean and context idle, execution idle and unmetered energy. KWHY_E_INPUT: an
+ * account's power is far above the power limit, so that the power file has a wrong clock or unit.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_write_accounts(struct kwhy_ledger *ledger,
 	const struct kwhy_energy_findings *findings, const struct kwhy_account_times *times,
