@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * A power class needs no group if the half-width of the 90 % interval of its energy is at most this share
- * of the energy.
+ * A power class is not put into a group if the half-width of the 90 % interval of its energy is at most this
+ * share of the middle of that interval.
  */
 #define TIGHT_RATIO 0.10
 /*
@@ -20,13 +20,17 @@
  */
 #define GROUP_RATIO 0.25
 
-/* State of agglomerative clustering of the power classes by the covariance of their energies. */
+/*
+ * State of the agglomerative clustering of the power classes, idle included, by the covariance of their
+ * energies over the draws. Each class begins as a cluster of its own.
+ */
 struct clusters {
 	size_t count;
 	double *covariance; /* [count * count] covariance of the energies of the clusters */
-	double *parts;	    /* [count] sum of the variances of a cluster's members */
-	uint32_t *leader;   /* [count] representative of each class's cluster, which is one of its classes */
-	bool *open; /* [count] whether the class represents a cluster that may still be joined with others */
+	double *parts; /* [count] sum of the variances of the energies of a cluster's classes, at the index of
+			  its leader */
+	uint32_t *leader; /* [count] for each class, the class that stands for its cluster */
+	bool *open;	  /* [count] whether the class stands for a cluster that may be joined with others */
 };
 
 static void find_covariance(struct clusters *clusters, const struct kwhy_energy_draws *draws)
@@ -38,7 +42,8 @@ static void find_covariance(struct clusters *clusters, const struct kwhy_energy_
 
 		for (size_t a = 0; a < count; a++) {
 			/*
-			 * distance from the middle of the interval; any fixed value near the mean would do
+			 * Subtracting the middle of the interval, a value near the mean, avoids cancellation;
+			 * the covariance does not depend on it.
 			 */
 			double far = draw[a] - (draws->low_nj[a] + draws->high_nj[a]) / 2;
 
@@ -73,8 +78,8 @@ static double sum_variance(const struct clusters *clusters, size_t a, size_t b)
 }
 
 /*
- * Finds the two clusters for which the variance of the sum is the smallest share of the sum of the
- * variances. False: no two clusters should be joined.
+ * Finds the two open clusters whose energies are anticorrelated most: those with the smallest ratio of the
+ * variance of their sum to the sum of their variances. False: no ratio is below JOIN_RATIO.
  */
 static bool find_pair(const struct clusters *clusters, size_t *out_a, size_t *out_b)
 {
@@ -117,8 +122,8 @@ static void join(struct clusters *clusters, size_t a, size_t b)
 }
 
 /*
- * Gives an index to each cluster that is a group, and returns how many groups there are. The other power
- * classes are in no group.
+ * Gives an index from 0 on to each cluster of two or more classes that passes GROUP_RATIO, and writes it for
+ * its classes. The entries of other classes stay KWHY_NONE. Returns the number of groups.
  */
 static size_t number_groups(const struct clusters *clusters, uint32_t *out_group)
 {

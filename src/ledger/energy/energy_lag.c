@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 /*
- * The delays that are tried are the delay of the 20 ms samples and TRIED_SIDE steps on each side of it. The
- * result is the minimum of a parabola through the best of the tried delays. TRIED_SD_S: prior standard
- * deviation of the difference between the delay that is searched and that of the samples.
+ * Delays that are tried for a counter: the delay of the 20 ms power samples and TRIED_SIDE steps of
+ * TRIED_STEP_S on each side of it. The result is the minimum of a parabola through the best of them and its
+ * two neighbours. TRIED_SD_S: prior standard deviation of the difference between the delays of counter and
+ * samples.
  */
 #define TRIED_STEP_S 1e-3
 #define TRIED_SIDE 15
@@ -15,8 +16,8 @@
 #define TRIED_SD_S 5e-3
 
 /*
- * Smallest and largest number of intervals that are used: fewer do not determine a delay, more do not
- * improve it.
+ * Smallest and largest number of metered intervals in use: fewer do not determine a delay, and more than the
+ * first INTERVALS_MAX do not improve it.
  */
 #define INTERVALS_MIN 10
 #define INTERVALS_MAX 3000
@@ -26,16 +27,18 @@
 
 struct look {
 	int64_t time_ns;
-	uint32_t at; /* index of the edge of an interval * TRIED_COUNT + index of the delay */
+	uint32_t at; /* index in integrals_nj: (2 * interval + (0: its start, 1: its end)) * TRIED_COUNT +
+			index of the delay */
 };
 
 struct search {
 	const struct kwhy_metered_total *total;
 	const struct kwhy_powers *powers;
-	size_t count;	      /* number of intervals */
-	struct look *looks;   /* [2 * count * TRIED_COUNT] start and end of each interval at each delay, in
-				 order of time */
-	double *integrals_nj; /* [2 * count * TRIED_COUNT] modelled energy up to each edge at each delay */
+	size_t count;	    /* number of intervals */
+	struct look *looks; /* [2 * count * TRIED_COUNT] start and end of each interval, minus each delay, in
+			       order of time */
+	double *integrals_nj; /* [2 * count * TRIED_COUNT] modelled energy as the meter shows it from the
+				 beginning to each of these times, by struct look's `at` */
 	bool *is_known; /* [count] the interval contains no unrecorded time, and neither does the time before
 			   it that the meter still shows */
 };
@@ -125,8 +128,8 @@ static enum kwhy_status walk(
 }
 
 /*
- * Ratio of modelled to metered energy of an interval. NAN: the metered energy is 0, or part of it is of
- * unrecorded time.
+ * Ratio of modelled to metered energy of an interval at a delay. NAN: the metered energy is 0, or the meter
+ * shows unrecorded time in the interval.
  */
 static double ratio_at(const struct search *search, size_t interval, int tried)
 {
@@ -139,10 +142,11 @@ static double ratio_at(const struct search *search, size_t interval, int tried)
 }
 
 /*
- * Cost of one delay. The main term is half the number of intervals times the logarithm of the variance of
- * the ratios about their mean, since a gain between the meters would change that mean only. A second term
- * is for the distance from the delay of the 20 ms samples. The first interval is left out, because the
- * meter may still show time before the recording in it.
+ * Cost of a delay: minus its log posterior density, without constants. The first term, count / 2 *
+ * log(variance of the ratios of modelled to metered energy), does not depend on their mean, which a gain
+ * between the meters would change. The second is the prior of the distance from the delay of the 20 ms
+ * samples. The first interval is left out, because it may still show time before the recording. NAN: too few
+ * intervals.
  */
 static double cost_at(const struct search *search, int tried)
 {
@@ -164,7 +168,10 @@ static double cost_at(const struct search *search, int tried)
 	return (double)count / 2 * log(squares + 1e-8) + 0.5 * far * far;
 }
 
-/* The delay with the least cost; of equal costs, the one nearest to the delay of the 20 ms samples. */
+/*
+ * Index of the delay with the least cost; of equal costs, that of the one nearest to the delay of the 20 ms
+ * samples.
+ */
 static int cheapest(const double cost[TRIED_COUNT])
 {
 	int best = TRIED_SIDE;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Largest ratio of the posterior to the prior standard deviation at which the basis of a power is `data`.
- * At this ratio the readings provide four fifths of the information: 1 - 0.45^2.
+ * Largest ratio of posterior to prior standard deviation at which the basis of a power is `data`: 1 - 0.45^2,
+ * or four fifths, of the information is then from the readings.
  */
 #define PRIOR_POSTERIOR_RATIO 0.45
 
@@ -17,14 +17,14 @@ struct grouping {
 	const struct kwhy_energy_findings *findings;
 	struct kwhy_device_ledger *device_ledger;
 	uint32_t *group_of; /* [class_count + 1] group of each class, or KWHY_NONE */
-	size_t found; /* number of groups of classes; groups of pools (classes with several accounts) have the
-			 numbers after them */
-	bool *chosen; /* [class_count + 1] whether the class is in the current group */
+	size_t found; /* number of groups of two or more classes; groups of pools (single classes with several
+			 accounts) follow */
+	bool *chosen; /* [class_count + 1] whether the class is in the group that is being written */
 };
 
 /*
- * Power class of an account. Unrecorded time has no class and counts as idle; its energy is the metered
- * energy beyond that of classes and idle.
+ * Index of an account's power class in arrays of [class_count + 1]. Idle and unrecorded time have no class
+ * and get class_count, the entry of idle.
  */
 static size_t class_of(const struct grouping *grouping, const struct kwhy_account *account)
 {
@@ -77,7 +77,7 @@ static bool is_decided(const struct kwhy_powers *powers, size_t class)
 	return powers->posterior_ratio[class] <= PRIOR_POSTERIOR_RATIO;
 }
 
-/* The basis of the power of a power class that is in no group; class class_count is idle. */
+/* Basis of the power of a power class that is in no group; class_count stands for idle. */
 static enum kwhy_basis basis_of(const struct grouping *grouping, size_t class)
 {
 	const struct kwhy_powers *powers = grouping->findings->powers;
@@ -105,8 +105,9 @@ static void write_basis(struct grouping *grouping)
 }
 
 /*
- * Relative standard deviation of a power class's power above idle. It combines the standard deviation over
- * the random draws with that of the ratio between the power among other work and the power in bursts.
+ * Relative standard deviation of a power class's power above idle in place (between the program's other
+ * work). It combines the standard deviation over the draws with that of the ratio of the power in place to
+ * the power in bursts.
  */
 static double spread_of(const struct kwhy_powers *powers, size_t class)
 {

@@ -10,21 +10,21 @@
 #include <stdlib.h>
 
 /*
- * Units of a trapezoid sum that make 1 nJ. A unit is 1 mW (sum of two readings) times 1 ns; the mean of two
- * readings is half their sum, and 1 mW times 1 ns is 1e-12 J.
+ * Units of a trapezoid sum in 1 nJ. A unit is 1 mW * 1 ns = 1e-12 J of the sum of two readings, which is
+ * twice their mean.
  */
 #define TRAPEZOID_UNITS_PER_NJ 2000
 
 /*
- * Two readings are too far apart to interpolate if their distance is above HOLE_MIN_NS and above HOLE_STEPS
- * times the usual one.
+ * Two readings are too far apart to interpolate if the time between them is above HOLE_MIN_NS and above
+ * HOLE_STEPS times the median time between readings.
  */
 #define HOLE_MIN_NS 250000000
 #define HOLE_STEPS 10
 
 /*
- * The ring buffer's samples are 20 ms apart. If two are farther apart than this, samples between them were
- * lost.
+ * The driver's ring buffer has a power sample every 20 ms. Between two samples farther apart than this,
+ * samples were lost.
  */
 #define RING_STEP_NS 100000000
 
@@ -127,8 +127,9 @@ bool kwhy_power_trapezoid_nj(const struct kwhy_power_series *series, size_t i, i
 }
 
 /*
- * Whether a jump is small enough to be a fault of the counter. A larger one comes from wrong units or
- * clocks.
+ * Whether a jump of a counter between readings i - 1 and i is small enough to be a fault of the counter
+ * itself; the interval is then left out. A larger jump comes from wrong units or clocks, and the recording is
+ * refused.
  */
 static bool is_believable(const struct kwhy_power_series *series, size_t i)
 {
@@ -181,8 +182,8 @@ enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy_error *error)
 }
 
 /*
- * Cuts an interval to the hull (the time that the ledger accounts for). Its energy becomes that of the part
- * inside at the interval's mean power.
+ * Cuts an interval to the hull (the time that the ledger accounts for). Its energy becomes that of the
+ * remaining part at the interval's mean power.
  */
 static void cut_to(const struct kwhy_window *hull, struct kwhy_metered_interval *interval)
 {
@@ -209,7 +210,7 @@ static enum kwhy_status add_interval(struct kwhy_metered_total *total, const str
 	if (fits && interval.energy_nj == KWHY_UNKNOWN_NJ)
 		return KWHY_OK;
 	if (!fits)
-		interval.energy_nj = INT64_MAX; /* the energy exceeds INT64_MAX */
+		interval.energy_nj = INT64_MAX; /* too large for an int64_t */
 	if (!is_possible(&interval))
 		return refuse(series, i, error);
 	if (fits)
@@ -222,8 +223,8 @@ static enum kwhy_status add_interval(struct kwhy_metered_total *total, const str
 }
 
 /*
- * Writes the longest time in ns between two readings that does not count as a gap; INT64_MAX for a counter.
- * False: out of memory.
+ * Writes the longest time in ns between two readings that is interpolated; longer ones are gaps. A counter
+ * has no gaps: INT64_MAX. False: out of memory.
  */
 static bool find_longest_step(const struct kwhy_power_series *series, int64_t *out_ns)
 {
@@ -248,9 +249,9 @@ static bool find_longest_step(const struct kwhy_power_series *series, int64_t *o
 }
 
 /*
- * Whether readings that are step_ns apart leave the power between them unknown. This holds for
- * instantaneous powers, for samples farther apart than those of the ring buffer, and for means whose
- * windows leave gaps.
+ * Whether the power between two readings that are step_ns apart is unknown. This holds for instantaneous
+ * powers, for samples of the driver's ring buffer if some between them were lost, and for means if more than
+ * 10 % of an averaging window lies between their windows.
  */
 static bool misses_power(const struct kwhy_power_series *series, int64_t step_ns)
 {
@@ -267,9 +268,9 @@ static bool misses_power(const struct kwhy_power_series *series, int64_t step_ns
 }
 
 /*
- * Variance, in nJ^2, of the energy between readings i - 1 and i, because the power between them is unknown.
- * It is estimated from the difference between the two readings (successive differences, von Neumann). It is 0
- * if the readings show all power.
+ * Variance, in nJ^2, of the energy between readings i - 1 and i due to unknown power between them; 0: the
+ * readings show all power. It is estimated from the difference of the two readings (von Neumann's successive
+ * differences). step_ns: length of that part of the interval that lies in the hull.
  */
 static double unrecorded_square(const struct kwhy_power_series *series, size_t i, int64_t step_ns)
 {
@@ -278,7 +279,10 @@ static double unrecorded_square(const struct kwhy_power_series *series, size_t i
 	return misses_power(series, series->time_ns[i] - series->time_ns[i - 1]) ? step_nj * step_nj / 2 : 0;
 }
 
-/* Adds the intervals inside the hull (the time that the ledger accounts for), and sets sampling_ratio. */
+/*
+ * Adds the intervals between readings inside the hull (the time that the ledger accounts for), and sets
+ * sampling_ratio, hole_ns and hole_count.
+ */
 static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 	const struct kwhy_power_series *series, const struct kwhy_covered *covered, int64_t longest_ns,
 	struct kwhy_error *error)
@@ -321,9 +325,9 @@ static int64_t first_mean_mw(const struct kwhy_power_series *series, const struc
 }
 
 /*
- * Handles a recording that lies between two readings of a meter that reports means. The window of the first
- * reading after the recording's start overlaps the recording. Adds one interval for the whole recording,
- * with the mean power of that reading; deconvolution replaces the interval later.
+ * If a recording lies between two readings of a meter that reports means, adds one interval for the whole
+ * recording. It has the mean power of the first reading after the recording's start, whose window overlaps
+ * the recording; deconvolution replaces the interval later. Otherwise adds nothing.
  */
 static void add_between_readings(struct kwhy_metered_total *total, const struct kwhy_power_series *series,
 	const struct kwhy_covered *covered)

@@ -24,23 +24,22 @@ struct kwhy_metered_interval {
 };
 
 /*
- * The metered total that the ledger must equal: the intervals of one meter inside the hull of the coverage,
- * in order. If no activity ran, the total covers the hull to the nanosecond: of an interval across an end of
- * the hull, only the part inside counts, at the interval's mean power. If activities ran, such intervals are
- * divided later, using the fitted powers (energy_ends.h).
+ * The metered total of a device, to which its accounts add up: the intervals of one meter inside the hull of
+ * the coverage, in order of time. If no activity ran, intervals are cut at the ends of the hull, at their
+ * mean power. If activities ran, only intervals wholly in the hull are listed at first, and the ends are
+ * added later (energy_ends.h).
  */
 struct kwhy_metered_total {
 	uint32_t meter; /* enum kwhy_meter */
 	struct kwhy_metered_interval *intervals;
 	size_t count;
 	int64_t sum_nj, sum_ns;
-	double sampling_ratio; /* half-width of the 90 % interval of sum_nj, as a share of sum_nj; it covers
-				  changes of power between readings and the unknown energy at the ends of the
+	double sampling_ratio; /* half-width of the 90 % interval of sum_nj, as a share of sum_nj: because of
+				  unknown power between readings and of unknown energy at the ends of the
 				  recording */
-	int64_t hole_ns; /* total length of times between power readings that are too far apart to interpolate
-			  */
+	int64_t hole_ns; /* total time in ns between power readings that are too far apart to interpolate */
 	size_t hole_count;
-	int64_t longest_step_ns;       /* longest time between two readings that is interpolated */
+	int64_t longest_step_ns;       /* longest time in ns between two readings that is interpolated */
 	bool starts_sharp, ends_sharp; /* Whether the first interval begins with the recording, and whether
 					  the last one ends with it. Such an interval contains no energy drawn
 					  outside of the recording (energy_ends.h). */
@@ -53,8 +52,8 @@ struct kwhy_metered_total {
 };
 
 /*
- * Fails with KWHY_E_INPUT because the nanojoules exceed an int64. `whose` completes the message, as in
- * "readings of one device come to".
+ * Returns KWHY_E_INPUT, with a message that a sum of energies in nJ exceeds an int64_t. `whose` is the
+ * beginning of the message, such as "readings of one device come to".
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy_error *error);
 
@@ -68,23 +67,25 @@ KWHY_MUST_USE enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters
 void kwhy_device_meters_done(struct kwhy_device_meters *meters);
 
 /*
- * The best meter of the device whose owner is in `owners` and whose role is in `roles` (masks of bits);
- * NULL: it has no such meter.
+ * Readings of the best meter of the device whose owner is in `owners` and whose role is in `roles` (bit
+ * masks), in the order of kwhy_meters_ranked(); NULL: the device has none.
  */
 const struct kwhy_power_series *kwhy_device_meters_best(
 	const struct kwhy_device_meters *meters, unsigned owners, unsigned roles);
 
 /*
- * Writes the energy between readings i - 1 and i of a power meter. `rest` carries the remainder of the
- * integer division from one interval to the next. False: the energy exceeds an int64.
+ * Writes the energy in nJ between readings i - 1 and i of a power meter, by the trapezoidal rule. `rest`
+ * carries the remainder of the integer division from one call to the next; it begins with 0. False: the
+ * energy exceeds an int64_t.
  */
 bool kwhy_power_trapezoid_nj(
 	const struct kwhy_power_series *series, size_t i, int64_t *rest, int64_t *out_nj);
 
 /*
- * Makes the intervals of one meter. Powers are integrated by trapezoids between readings, and rounded so
- * that the sum is exact. Two readings that are more than ten times as far apart as usual, and more than
- * 0.25 s, have no interval between them, since the power there is unknown.
+ * Makes the intervals of one meter inside the hull. Powers are integrated by trapezoids between readings, and
+ * rounded so that the sum is exact. Between two power readings that are more than ten times as far apart as
+ * the median, and more than 0.25 s, there is no interval; nor where a counter fell, or rose by slightly more
+ * than a device can draw. KWHY_E_INPUT: a reading is impossible, or the sum exceeds an int64_t.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_metered_total_init(struct kwhy_metered_total *total,
 	const struct kwhy_power_series *series, const struct kwhy_covered *covered, struct kwhy_error *error);

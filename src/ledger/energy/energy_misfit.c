@@ -10,15 +10,15 @@
 #define ERRORS_BEYOND 3
 
 /*
- * An interval of the meter that contains no unrecorded time and in which the meter shows no time outside
- * the recording.
+ * A metered interval that is used: it contains no unrecorded time, and all time that the meter shows in it
+ * was recorded.
  */
 struct reported {
 	size_t interval;
-	double modelled_nj, beyond_nj;	 /* beyond_nj: metered energy - gain * modelled energy, with the gain
-					    between the meters */
-	double ran_s, apportioned_ratio; /* seconds in which the power classes under test ran, and their share
-					    of the interval's modelled energy */
+	double modelled_nj, beyond_nj; /* energies in nJ; beyond_nj: metered energy - gain * modelled_nj, with
+					  gain = metered / modelled energy of all used intervals */
+	double ran_s, apportioned_ratio; /* of the power classes under test, one or all: seconds in which they
+					    ran, as the meter shows them, and share of modelled_nj */
 };
 
 struct misfit {
@@ -54,8 +54,8 @@ static void list(struct misfit *misfit, const struct kwhy_metered_total *total)
 }
 
 /*
- * Sets ran_s and apportioned_ratio to the sums over the classes [first, end). The class of time without a
- * context is left out.
+ * Sets ran_s and apportioned_ratio of each interval to the sums over the power classes [first, end), except
+ * the class of time without a context.
  */
 static void ask(struct misfit *misfit, size_t first, size_t end)
 {
@@ -79,10 +79,11 @@ static void ask(struct misfit *misfit, size_t first, size_t end)
 }
 
 /*
- * Energy that is on wrong accounts if the power of the tested classes differs from the assumed one. This
- * difference of power is fitted to the energy that the readings show beyond the model, as a factor on the
- * seconds in which the classes ran. The part of these seconds that is proportional to the modelled energy is
- * subtracted first, because the gain already corrects errors that are common to all intervals.
+ * Returns the energy in nJ that is on wrong accounts if the power of the tested classes is wrong. The error
+ * of that power, more_w, is fitted by least squares: beyond_nj = more_w * apart_s, where apart_s is ran_s
+ * without the part that is proportional to the modelled energy, because the gain corrects errors that are
+ * common to all intervals. Only what more_w exceeds ERRORS_BEYOND standard errors by counts. It moves energy
+ * between classes in intervals with apart_s above 0.
  */
 static double wrong_nj(const struct misfit *misfit)
 {
@@ -113,7 +114,7 @@ static double wrong_nj(const struct misfit *misfit)
 	return fmax(0, fabs(more_w) - ERRORS_BEYOND * error_w) * moved_s * 1e9;
 }
 
-/* Tests all power classes together, then each class alone. */
+/* Largest energy in nJ on wrong accounts: tests all power classes together, then each class alone. */
 static double largest_wrong_nj(struct misfit *misfit)
 {
 	const size_t classes = misfit->view->class_count;

@@ -5,19 +5,20 @@
 #include "ledger/energy/energy_view.h"
 
 /*
- * Estimates the share of the energy that is on a wrong account, by comparing the meter's intervals with the
- * powers. If readings contradict the assumed power of a rarely running power class, a fit with heavy tails
- * treats them as noise, and the random draws then state too small an uncertainty.
+ * Writes an estimate of the share of the energy that is on wrong accounts, from the differences between
+ * metered and modelled energies of the intervals. It is needed because the fit of powers treats readings that
+ * contradict the assumed power of a rarely running power class as noise; the random draws then state too
+ * small an uncertainty.
  *
- * For each power class, and for all classes together, a least-squares fit therefore gives the change of power
- * at which the intervals agree best with the meter; the gain between the meters is free. The part of this
- * change beyond three standard errors counts as error. This part is multiplied by a number of seconds. In
- * each interval in which the class ran longer than the interval's modelled energy predicts, the additional
- * seconds count, times the share of the interval's energy that other classes have. The result is the largest
- * of these errors divided by the metered energy.
+ * For each power class, and for all together, a least-squares fit gives the change of power with which the
+ * modelled energies agree best with the metered ones, except for a common factor (gain). The part of the
+ * change beyond three standard errors is taken as an error. Multiplied by seconds it is an energy: in each
+ * interval, the seconds that the class ran beyond its usual share of the modelled energy, times the share of
+ * the interval's energy that other classes have. *out_ratio is the largest of these energies divided by the
+ * metered energy.
  *
- * The result is NAN if there are fewer than 10 intervals, or if the meter is no counter: between power
- * samples, a loop aliases with the interpolation.
+ * It is NAN if there are fewer than 10 usable intervals, or if the meter is no counter: between power
+ * samples, the period of a loop aliases with the interpolation.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_misfit(const struct kwhy_metered_total *total,
 	const struct kwhy_metered_view *view, const struct kwhy_powers *powers, double *out_ratio,

@@ -6,9 +6,10 @@
 #include <string.h>
 
 /*
- * Steps of the response grid (time constants and delays of the meter). _OF_SPREAD: in standard deviations
- * of the prior. _MAX: upper bounds, beyond which interpolation is not accurate. TAU_STEP_MAX and
- * TAU_STEP_MIN are shares of the time constant.
+ * Steps of the response grid (time constants and delays of the meter at which the model is computed).
+ * _OF_SPREAD: in standard deviations of the prior, later of the posterior. _MAX: above these, interpolation
+ * in the grid is not accurate. _MIN: no finer steps are needed. TAU_STEP_MAX and TAU_STEP_MIN are shares of
+ * the time constant.
  */
 #define TAU_STEP_OF_SPREAD 1.5
 #define TAU_STEP_MAX 0.3
@@ -21,8 +22,9 @@
 #define GRIDS_MAX 4
 
 /*
- * The fit is started at several delays if the mean length of activities, divided by the standard deviation
- * of the delay, lies between these bounds.
+ * The fit is started at several delays if the mean duration of activities, divided by the prior standard
+ * deviation of the delay, lies between AMBIGUOUS_MIN and AMBIGUOUS_MAX: at STARTS_SIDE delays on each side of
+ * the prior mean, START_SPREADS standard deviations apart.
  */
 #define AMBIGUOUS_MIN 0.3
 #define AMBIGUOUS_MAX 4.0
@@ -78,8 +80,9 @@ static void start_mode(struct kwhy_inference *inference)
 }
 
 /*
- * Moves the middle of the response grid to the mode, and reduces its steps to what the uncertainty of the
- * response needs. False: the grid was good, and stays.
+ * Moves the middle of the response grid to the mode, and makes its steps as fine as the posterior standard
+ * deviations (tau_sd, delay_sd, in steps) ask for. Rescales the mode's parameters to the new grid. False: the
+ * mode lies well inside the grid, whose steps are fine enough; nothing changed.
  */
 static bool move_grid(struct kwhy_inference *inference, double tau_sd, double delay_sd)
 {
@@ -105,7 +108,10 @@ static bool move_grid(struct kwhy_inference *inference, double tau_sd, double de
 	return true;
 }
 
-/* Climbs to the mode, moves the response grid and climbs again until the mode lies well inside the grid. */
+/*
+ * Climbs to the mode of the posterior density, moves the response grid, and climbs again, until the mode lies
+ * well inside the grid or GRIDS_MAX grids were tried.
+ */
 static enum kwhy_status climb(struct kwhy_inference *inference, struct kwhy_error *error)
 {
 	size_t classes = inference->prior.class_count;
@@ -128,8 +134,8 @@ static enum kwhy_status climb(struct kwhy_inference *inference, struct kwhy_erro
 }
 
 /*
- * Climbs to a mode twice, from the means of the prior and from the best point of a scan. Keeps the mode
- * with the higher density.
+ * Climbs to a mode of the posterior density twice: from the means of the prior, and from the point that
+ * kwhy_posterior_scan() finds. Keeps the mode with the higher density.
  */
 static enum kwhy_status start_here(
 	struct kwhy_inference *inference, double *out_density, struct kwhy_error *error)
@@ -155,9 +161,10 @@ static enum kwhy_status start_here(
 }
 
 /*
- * Whether the density may have several maxima, as for a loop whose activities are about as long as the
- * standard deviation of the delay. Shorter activities cause no ripple in the readings, and longer ones cannot
- * be confused with their neighbours.
+ * Whether the posterior density may have several maxima along the delay. It may if activities are on average
+ * about as long as the prior standard deviation of the delay, as in a loop of such activities: a shift by one
+ * activity then fits as well. Shorter activities cause no ripple in the readings, and longer ones cannot be
+ * confused with their neighbours.
  */
 static bool is_ambiguous(const struct kwhy_inference *inference)
 {
@@ -171,8 +178,8 @@ static bool is_ambiguous(const struct kwhy_inference *inference)
 }
 
 /*
- * Climbs to modes from several delays, with a fine response grid around each. Keeps the mode with the
- * highest density, and its grid.
+ * Climbs from several delays, each with a response grid of its own with finer steps of the delay. Keeps the
+ * mode with the highest density, and its grid. best[fit.size] is scratch memory.
  */
 static enum kwhy_status start_often(struct kwhy_inference *inference, double *best, struct kwhy_error *error)
 {

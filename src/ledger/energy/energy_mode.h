@@ -6,12 +6,12 @@
 #include "ledger/energy/energy_priors.h"
 
 /*
- * The most probable powers of one device's power classes, and the most probable response of its meter: the
- * mode of the posterior density. The mode is searched on a grid of meter responses (time constants and
- * delays), which is moved until the mode lies inside.
+ * Finds the most probable powers of one device's power classes together with the most probable response of
+ * its meter: the mode of the posterior density. The model is interpolated on a grid of meter responses (time
+ * constants and delays), which is moved until the mode lies inside.
  */
 
-/* All that one inference uses. Zero-initialise. */
+/* State of one inference. Zero-initialise it. */
 struct kwhy_inference {
 	const struct kwhy_powers_question *question;
 	struct kwhy_powers *powers;
@@ -26,21 +26,27 @@ struct kwhy_inference {
 	int grids; /* number of response grids tried after the first one */
 };
 
-/* Sets the response grid to the means of the priors of the meter's response. */
+/* Centres the response grid on the prior means of the meter's time constant and delay, tau_s and delay_s. */
 void kwhy_inference_first_grid(struct kwhy_inference *inference);
 
-/* Computes what the readings would show of each power class at each response of the grid. */
+/*
+ * Computes the features: how much of each power class each reading would show, for each meter response of the
+ * grid. Frees those of an earlier grid.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_inference_features(
 	struct kwhy_inference *inference, struct kwhy_error *error);
 
-/* Finds a mode to begin with. If the density may have several maxima, it starts at several delays. */
+/*
+ * Finds a first mode. If the posterior density may have several maxima along the delay, climbs from several
+ * delays and keeps the highest.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_inference_start(
 	struct kwhy_inference *inference, struct kwhy_error *error);
 
 /*
- * Climbs to the mode, with steps in between that make the likelihood realistic: drift is removed from the
- * readings, similar readings get a common error, and autocorrelation tempers the likelihood (raises it to a
- * power below 1).
+ * Climbs to the mode several times, and between two climbs makes the likelihood realistic: removes slow drift
+ * from the readings, gives readings with similar features a common error, and raises the likelihood to a
+ * power below 1 because the errors of successive readings are correlated.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_inference_settle(
 	struct kwhy_inference *inference, struct kwhy_error *error);

@@ -12,18 +12,18 @@
 #include <string.h>
 
 /*
- * CELLS_MAX is the largest product of the number of readings and (the number of power classes + 1), unless
- * there are at most READINGS_MIN readings. For each class a reading takes 4 bytes at each of the 27 points
- * of the response grid, and adds to the time of a draw.
+ * CELLS_MAX and READINGS_MIN limit the readings in use to CELLS_MAX / (number of power classes + 1), but
+ * never to fewer than READINGS_MIN. For each class, a reading takes 4 bytes at each of the 27 points of the
+ * response grid, and adds to the time of a draw.
  */
 #define QUANTILE_95_SDS 1.645 /* 95 % quantile of a normal density, in standard deviations */
 #define CELLS_MAX 60000
 #define READINGS_MIN 1000
 
 /*
- * Numbers of draws: DRAWS_OF_FEW for at most CLASSES_FEW power classes, DRAWS_OF_MANY for more, because the
- * Markov chain mixes more slowly with many classes. With these numbers, the ends of an interval from two
- * seeds differ by a few hundredths of its width.
+ * Numbers of draws from the posterior: DRAWS_OF_FEW for at most CLASSES_FEW power classes, DRAWS_OF_MANY for
+ * more, because the Markov chain mixes more slowly with many classes. With these numbers, the ends of a 90 %
+ * interval differ between two seeds by a few hundredths of its width.
  */
 #define DRAWS_OF_FEW 800
 #define DRAWS_OF_MANY 1600
@@ -33,8 +33,8 @@
 #define MEMORY_TAUS 6
 
 /*
- * The readings contradict a learnt power if it differs from the power that they alone give by this many
- * standard deviations.
+ * The readings contradict a learnt power (one from --powers) if its logarithm differs by more than this many
+ * standard deviations from that of the power inferred without it.
  */
 #define OVERRULED_SPREADS 3.0
 
@@ -163,7 +163,7 @@ struct moments {
 	double mean, sd;
 };
 
-/* Mean and standard deviation of one parameter over the draws. */
+/* Mean and standard deviation over the draws of one parameter, such as the logarithm of a power. */
 static struct moments moments_of(const struct kwhy_inference *inference, size_t parameter)
 {
 	size_t count = inference->powers->draw_count;
@@ -180,7 +180,7 @@ static struct moments moments_of(const struct kwhy_inference *inference, size_t 
 	return (struct moments){sum, sqrt(squares / (double)count)};
 }
 
-/* Standard deviation of a power class's power over the draws, in watts. */
+/* Standard deviation in watts, over the draws, of a power class's power above idle. */
 static double sd_w(const struct kwhy_powers *powers, size_t class)
 {
 	double squares = 0;
@@ -195,10 +195,10 @@ static double sd_w(const struct kwhy_powers *powers, size_t class)
 }
 
 /*
- * Posterior divided by prior standard deviation. It is the smaller of two ratios: one for the power's
- * logarithm, and one for the power in watts. A copy that draws little above idle has a wide logarithm even if
- * its few watts are known well. The prior's standard deviation in watts follows from its 5 % and 95 %
- * quantiles.
+ * Ratio of the posterior to the prior standard deviation of a power class's power: the smaller of that of the
+ * power's logarithm and that of the power in watts. Copies that draw little above idle have a wide logarithm
+ * even if their few watts are known well. The prior's standard deviation in watts is half of the distance
+ * between its 5 and 95 % quantiles, divided by QUANTILE_95_SDS.
  */
 static double posterior_ratio_of(
 	const struct kwhy_inference *inference, size_t class, double prior_spread, double prior_net_w)
@@ -218,8 +218,9 @@ static void keep_classes(struct kwhy_inference *inference)
 	for (size_t c = 0; c < classes; c++) {
 		double unit = prior->tied[c] ? prior->other[KWHY_PARAMETER_UNIT].mean : 0;
 		/*
-		 * the prior's standard deviation of the power of a full grid is taken to be the usual one,
-		 * since a wider one would make the readings seem decisive
+		 * If a class's prior is tied to the power of a full grid (a kernel that fills the device),
+		 * the prior uncertainty of that power counts, too. It is taken as KWHY_UNIT_SPREAD even where
+		 * the prior is wider, since otherwise the readings would seem more decisive than they are.
 		 */
 		double loose = prior->tied[c] ? KWHY_UNIT_SPREAD : 0;
 		double sign = c == inference->question->classes->clean ? -1 : 1;
@@ -256,7 +257,7 @@ static void keep_rest(struct kwhy_inference *inference)
 	powers->left_out_count = inference->readings.left_out_count;
 }
 
-/* Infers the powers from the current readings, of which there may be none. */
+/* Infers the powers from inference->readings; if there are none, the powers are those of the priors. */
 static enum kwhy_status infer_once(struct kwhy_inference *inference, struct kwhy_error *error)
 {
 	struct kwhy_powers *powers = inference->powers;
@@ -289,7 +290,10 @@ static enum kwhy_status infer_once(struct kwhy_inference *inference, struct kwhy
 	return status;
 }
 
-/* Handles readings that no powers fit: they are dropped, and the priors are used. */
+/*
+ * Drops readings that no powers fit, and counts them in unfitted_count. The powers are then those of the
+ * priors.
+ */
 static enum kwhy_status infer_unfitted(struct kwhy_inference *inference, struct kwhy_error *error)
 {
 	inference->powers->unfitted_count = inference->readings.count;
@@ -297,7 +301,7 @@ static enum kwhy_status infer_unfitted(struct kwhy_inference *inference, struct 
 	return infer_once(inference, error);
 }
 
-/* Standard deviation of the logarithm of a power class's power over the draws. */
+/* Standard deviation, over the draws, of the logarithm of a power class's power above idle. */
 static double log_spread(const struct kwhy_powers *powers, size_t class)
 {
 	double sum = 0, squares = 0;
@@ -313,8 +317,8 @@ static double log_spread(const struct kwhy_powers *powers, size_t class)
 }
 
 /*
- * Whether the readings alone contradict a power from another recording. A contradicted power is taken to be
- * that of other work.
+ * Whether powers that were inferred without learnt powers contradict learnt_w of `prior`. A contradicted
+ * power is not used: the recording that it comes from is taken to have had other work by this name.
  */
 static bool is_contradicted(
 	const struct kwhy_powers *powers, size_t class, const struct kwhy_power_prior *prior)
@@ -325,8 +329,8 @@ static bool is_contradicted(
 }
 
 /*
- * Reads the original readings again and infers the powers from them. The drift that was removed from the
- * current readings belonged to the earlier powers.
+ * Discards the powers and infers them again, from newly taken readings: in the current ones, drift was
+ * removed that was found with the discarded powers.
  */
 static enum kwhy_status infer_again(struct kwhy_inference *inference, struct kwhy_error *error)
 {
@@ -343,8 +347,8 @@ static enum kwhy_status infer_again(struct kwhy_inference *inference, struct kwh
 }
 
 /*
- * Infers from the readings alone, then with those learnt powers that the readings do not contradict.
- * `learnt_w`: [class_count] learnt powers above idle in watts; NAN: no power.
+ * Infers the powers without learnt powers, then again with those learnt powers that the first result does not
+ * contradict. learnt_w[class_count]: learnt powers above idle in watts; NAN: none.
  */
 static enum kwhy_status infer_with_learnt(
 	struct kwhy_inference *inference, const double *learnt_w, struct kwhy_error *error)

@@ -18,20 +18,21 @@ struct kwhy_powers_question {
 };
 
 /*
- * Powers of the power classes (accounts that share one power): medians of the priors, posterior means, and
- * random draws from the posterior.
+ * Powers of the power classes (accounts that share one power), above idle and in watts: medians of the
+ * priors, posterior means, and random draws from the posterior.
  */
 struct kwhy_powers {
 	size_t class_count, draw_count;
 	double *net_w; /* [class_count] posterior mean of the power above idle; below 0 for time in which the
 			  device has no context and draws less than idle */
 	double *prior_net_w;	 /* [class_count] medians of the priors of the powers above idle */
-	double *posterior_ratio; /* [class_count] posterior / prior standard deviation; the smaller of two
-				    such ratios: of the power's logarithm, and of the power in watts */
-	double *in_place_ratio;	 /* [class_count] standard deviation of the logarithm of (power between other
-				    work / power in bursts) */
+	double *posterior_ratio; /* [class_count] posterior / prior standard deviation of the power or of its
+				    logarithm, whichever ratio is smaller */
+	double *in_place_ratio;	 /* [class_count] uncertainty of the ratio of the power between the program's
+				    other work to that in bursts: standard deviation of its logarithm; 0: the
+				    prior is not from bursts */
 	double idle_w;
-	double tau_s, delay_s; /* posterior means of the meter's time constant and delay */
+	double tau_s, delay_s; /* posterior means of the time constant and delay of the meter, in seconds */
 	double *draws_net_w;   /* [draw_count * class_count] power above idle of each class in each draw, in
 				  watts */
 	double *draws_idle_w;  /* [draw_count] idle level in each draw, in watts */
@@ -41,9 +42,9 @@ struct kwhy_powers {
 				  assumed powers are returned; 0: the fit succeeded */
 	size_t overruled_count; /* number of powers from other recordings that the readings contradict */
 	/*
-	 * burst_count: number of bursts of kwhy probe with repeats. throttled_count: number of these bursts
-	 * whose readings were left out because repeats became slower. other_clock_count: number of these
-	 * bursts whose readings were left out because the clock that was read is none of the program's
+	 * Numbers of bursts of kwhy probe (repeats of one kernel in a row). burst_count: all bursts.
+	 * throttled_count: those left out because the repeats became slower. other_clock_count: those left
+	 * out because the clock in them was not one at which the program's own work ran.
 	 */
 	size_t burst_count, throttled_count, other_clock_count;
 	bool response_assumed; /* the meter's response is assumed, because no profile states it */

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 
 /*
- * TAU_WIDENED and DELAY_WIDENED: factors on the standard deviations of a measured meter response. Another
- * card than the measured one is assumed to respond alike, with these multiples of the standard deviations.
- * If a profile states the response, its standard deviations are at least RESPONSE_SD_MIN_S, which the steps
- * of the response grid resolve.
+ * Prior standard deviations of a meter's time constant and delay. TAU_WIDENED and DELAY_WIDENED: factors on
+ * those measured on one card, used for other cards of the kind. If a profile states the response, its own
+ * standard deviations are used, but at least RESPONSE_SD_MIN_S, because the response grid has no finer steps.
  */
 #define TAU_WIDENED 2
 #define DELAY_WIDENED 1.5
@@ -19,9 +18,9 @@
 
 #define IDLE_SD_W 3.0
 /*
- * Priors of the logarithms of four parameters of enum kwhy_posterior_parameter. Their medians are 4 W
- * (noise), 0.1 (share of the variance), 0.5 ms (error of time stamps) and 1 % (scatter about the mean of the
- * class).
+ * Priors (mean, standard deviation) of the logarithms of four parameters of enum kwhy_posterior_parameter.
+ * Their medians are 4 W (noise of a reading), 0.1 (ALIAS: share of the variance), 0.5 ms (error of time
+ * stamps) and 1 % (scatter of a class's activities about its mean power).
  */
 #define NOISE_PRIOR ((struct kwhy_normal){1.386294361, 1.0})
 #define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0})
@@ -40,25 +39,30 @@
 #define CLEAN_OF_IDLE_SPREAD 0.2
 
 /*
- * A reading counts as idle if activities ran in less than QUIET_SHARE of its window. Fewer than QUIET_MIN
+ * A reading counts as idle if its features, summed over all power classes and all meter responses of the
+ * grid, are below QUIET_SHARE: nothing ran in its window, and the device had a context. Fewer than QUIET_MIN
  * idle readings are not used.
  */
 #define QUIET_SHARE 1e-3
 #define QUIET_MIN 5
 
-/* Smallest plausible power of a full grid above idle in watts; a smaller value is an error of units. */
+/*
+ * Smallest plausible power above idle, in watts, of a kernel that fills the device. Smaller values come from
+ * wrong units.
+ */
 #define UNIT_MIN_W 1.0
 
 /*
- * Power of a full grid above idle, as a share of the range from the idle level to the power limit, used if
- * readings hardly show this power. Loads that saturate an H200 or H100 take 0.4 to 1 of the range (`kwhy
- * bench ops`); most work takes less.
+ * Prior of the power above idle of a kernel that fills the device, if the readings hardly show it: median, as
+ * a share of the range from the idle level to the power limit, and additional standard deviation of the
+ * logarithm. Loads that saturate an H200 or H100 take 0.4 to 1 of the range (`kwhy bench ops`); most work
+ * takes less.
  */
 #define UNIT_OF_SPACE 0.6
 #define UNIT_OF_SPACE_SPREAD 0.6
 /*
- * If readings of idle and of work differ by less than this, the work need not be the cause; idle levels
- * drift by half of it.
+ * Mean power above idle, in watts, up to which readings say little about the work: idle levels drift by half
+ * of it.
  */
 #define LEVEL_UNSURE_W 1.0
 
@@ -73,8 +77,8 @@ static struct kwhy_normal normal_of(struct kwhy_measured measured, double spread
 }
 
 /*
- * Response of a meter. A meter without a low-pass gets the response of the 20 ms samples, because the fit
- * needs a time constant to begin with.
+ * Response (time constant and delay) of a meter. A meter without a low-pass gets that of the 20 ms samples of
+ * a GPU, because the fit needs a time constant to begin with.
  */
 static struct kwhy_response low_pass_of(uint32_t meter, const struct kwhy_profile *profile)
 {
@@ -141,8 +145,8 @@ enum kwhy_status kwhy_priors_quiet(const struct kwhy_response_features *features
 }
 
 /*
- * Lowest of the readings that show a context at all times; if there is none, the mean power of the metered
- * total.
+ * Lowest reading in W whose window is wholly time with a context; if there is none, the mean power of the
+ * metered total; if that is empty, 0.
  */
 static double least_power(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
@@ -158,8 +162,9 @@ static double least_power(const struct kwhy_powers_question *question,
 }
 
 /*
- * Prior of the idle level. It is the level that the recording states, else the profile's, else the median
- * of idle readings, else a share of the power limit or of the lowest reading.
+ * Prior of the idle level with a context in W: the level that the recording states, else the profile's, else
+ * the median of idle readings, else IDLE_OF_LIMIT of the power limit if that is below the lowest reading,
+ * else half of the lowest reading.
  */
 static struct kwhy_normal idle_prior(const struct kwhy_powers_question *question, double quiet_w,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
@@ -179,7 +184,7 @@ static struct kwhy_normal idle_prior(const struct kwhy_powers_question *question
 	return (struct kwhy_normal){least_w / 2, fmax(least_w / 4, IDLE_SD_W)};
 }
 
-/* Mean of the readings that show only time without a context; NAN: there are no such readings. */
+/* Mean in W of the readings whose window is wholly time without a context; NAN: there are none. */
 static double mean_clean_power(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
 {
@@ -195,7 +200,11 @@ static double mean_clean_power(const struct kwhy_powers_question *question,
 	return count ? sum_w / (double)count : NAN;
 }
 
-/* Prior of the idle level without a context; `idle` is the prior of the level with a context. */
+/*
+ * Prior of the idle level without a context in W: the level that the recording states, else the profile's,
+ * else the mean of readings without a context, else CLEAN_OF_IDLE of the level with a context, whose prior is
+ * `idle`.
+ */
 static struct kwhy_normal clean_level(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings,
 	struct kwhy_normal idle)
@@ -225,8 +234,8 @@ static struct kwhy_normal clean_prior(const struct kwhy_powers_question *questio
 }
 
 /*
- * Share of the device that was filled with blocks: the sum of fill * level over the power classes, as a
- * mean over the readings.
+ * Mean over the readings of the share of the device that was filled with blocks: the sum over the power
+ * classes of their `fill` times the share of a reading's window that they take.
  */
 static double mean_fill(
 	const struct kwhy_powers_question *question, const struct kwhy_response_features *features)
@@ -244,8 +253,8 @@ static double mean_fill(
 }
 
 /*
- * Mean power above idle in watts, and mean fill (share of the multiprocessors with blocks) in the same
- * time. Both are means over the readings or, without readings, over the metered total.
+ * Mean power above idle in watts, and mean share of the device that was filled with blocks. Both are means
+ * over the readings or, if these show no work, over the metered total.
  */
 struct drawn {
 	double above_w, fill;
@@ -274,9 +283,9 @@ static struct drawn find_drawn(const struct kwhy_powers_question *question,
 }
 
 /*
- * Prior of the logarithm of the power of a full grid above idle. Its median explains the metered power, as
- * far as readings show the work. Work that is too short or draws too little hardly shows in readings; then
- * the prior covers any full grid.
+ * Prior of the logarithm of the power above idle of a kernel that fills the device. Its median is
+ * drawn->above_w / drawn->fill if the readings clearly show the work, UNIT_OF_SPACE of the range up to the
+ * power limit if they do not, and the geometric mean of both, weighted, in between. `level`: the idle level.
  */
 static struct kwhy_normal unit_prior(
 	const struct kwhy_powers_question *question, const struct drawn *drawn, struct kwhy_normal level)
@@ -316,7 +325,7 @@ static void class_prior(
 		prior->class_log[c] = (struct kwhy_normal){log(class->fill), class->sd};
 		return;
 	}
-	/* The power of a kernel varies with temperature and data by 5 %. */
+	/* 0.05: the power of a kernel varies with temperature and data by 5 %. */
 	prior->class_log[c].mean = log(above_w);
 	prior->class_log[c].sd = hypot(0.05, (isnan(class->known_sd_w) ? 0 : class->known_sd_w) / above_w);
 }
@@ -346,8 +355,8 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	prior->other[KWHY_PARAMETER_IDLE] = idle_prior(question, quiet_w, features, readings);
 	below = clean_prior(question, features, readings, prior->other[KWHY_PARAMETER_IDLE]);
 	/*
-	 * A level that readings show takes precedence here: a stated level, or that of another card, may be
-	 * above all readings.
+	 * For the power of work, idle readings take precedence over a stated idle level or one of another
+	 * card, which may be above all readings.
 	 */
 	level = isnan(quiet_w) ? prior->other[KWHY_PARAMETER_IDLE] : (struct kwhy_normal){quiet_w, 0};
 	drawn = find_drawn(question, features, readings, level.mean, exp(below.mean));

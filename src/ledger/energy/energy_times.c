@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 /*
- * Recorded time inside the metered intervals. The intervals are moved earlier by the meter's lag, cut to
- * the recorded windows, and joined where they touch.
+ * Recorded and metered time, on the clock of the activities: the metered intervals, moved earlier by the
+ * meter's lag, cut to the recorded windows, and joined where they touch.
  */
 struct runs {
 	struct kwhy_window *windows;
 	size_t count;
-	double metered_ns; /* total length of the intervals, whether recorded or not */
+	double metered_ns; /* total length of the metered intervals, unrecorded time included */
 };
 
 int64_t kwhy_energy_lag_ns(const struct kwhy_energy_findings *findings)
@@ -33,8 +33,8 @@ static void add_run(struct runs *runs, int64_t start_ns, int64_t end_ns)
 }
 
 /*
- * Adds the parts of the intervals that lie inside recorded windows. Both are in order of time; an interval
- * may overlap several windows, and a window several intervals.
+ * Adds those parts of the metered intervals that lie inside recorded windows. Intervals and windows are in
+ * order of time; both may overlap several of the other.
  */
 static void add_runs(struct runs *runs, const struct kwhy_energy_findings *findings)
 {
@@ -96,8 +96,8 @@ static double inside(const struct kwhy_window *windows, size_t count, int64_t st
 }
 
 /*
- * Ratio of the mean power in the time before and after the activities, which is outside_ns long, to the
- * idle level. The ratio is above 1 if idle was elevated in that time.
+ * Mean power of idle time with a context before and after the activities, divided by the idle level.
+ * outside_ns is the length of that time. The ratio is above 1 if idle was elevated in it, else 1.
  */
 static double outside_ratio(const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger, const struct runs *runs, double outside_ns)
@@ -114,8 +114,9 @@ static double outside_ratio(const struct kwhy_energy_findings *findings,
 }
 
 /*
- * Idle time as the meter shows it. The first reading also shows time before the recording. It is unknown what
- * ran in that time, so the time counts as idle time before the activities.
+ * Idle time in ns as the meter shows it. Because of the meter's lag, the first interval also shows time
+ * before the recording, in which it is unknown what ran. That time, at most the lag, counts as idle time,
+ * too. known_ns: all recorded and metered time.
  */
 static double idle_seen_ns(const struct kwhy_energy_findings *findings, double known_ns)
 {
@@ -136,8 +137,9 @@ static bool is_gap(const struct kwhy_account *account)
 }
 
 /*
- * Divides the idle time among the idle accounts. Accounts of time before and after the activities get that
- * time; the other idle accounts share the rest in proportion to their times.
+ * Sets inside_ns of the accounts of time without activities. Those of time before and after the activities
+ * get that time; the account of unrecorded time gets the rest of the metered time; idle accounts between
+ * first and last activity share the remaining idle time in proportion to their times.
  */
 static void share_idle(const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger, const struct runs *runs,
@@ -152,8 +154,8 @@ static void share_idle(const struct kwhy_energy_findings *findings,
 	if (findings->classes->clean != KWHY_NONE)
 		clean_ns = apportioned->base_unscaled_s[findings->classes->clean] * 1e9;
 	/*
-	 * without activities, all metered time is outside, including the time that the lag moves to before
-	 * the recording
+	 * A device without activities has one account only, which gets all metered time, including what the
+	 * lag moves to before the recording.
 	 */
 	if (device_ledger->account_count == 1 && device_ledger->accounts[0].category == KWHY_CATEGORY_OUTSIDE)
 		known_ns = runs->metered_ns;
@@ -165,8 +167,8 @@ static void share_idle(const struct kwhy_energy_findings *findings,
 		if (is_gap(&device_ledger->accounts[i]))
 			gaps_ns += (double)device_ledger->accounts[i].time_ns;
 	/*
-	 * an account without time gets no energy; energy that only the meter's lag moves into it goes to
-	 * other accounts
+	 * The account of time before and after the activities gets no metered time if its own time is 0; what
+	 * the meter's lag moves there goes to other accounts.
 	 */
 	for (size_t i = 0; i < device_ledger->account_count; i++) {
 		const struct kwhy_account *account = &device_ledger->accounts[i];
@@ -201,8 +203,9 @@ static void add_rows(struct kwhy_account_times *times, const struct kwhy_energy_
 }
 
 /*
- * Adds the unrecorded time between the first and last activity, and its energy. An interval that reaches
- * beyond these two adds a part of the energy of its unrecorded time, in proportion to time.
+ * Sums the metered unrecorded time between the first and the last activity, and its energy. An interval that
+ * also lies before the first or after the last activity counts in proportion to its unrecorded time between
+ * them.
  */
 static void add_between(struct kwhy_account_times *times, const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger)
@@ -224,8 +227,8 @@ static void add_between(struct kwhy_account_times *times, const struct kwhy_ener
 		if (from_ns >= to_ns)
 			continue;
 		/*
-		 * the meter shows unrecorded time slightly shifted, so an interval without unrecorded time
-		 * may have some of the energy of unrecorded time
+		 * Because of the meter's low-pass, an interval without unrecorded time may show some of its
+		 * energy; all of that counts.
 		 */
 		times->between_nj += findings->apportioned->unrecorded_nj[i] *
 			(all_ns > 0 ? ours_ns / all_ns : 1);

@@ -8,16 +8,17 @@
 #include <math.h>
 
 /*
- * Limits on the ratio between the mean powers of the counter and of another meter: up to SILENT_RATIO no
- * note is written, above BELIEVED_RATIO the counter is not used. A counter that was stuck at idle read 187
- * J where 327 J were drawn (zeus issue 181), and gains of cards differ by some per cent.
+ * Limits on the ratio of the larger to the smaller of two mean powers, of a device's energy counter and of
+ * its power meter: up to SILENT_RATIO no note is written, from BELIEVED_RATIO on the counter is not used.
+ * Gains of cards differ by some per cent; a counter that was stuck at idle read 187 J where 327 J were drawn
+ * (zeus issue 181).
  */
 #define BELIEVED_RATIO 1.4
 #define SILENT_RATIO 1.05
 
 /*
- * Least time in ns that two meters must both cover to be compared; in less time, the differences between the
- * ends of their windows matter.
+ * Least time in ns that counter and power meter must both cover to be compared. In less time, the differences
+ * between the ends of their intervals matter.
  */
 #define COMPARED_MIN_NS 500000000
 
@@ -25,8 +26,8 @@
 #define RARE_RATIO 0.02
 
 /*
- * Mean power in W of the other meter, over its intervals inside the window of `total`; NAN: these intervals
- * cover too little time.
+ * Mean power in W by `other`, over its intervals between the first start and the last end of `total`; NAN:
+ * these intervals last less than COMPARED_MIN_NS in all.
  */
 static double mean_power_within(
 	const struct kwhy_metered_total *other, const struct kwhy_metered_total *total)
@@ -103,8 +104,8 @@ static enum kwhy_status note_rare(
 }
 
 /*
- * How far the mean power by trailing means may be from that by the counter, in W, because a trailing mean
- * includes time before its interval. 0 for other meters.
+ * Largest difference in W that a meter of trailing means may show to a counter because its means include time
+ * before its intervals. 0 for other meters.
  */
 static double trailing_w(const struct kwhy_metered_total *other)
 {
@@ -125,8 +126,8 @@ static double trailing_w(const struct kwhy_metered_total *other)
 }
 
 /*
- * Whether the counter is believed: its mean power must be close to that of the other meter. Adds a note also
- * if the difference is too small for disbelief.
+ * Writes whether the counter is believed: whether its mean power and that of `other` have a ratio below
+ * BELIEVED_RATIO, or cannot be compared. Adds a note if the ratio is not below SILENT_RATIO.
  */
 static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)
@@ -169,8 +170,9 @@ static enum kwhy_status note_falls(
 }
 
 /*
- * Whether the counter covers at least half as much time as the other meter and agrees with it. In a short
- * recording, the 20 ms samples may cover more time than a few updates of the counter do.
+ * Writes whether the counter is used: it must cover at least half as much time as `other` and agree with it.
+ * In a short recording, the 20 ms samples may cover more time than a few updates of the counter do. Adds
+ * notes about jumps and falls of a used counter.
  */
 static enum kwhy_status weigh(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)
