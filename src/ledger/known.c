@@ -4,8 +4,8 @@
 #include <math.h>
 
 /*
- * Copies the windows. A window that reaches beyond the end of the selected time is split there, because
- * only the part inside was drawn at random.
+ * Copies the recorded windows. If windows of the run were chosen, a window that reaches beyond the end of the
+ * time from which they were chosen is split there, because only its first part was drawn at random.
  */
 static void copy_windows(struct kwhy_coverage_sum *sum, const struct kwhy_covered *covered)
 {

@@ -69,7 +69,7 @@ static enum kwhy_status keep_device(struct kwhy_ledger *ledger, const struct kwh
 	return status;
 }
 
-/* Checks that the energies of all devices together fit in an int64. */
+/* Fails with KWHY_E_INPUT if the energies of all devices together, in nJ, exceed an int64_t. */
 static enum kwhy_status check_sum(const struct kwhy_ledger *ledger, struct kwhy_error *error)
 {
 	int64_t sum_nj = 0;
@@ -96,8 +96,9 @@ static enum kwhy_status keep_devices(struct kwhy_ledger *ledger, const struct kw
 }
 
 /*
- * Fills a new ledger. If `program` is not NULL, it is the same recording as `recording`, and the activities
- * of kwhy probe are removed from it when the devices' parts of the ledger are complete.
+ * Fills a new ledger. If kwhy probe ran, `program` is the same recording as `recording`, but writable: its
+ * activities of kwhy probe are removed from it when the devices' parts of the ledger are complete, so that
+ * the rest of the ledger is made without them. Otherwise `program` is NULL.
  */
 static enum kwhy_status keep_ledger(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	struct kwhy_recording *program, const struct kwhy_ledger_options *options, struct kwhy_error *error)

@@ -44,8 +44,7 @@ void kwhy_energy_draws_done(struct kwhy_energy_draws *draws)
 
 /*
  * Draws the unknown ratio of a power class's power above idle in place (between the program's other work) to
- * that in bursts, from which its prior comes; lognormal with median 1. It is 1 if the power does not come
- * from bursts.
+ * that in bursts, which the readings show. It is lognormal with median 1, and 1 if in_place_ratio is 0.
  */
 static double in_place_factor(const struct kwhy_powers *powers, size_t class, struct kwhy_random *random)
 {

@@ -29,8 +29,7 @@ struct kwhy_powers {
 	double *posterior_ratio; /* [class_count] posterior / prior standard deviation of the power or of its
 				    logarithm, whichever ratio is smaller */
 	double *in_place_ratio;	 /* [class_count] uncertainty of the ratio of the power between the program's
-				    other work to that in bursts: standard deviation of its logarithm; 0: the
-				    prior is not from bursts */
+				    other work to that in bursts: standard deviation of its logarithm */
 	double idle_w;
 	double tau_s, delay_s; /* posterior means of the time constant and delay of the meter, in seconds */
 	double *draws_net_w;   /* [draw_count * class_count] power above idle of each class in each draw, in

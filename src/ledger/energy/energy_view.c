@@ -8,17 +8,18 @@
 #include <stdlib.h>
 
 /*
- * A time at which the sums of the power classes' levels are read. The value that is read is multiplied by
- * `factor` and added to the sum of an interval. For a counter, and between power samples, the sum of an
- * interval is the integral of the filtered level: the integral up to the interval's end minus the integral up
- * to its start. Between two trailing means, the sum is half the interval's length times the two means added
- * up.
+ * A moment at which the sweep reads the power classes' levels (filtered_levels.h). The value read, times
+ * `factor`, is added to the sum of an interval. For a counter, and between power samples, the sum of an
+ * interval is the integral of the filtered level: that up to its end (factor 1) minus that up to its start
+ * (factor -1). Between two readings of trailing means, it is the interval's length times the mean of both
+ * readings; each reading is such a difference over its averaging window.
  */
 struct look {
 	int64_t time_ns;
 	uint32_t interval;
 	float factor;
-	bool is_sharp; /* true: the integral of the level itself is read; false: that of the filtered level */
+	bool is_sharp; /* true: read the integral of the level itself; false: that of the level after the
+			  meter's low-pass */
 };
 
 struct viewing {
@@ -48,7 +49,10 @@ static void add_look(struct viewing *viewing, size_t interval, int64_t time_ns, 
 	viewing->looks[viewing->count++] = (struct look){seen_ns, (uint32_t)interval, (float)factor, false};
 }
 
-/* Adds an edge of an interval that is an end of the recording. The meter's lag does not apply to it. */
+/*
+ * Adds an edge of an interval that was placed exactly at an end of the recording (starts_sharp, ends_sharp),
+ * later by the meter's lag. That lag is subtracted, and the unfiltered level is read.
+ */
 static void add_sharp(struct viewing *viewing, size_t interval, int64_t time_ns, double factor)
 {
 	int64_t tau_ns = llround(viewing->tau_s * 1e9);
@@ -145,9 +149,9 @@ static enum kwhy_status walk_looks(struct viewing *viewing, const struct kwhy_po
 }
 
 /*
- * Adds the elevated idle time that each metered interval shows. This is the elevated idle time that lies in
- * the interval after the interval is moved earlier by the meter's delay. The meter's low-pass is neglected,
- * since about as much energy leaves an interval at its end as enters it at its start.
+ * Sums the seconds of elevated idle time in each metered interval, and the joules drawn in them. Intervals
+ * are moved earlier by the meter's delay. The meter's low-pass is neglected, since about as much energy
+ * leaves an interval at its end as enters it at its start.
  */
 static void see_elevated_idle(struct kwhy_metered_view *view, const struct kwhy_metered_total *total,
 	const struct kwhy_device_ledger *device_ledger, double delay_s)

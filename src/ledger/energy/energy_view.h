@@ -5,13 +5,14 @@
 #include "ledger/energy/energy_powers.h"
 
 /*
- * The time of each power class in the intervals of a meter, as the meter shows it (after its delay and
- * low-pass). Each class has two values: its seconds at its power above idle (`net`), and the seconds at the
- * idle level while it ran (`base`). Two more values are the seconds of idle time and of unrecorded time.
+ * struct kwhy_metered_view has the time of each power class in the intervals of a meter, as the meter shows
+ * it (after its delay and low-pass). Each class has two values: `net`, the seconds at its power above idle,
+ * and `base`, the seconds for which it bears the idle level (power_level.h). Two more values are the seconds
+ * of idle time and of unrecorded time.
  */
 /*
- * Time constant in seconds that is negligible, for intervals that are already on the clock of the
- * activities.
+ * Time constant in seconds that has no effect, for intervals that are on the clock of the activities already
+ * (after deconvolution).
  */
 #define KWHY_METERED_NO_TAU_S 1e-6
 
@@ -30,13 +31,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *
 	double delay_s, struct kwhy_error *error);
 void kwhy_metered_view_done(struct kwhy_metered_view *view);
 
-/* Energy of a class in an interval as predicted by the powers. */
+/* Energy in nJ of a power class in an interval, as predicted by the powers; at least 0. */
 double kwhy_metered_view_class_nj(const struct kwhy_metered_view *view, size_t interval,
 	const struct kwhy_powers *powers, size_t class);
 
 /*
- * Writes the energy of each class in an interval as predicted by the powers, with idle last: [class_count +
- * 1]. Returns the sum, which does not include unrecorded time.
+ * Writes the predicted energy in nJ of each power class in an interval, and last that of idle time, elevated
+ * idle included: out_nj[class_count + 1]. Returns their sum, which does not include unrecorded time.
  */
 double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t interval,
 	const struct kwhy_powers *powers, double *out_nj);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * lag and area_s are relative to base_ns, and changes of lag grow with exp(distance from base_ns / tau).
- * Therefore base_ns is moved before that distance exceeds this many time constants.
+ * Largest distance of the current time from base_ns, in time constants. Changes of `lag` are multiplied by
+ * exp(distance / tau), so base_ns is moved on before this overflows or loses precision.
  */
 #define REBASE_TAUS 30
 
@@ -43,8 +43,8 @@ static void rebase(struct kwhy_filtered_levels *response, int64_t time_ns)
 }
 
 /*
- * How the channel's values for base_ns change if the level rises by 1 at some time: `length_s` (time since
- * base_ns) is subtracted from its area, and `growth` is added to its lag with each time constant.
+ * Effect on a channel's values, which are valid for base_ns, if its level rises by 1 at a later moment:
+ * area_s falls by length_s (the time since base_ns), and the lag for each time constant rises by `growth`.
  */
 struct moment {
 	double length_s;
@@ -120,7 +120,7 @@ static void follow(struct walker *walker, const struct kwhy_sweep_interval *stre
 	set_level(response, &moment, response->channel_count - 1, levels->unrecorded);
 }
 
-/* Calls the visitor for the readouts before limit_ns. */
+/* Moves base_ns to each remaining readout before limit_ns, and calls the visitor for it. */
 static void read_out(struct walker *walker, int64_t limit_ns)
 {
 	const struct kwhy_response_walk *walk = walker->walk;
@@ -134,8 +134,8 @@ static void read_out(struct walker *walker, int64_t limit_ns)
 }
 
 /*
- * Sweeps over the hull (the time that the ledger accounts for). The readouts inside an interval are visited
- * before the next interval begins.
+ * Sweeps over the hull (the time that the ledger accounts for), interval by interval. Updates the levels at
+ * the start of an interval, then visits the readouts inside it.
  */
 static enum kwhy_status walk_covered(struct walker *walker, const int64_t *edges, struct kwhy_error *error)
 {

@@ -28,7 +28,7 @@ static enum kwhy_status open_curve(struct kwhy_ledger *ledger, uint32_t device, 
 	return KWHY_OK;
 }
 
-/* Mean power over the recorded part of a bin; -1: no part of the bin was recorded. */
+/* Mean power in mW over the part of a bin whose energy is known, at least 0; -1: no part is. */
 static int64_t mean_mw(double energy_nj, int64_t known_ns)
 {
 	double power_mw = energy_nj * 1e3 / (double)known_ns;

@@ -6,8 +6,9 @@
 #include "model/ledger.h"
 
 /*
- * Power that the ledger gives each device over its span, in `bins` equal intervals. Writes one curve for
- * each device, allocated in the ledger's arena. Concurrent kernels share the multiprocessors as they do in
+ * Writes the mean power of each device by the ledger (idle power plus the powers of what ran), in at most
+ * `bins` equal intervals over its span: an array of one curve for each device, in the ledger's arena. A
+ * device without known energy has an empty curve. Concurrent kernels share the multiprocessors as they do in
  * the ledger.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_model_power(struct kwhy_ledger *ledger,

@@ -12,18 +12,18 @@
 #define FREEDOM 4.0
 
 /*
- * LIMIT_HELD: ratio of a power to the power limit above which the prior density falls, with a standard
- * deviation of LIMIT_SPREAD times the limit. A device holds its mean power over some milliseconds to the
- * limit; shorter kernels may exceed it.
+ * The prior density falls for powers above LIMIT_HELD times the power limit, as a normal density with a
+ * standard deviation of LIMIT_SPREAD times the limit. A device holds its mean power over some milliseconds to
+ * the limit; shorter kernels may exceed it.
  */
 #define LIMIT_HELD 1.2
 #define LIMIT_SPREAD 0.1
 
 /*
- * Lower bound of the noise parameter. Meters resolve milliwatts at best, and constant readings would
- * otherwise give a noise of 0.
+ * Lower bound of the parameter NOISE, 1 mW. Meters resolve milliwatts at best, and constant readings would
+ * otherwise lead to a noise of 0.
  */
-#define NOISE_LOG_MIN (-6.907755279) /* logarithm of 1 mW in watts */
+#define NOISE_LOG_MIN (-6.907755279) /* log(0.001) */
 
 enum kwhy_status kwhy_posterior_prediction_init(
 	struct kwhy_posterior_prediction *prediction, size_t count, struct kwhy_error *error)
@@ -55,8 +55,8 @@ static void add_scaled(double *restrict sum, const float *restrict column, doubl
 }
 
 /*
- * Predicts the variance of the power inside each reading's window as if the classes ran one after the other:
- * the mean of the squares minus the square of the mean. Concurrent copies may make this difference slightly
+ * Predicts the variance of the power within each reading's window, as if the classes ran one after the other:
+ * the mean of the squared powers minus the square of their mean. Concurrent classes may make this difference
  * negative; the variance is then 0.
  */
 static void predict_inside(struct kwhy_posterior_prediction *prediction,
@@ -78,8 +78,8 @@ static void predict_inside(struct kwhy_posterior_prediction *prediction,
 }
 
 /*
- * Adds the prediction at one point of the response grid to the power, multiplied by `weight`, and to the
- * slope, multiplied by the slope's weight.
+ * Adds the powers predicted at one point of the response grid, times `weight`, to power_w, and times `slope`
+ * to slope_w_per_s.
  */
 static void add_point(struct kwhy_posterior_prediction *prediction,
 	const struct kwhy_response_features *features, size_t point, const double *parameters, double weight,
@@ -199,8 +199,8 @@ double kwhy_posterior_log_likelihood(const struct kwhy_posterior_model *model,
 		double tail = 1 + residual * residual / (FREEDOM * variance);
 
 		/*
-		 * equals -log(variance) / 2 - (FREEDOM + 1) / 2 * log(tail) with FREEDOM 4, but takes one
-		 * logarithm
+		 * Log density of Student's t without constants: -log(variance) / 2 - (FREEDOM + 1) / 2 *
+		 * log(tail), written for FREEDOM 4 with one logarithm.
 		 */
 		sum -= 0.5 * log(variance * tail * tail * tail * tail * tail);
 	}

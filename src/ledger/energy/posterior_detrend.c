@@ -5,20 +5,21 @@
 #include <stdlib.h>
 
 /*
- * Variance that the common relative drift gains per second. It corresponds to 1 % in ten seconds, as during
- * warm-up.
+ * Variance that the relative drift of the power gains per second: a standard deviation of 0.3 % in a second,
+ * 1 % in ten, as during warm-up.
  */
 #define DRIFT_PER_S (0.003 * 0.003)
 #define FREEDOM 4.0
 
 /*
- * State of a random walk observed with noise: a Kalman filter forwards, and a smoother backwards (Rauch,
- * Tung, Striebel).
+ * State of the drift, a random walk observed with noise, at one reading: of the Kalman filter forwards, then
+ * of the smoother backwards (Rauch, Tung, Striebel).
  */
 struct walk_state {
-	double mean, variance; /* mean and variance of the relative drift, after the filter and later after
-				  the smoother */
-	double ahead_variance; /* variance of the drift at this reading before the reading is used */
+	double mean, variance; /* mean: of the relative drift, by the filter, later by the smoother; variance:
+				  of the drift, by the filter */
+	double ahead_variance; /* variance of the drift at this reading, predicted from the readings before it
+				*/
 };
 
 static double step_variance(const struct kwhy_power_readings *readings, size_t i)
@@ -26,7 +27,10 @@ static double step_variance(const struct kwhy_power_readings *readings, size_t i
 	return DRIFT_PER_S * fabs((double)(readings->items[i].to_ns - readings->items[i - 1].to_ns)) * 1e-9;
 }
 
-/* Relative residual of reading i, and its variance, which is increased for outliers. */
+/*
+ * Residual of reading i, divided by the predicted power. Writes its variance, which is larger for outliers,
+ * as the weights of Student-t noise are smaller.
+ */
 static double residual_of(const struct kwhy_posterior_model *model,
 	const struct kwhy_posterior_prediction *prediction, const struct kwhy_posterior_noise *noise,
 	size_t i, double read_w, double *out_variance)
@@ -43,7 +47,10 @@ static void filter(struct walk_state *states, const struct kwhy_posterior_model 
 	const struct kwhy_posterior_prediction *prediction, const struct kwhy_posterior_noise *noise,
 	const double *read_w)
 {
-	/* The drift starts near 0, because the powers of the classes include the mean level. */
+	/*
+	 * The first drift is near 0 (variance DRIFT_PER_S), because the powers of the classes already fit the
+	 * mean of all readings.
+	 */
 	const struct kwhy_power_readings *readings = model->readings;
 	double mean = 0, variance = DRIFT_PER_S;
 
@@ -70,7 +77,10 @@ static void smooth(struct walk_state *states, size_t count)
 	}
 }
 
-/* Divides the readings by the drift relative to its mean, so that the mean power stays the same. */
+/*
+ * Divides the readings by 1 + the drift, less its mean weighted by power, so that the mean power stays the
+ * same.
+ */
 static void divide_out(const struct walk_state *states, const struct kwhy_posterior_prediction *prediction,
 	const double *read_w, struct kwhy_power_readings *readings)
 {

@@ -8,16 +8,17 @@
 #include <string.h>
 
 /*
- * Random draws by slice sampling (Neal 2003) and by trajectories. If only sums of powers are known, the
- * posterior is concentrated on a thin surface that is as wide as the prior; it is flat in watts and curved
- * in logarithms. A chain that evaluates all readings in each step cannot take enough steps, so the
- * quadratic likelihood is used. Steps of a single logarithm cover the range that the prior allows. Steps
- * along straight lines in watts, with directions drawn from the fit, follow the surface.
+ * Random draws by slice sampling (Neal 2003) and by trajectories. If the readings determine only sums of
+ * powers, the posterior is concentrated on a thin surface that is as wide as the prior; it is flat in watts
+ * and curved in logarithms. A chain that evaluated all readings in each step could not take enough steps, so
+ * the quadratic approximation of the likelihood is used. Steps of a single logarithm cover the range that the
+ * prior allows. Steps along straight lines in watts, in random directions with the covariance of the fit,
+ * follow the surface.
  */
 #define BURN_IN_DRAWS 100
-/* First width of a slice for a logarithm; no slice is wider than the prior. */
+/* First width of a slice in the logarithm of a power; the slice grows in steps of this width. */
 #define LOG_STEP 1.0
-/* First width of a slice of the idle level in watts, or of the response in grid steps. */
+/* First width of a slice: in watts for the idle level, in grid steps for time constant and delay. */
 #define OTHER_STEP 0.5
 /* First width of a slice along a line, in standard deviations of the fit. */
 #define LINE_STEP 1.5
@@ -26,8 +27,9 @@
 
 /*
  * Trajectories (Hamiltonian Monte Carlo, Neal 2011) start in a random direction and follow the gradient of
- * the density in watts, in which the surface is flat. Lengths are in standard deviations of the fit. One
- * trajectory crosses the whole surface at the cost of a few steps along lines.
+ * the density in watts, in which the surface is flat. TRAJECTORY_SDS: length of a trajectory; STEP_SIZE_:
+ * lengths of its steps; both in standard deviations of the fit. One trajectory crosses the whole surface for
+ * the time of a few steps along lines.
  */
 #define TRAJECTORY_SDS 1.6
 #define STEP_SIZE_FIRST 0.25
@@ -45,11 +47,12 @@ struct chain {
 	double *position;	/* [moving] current position: powers above idle in watts, then the other
 				   parameters */
 	double *gradient;	/* [moving] gradient of the quadratic likelihood at the current position */
-	double *line, *curvature_times_line; /* [moving] direction of a line; and the likelihood's curvature
-						times that direction */
-	double slope, line_curvature; /* first and second derivative of the log likelihood along the line */
-	size_t parameter;	      /* index of the parameter that moves alone */
-	double *root;		      /* [moving * moving] Cholesky factor of the fit's precision in watts */
+	double *line, *curvature_times_line; /* [moving] direction of a line; product of the negative second
+						derivatives of the likelihood and that direction */
+	double slope, line_curvature;	     /* first derivative, and negative second derivative, of the log
+						likelihood along the line */
+	size_t parameter;		     /* index of the parameter that the current step changes */
+	double *root;		  /* [moving * moving] Cholesky factor of the fit's precision in watts */
 	double *momentum, *force; /* [moving] momentum and force of a trajectory, in standard deviations of
 				     the fit; also scratch memory */
 	double *before;		  /* [2 * moving] position and gradient at the start of a trajectory */
@@ -58,8 +61,8 @@ struct chain {
 };
 
 /*
- * Log density at a distance along a line, relative to that at the current position; -INFINITY: the point is
- * impossible.
+ * Log density at a signed distance from the current position, along a line or in one parameter, without a
+ * constant; -INFINITY: the density is 0.
  */
 typedef double density_at(const struct chain *chain, double distance);
 
@@ -78,7 +81,7 @@ static double idle_of(const struct chain *chain)
 	return chain->position[chain->classes + KWHY_PARAMETER_IDLE];
 }
 
-/* Gain of the log likelihood if chain->parameter moves by a distance. */
+/* Change of the log likelihood if only chain->parameter changes, by `distance`. */
 static double gain_alone(const struct chain *chain, double distance)
 {
 	size_t i = chain->parameter;
@@ -119,8 +122,8 @@ static double density_of_idle(const struct chain *chain, double distance)
 }
 
 /*
- * Log density along a line in watts. The prior is a density of logarithms, so the Jacobian (minus the log
- * power) is included.
+ * Log density along chain->line, in which powers are in watts. The prior is a density of logarithms; minus
+ * the log power (the Jacobian) makes it one of watts.
  */
 static double density_of_line(const struct chain *chain, double distance)
 {
@@ -149,8 +152,9 @@ static double density_of_line(const struct chain *chain, double distance)
 }
 
 /*
- * Draws a point of a slice: of the points on the line whose density is above a random share of the current
- * density. Returns the signed distance of the point from the current one; 0: no point was found.
+ * Draws a point of the slice, which consists of the points with a density above a random share of the current
+ * density. Returns its signed distance from the current position; 0: no point was found. `step`: first width
+ * of the interval that is searched.
  */
 static double slice(struct chain *chain, density_at *density, double step)
 {
@@ -198,8 +202,8 @@ static void move_other(struct chain *chain, enum kwhy_posterior_parameter parame
 }
 
 /*
- * Draws at random the logarithm of the power of a full grid, which is normally distributed given the class
- * powers.
+ * Draws the parameter UNIT (logarithm of the power of a full grid). Given the powers of the classes, it is
+ * normally distributed.
  */
 static void move_unit(struct chain *chain)
 {
@@ -275,7 +279,7 @@ static double prior_density(const struct chain *chain)
 }
 
 /*
- * Gradient of the log prior of a parameter other than a class power. That prior is normal, so a central
+ * Derivative of the log prior of a parameter other than a class power. This prior is normal, so a central
  * difference is exact.
  */
 static double other_force(const struct chain *chain, size_t i)
@@ -286,7 +290,10 @@ static double other_force(const struct chain *chain, size_t i)
 		kwhy_posterior_log_other(chain->model, i, at - 0.5));
 }
 
-/* Gradient of the log density at the position, in standard deviations of the fit. */
+/*
+ * Sets `force` to the gradient of the log density at the position, with parameters in standard deviations of
+ * the fit.
+ */
 static void find_force(struct chain *chain)
 {
 	const struct kwhy_posterior_prior *prior = prior_of(chain);
@@ -321,8 +328,8 @@ static void update_momentum(struct chain *chain, double time)
 }
 
 /*
- * Moves the position along the momentum and adds the change of the log likelihood to *gain. False: a power
- * would not be above 0.
+ * Moves the position along the momentum for `time`, and adds the change of the log likelihood to *gain.
+ * False: a power of a class is no longer above 0, and the position is no valid one.
  */
 static bool update_position(struct chain *chain, double time, double *gain)
 {
@@ -357,7 +364,10 @@ static double kinetic_energy(const struct chain *chain)
 	return sum;
 }
 
-/* Runs a trajectory and returns the probability with which its end is accepted. */
+/*
+ * Runs a trajectory from a random momentum. Returns the probability with which its end, the new position, is
+ * to be accepted.
+ */
 static double propose(struct chain *chain)
 {
 	const double step = chain->step_size * (0.8 + 0.4 * kwhy_random_uniform(&chain->random));
@@ -423,7 +433,10 @@ static void sweep(struct chain *chain, bool tune)
 		tune_step_size(chain, taken);
 }
 
-/* Converts the triangular factor of the fit's precision matrix from logarithms of powers to watts. */
+/*
+ * Converts the Cholesky factor of the fit's precision matrix from logarithms of powers to watts, at the
+ * current position.
+ */
 static void find_root(struct chain *chain)
 {
 	for (size_t row = 0; row < chain->moving; row++)

@@ -7,14 +7,15 @@
 #include <string.h>
 
 /*
- * Climbs to the most probable parameters. Powers, idle level and response take damped Gauss-Newton steps with
- * the weights of Student-t noise; between these, the noise parameters take Newton steps.
+ * Climbs to the mode in rounds: powers, idle level and response take damped Gauss-Newton steps with the
+ * weights of Student-t noise; then the noise parameters take a Newton step. STEPS_MAX: rounds; The climb ends
+ * after two rounds in a row in which the log density gains less than GAIN_MIN.
  */
 #define STEPS_MAX 80
 #define GAIN_MIN 1e-4
 #define DAMPING_MAX 1e8
 #define FREEDOM 4.0
-/* Step of the noise parameters, which are logarithms, for difference quotients. */
+/* Step for difference quotients in the noise parameters, which are logarithms. */
 #define NOISE_DIFFERENCE 0.05
 
 struct climb {
@@ -22,7 +23,8 @@ struct climb {
 	struct kwhy_posterior_prediction prediction;
 	size_t count, linear; /* count: number of readings; linear: number of parameters except those of the
 				 noise */
-	double *columns;      /* [linear * count] derivatives of the predicted powers by these parameters */
+	double *columns;      /* [linear * count] derivatives of the predicted readings with respect to these
+				 `linear` parameters */
 	double *weights;      /* [count] weights of the readings */
 	double *precision, *gradient, *factor, *step, *tried;
 	double density, damping;
@@ -87,8 +89,8 @@ static double clamp(double value, double most)
 }
 
 /*
- * Computes the derivatives by class powers, idle level and time constant. The derivative by delay follows
- * from the slope, which the prediction contains.
+ * Computes climb->columns: the derivatives of the predicted readings with respect to the logarithms of class
+ * powers, idle level, time constant, and delay. The latter is a multiple of the prediction's slope.
  */
 static void differentiate(struct climb *climb, const double *parameters)
 {
@@ -191,8 +193,8 @@ static void add_prior_of_classes(struct climb *climb, size_t size, const double 
 }
 
 /*
- * Adds the power limit's term of the prior. It concerns classes whose power, idle level included, exceeds
- * the limit.
+ * Adds the term of the prior that concerns the power limit, for classes whose power, idle level included,
+ * exceeds 1.2 times the limit.
  */
 static void add_limit(struct climb *climb, size_t size, const double *parameters)
 {
@@ -233,7 +235,7 @@ static void add_prior(struct climb *climb, size_t size, const double *parameters
 	}
 }
 
-/* Negative log density as a function of the noise parameters, at a fixed prediction. */
+/* Negative log density as a function of the noise parameters (`logs`) alone, for the current prediction. */
 static double noise_cost(const struct climb *climb, double idle_w, const double *logs)
 {
 	const struct kwhy_normal *prior = climb->model->prior->other + KWHY_PARAMETER_NOISE;
@@ -249,7 +251,10 @@ static double noise_cost(const struct climb *climb, double idle_w, const double 
 	return cost;
 }
 
-/* Gradient and curvature of noise_cost() by the noise parameters, from difference quotients. */
+/*
+ * Gradient and second derivatives (lower triangle) of noise_cost() with respect to the noise parameters, from
+ * difference quotients.
+ */
 struct curvature {
 	double gradient[KWHY_NOISE_PARAMETERS];
 	double matrix[KWHY_NOISE_PARAMETERS * KWHY_NOISE_PARAMETERS];
@@ -280,8 +285,8 @@ static void noise_curvature(
 		up[i] = moved_cost(climb, idle_w, logs, step);
 		curvature->gradient[i] = (up[i] - down) / (2 * NOISE_DIFFERENCE);
 		/*
-		 * The curvature is at least 0.5, about that of the prior, because the cost may be concave far
-		 * from the maximum.
+		 * At least 0.5, about the second derivative of the prior's term, because far from the mode
+		 * the cost may be concave.
 		 */
 		curvature->matrix[i * n + i] = fmax(
 			(up[i] - 2 * here + down) / (NOISE_DIFFERENCE * NOISE_DIFFERENCE), 0.5);
@@ -361,8 +366,8 @@ static bool try_step(struct climb *climb, size_t size, double *parameters)
 }
 
 /*
- * Takes a step of the parameters other than the noise. Returns the gain of the log density; 0: no step
- * increases it.
+ * Takes one step of the parameters other than the noise, with the damping increased until the density rises.
+ * Returns the rise of the log density; 0: no damping below DAMPING_MAX leads to one.
  */
 static double step_powers(struct climb *climb, size_t size, double *parameters)
 {
@@ -380,8 +385,8 @@ static double step_powers(struct climb *climb, size_t size, double *parameters)
 }
 
 /*
- * Sets the weights to the readings' expected information under the model; the weights used while climbing
- * are 1.4 times as large on average.
+ * Sets the weights to the expected (Fisher) information of the readings under the model. The weights of the
+ * climb are 1.4 times as large on average.
  */
 static void weigh_information(struct climb *climb, const double *parameters)
 {
@@ -395,8 +400,8 @@ static void weigh_information(struct climb *climb, const double *parameters)
 }
 
 /*
- * Stores gradient and curvature of the log likelihood, without the prior, with respect to watts.
- * climb->columns has derivatives with respect to logarithms of watts; the function converts them.
+ * Stores the gradient and the negative second derivatives of the log likelihood (without prior) in the fit,
+ * with respect to watts. climb->columns has derivatives with respect to logarithms of watts.
  */
 static void keep_likelihood(struct climb *climb, struct kwhy_posterior_fit *fit)
 {
@@ -423,8 +428,8 @@ static void keep_likelihood(struct climb *climb, struct kwhy_posterior_fit *fit)
 }
 
 /*
- * Computes the Cholesky factor of the precision at the mode, including the noise parameters. False: the
- * precision is not positive definite.
+ * Computes fit->factor: the Cholesky factor of the precision matrix at the mode, noise parameters included.
+ * False: the matrix is not positive definite.
  */
 static bool settle(struct climb *climb, struct kwhy_posterior_fit *fit)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Weights of quadratic interpolation through three time constants, at z steps from the middle one, and their
- * derivatives by z.
+ * Weights of quadratic interpolation through the three time constants of the grid, and their derivatives with
+ * respect to z. z: steps from the middle one.
  */
 static void weigh_taus(double z, double *weights, double *slopes)
 {
@@ -19,8 +19,9 @@ static void weigh_taus(double z, double *weights, double *slopes)
 }
 
 /*
- * Weights of cubic interpolation through the four delays around z, in steps from the middle delay, and their
- * derivatives by z.
+ * Adds the weights of cubic interpolation through four neighbouring delays of the grid, as central around z
+ * as possible, and their derivatives with respect to z. z: steps from the middle delay. weights and slopes:
+ * [KWHY_GRID_DELAYS], all 0.
  */
 static void weigh_delays(double z, double *weights, double *slopes)
 {

@@ -9,15 +9,17 @@
 /* Assumed standard deviation of a reading's noise in watts, before the fit. */
 #define NOISE_W 5.0
 /*
- * Factor on the standard deviations of the priors in the scan, and largest distance of a power from its prior
- * mean in standard deviations.
+ * Factor on the standard deviations of the priors of class powers in the least-squares fit, and largest
+ * distance of a fitted power from its prior median, in standard deviations of its logarithm.
  */
 #define LOOSE 2.0
 
 struct scan {
 	const struct kwhy_posterior_model *model;
-	size_t count, linear;  /* count: readings; linear: unknown powers, those of the classes and idle */
-	double *prior_w, *tie; /* [linear] prior mean of each unknown power, W; its prior precision, 1/W^2 */
+	size_t count, linear;  /* count: number of readings; linear: number of unknown powers: of the classes,
+				  and the idle level */
+	double *prior_w, *tie; /* [linear] prior_w: prior median of each unknown power in W; tie: its prior
+				  precision in 1/W^2 */
 	double *precision, *power_w, *best_w, *residuals;
 	double best_cost;
 	size_t best_point;
@@ -51,8 +53,8 @@ static enum kwhy_status scan_init(
 }
 
 /*
- * Level of power class c in reading i at one point of the response grid. Class `classes` is the idle level,
- * which is 1 in each reading.
+ * Factor of unknown power c in reading i at a point of the response grid: the level of power class c as the
+ * meter shows it; 1 for the idle level, c == class_count.
  */
 static double seen(const struct scan *scan, size_t point, size_t c, size_t i)
 {
@@ -84,8 +86,8 @@ static void add_readings(struct scan *scan, size_t point)
 }
 
 /*
- * Limits a fitted class power to LOOSE standard deviations of its logarithm around the prior mean, because
- * least squares may give it a negative value. The idle level is at least 0.
+ * A fitted class power, limited to LOOSE standard deviations of its logarithm on each side of the prior
+ * median, because least squares may give negative powers. The idle level is limited to at least 0.
  */
 static double held(const struct scan *scan, size_t c)
 {
@@ -105,8 +107,8 @@ static double log_normal(struct kwhy_normal normal, double value)
 }
 
 /*
- * Cost of a point of the response grid: the negative log likelihood with Student-t noise, plus the terms of
- * the priors of time constant and delay.
+ * Negative log density of a point of the response grid with the powers fitted there, without constants:
+ * Student-t noise of scale NOISE_W, and the priors of time constant and delay.
  */
 static double cost_of(struct scan *scan, size_t point)
 {

@@ -5,21 +5,24 @@
 #include <stdlib.h>
 
 /*
- * Standard error of the model for one mixture of power classes, relative to the mixture's power above idle.
- * Its causes are the shapes of kernels' power over time and errors of time stamps.
+ * Standard error of the model for one mixture of power classes, as a share of the mixture's power above idle.
+ * It covers what the model leaves out: kernels' powers vary during a kernel, and time stamps have errors.
  */
 #define SHARED_RATIO 0.005
 
 /*
- * Scale of similarity: two readings have about the same mixture of power classes if their class powers
- * differ by less than this share of the mean power.
+ * Scale of the similarity of readings, as a share of the mean power above idle: the similarity of two
+ * readings is exp(-d^2 / 2), where d is the distance of their vectors of class powers in this unit.
  */
 #define ALIKE_RATIO 0.05
 
-/* Largest number of readings, evenly spread, with which each reading is compared. */
+/* Largest number of readings, evenly spread over all, with which each reading is compared. */
 #define COMPARED_MAX 400
 
-/* Power above idle of each class in each reading, at the middle of the response grid: [count * classes]. */
+/*
+ * Power above idle of each class in each reading, in W, at the middle of the response grid: [reading_count *
+ * class_count], to be freed by the caller. NULL: out of memory.
+ */
 static double *class_powers(const struct kwhy_posterior_model *model, const double *parameters)
 {
 	const struct kwhy_response_features *features = model->features;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Largest distance, in readings, at which residuals may be correlated. */
+/* Largest lag, in readings, of the autocorrelations that are summed. */
 #define LAGS_MAX 100
 /*
  * Limit on residuals, in standard deviations, so that a single outlier does not dominate the correlation.

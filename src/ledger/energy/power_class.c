@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds of power classes that several accounts share, for accounts that have no class of their own. */
+/*
+ * Pools: the power classes that accounts without a class of their own share, by kind. POOL_FULL to
+ * POOL_UNKNOWN_GRID are for kernels, by the share of the multiprocessors that their grids occupy.
+ */
 enum pool {
 	POOL_FULL,
 	POOL_PARTIAL,
@@ -26,14 +29,15 @@ enum pool {
 };
 
 /*
- * Prior of the power above idle of each shared class (pool): its mean as a fill (share of the power of a full
- * grid), and the standard deviation of the logarithm. A full grid has fill 1 by definition. The values for
- * full and partial grids and for host copies are explained in docs/attribution.md. A device-to-device copy
- * drew as much as a full FMA grid on the H200 (368 W and 358 W). The other values are wide assumptions, which
- * the readings overrule.
+ * Prior of the power above idle of accounts of each pool: `fill`, its median as a share of the power of a
+ * kernel that fills the device, and `sd`, the standard deviation of the logarithm. `beside`: the work runs at
+ * full power concurrently with kernels. docs/attribution.md explains the values for full and partial grids
+ * and for host copies. A device-to-device copy drew as much as a full grid of FMA on the H200 (368 W and 358
+ * W). The other values are wide assumptions, which the readings overrule.
  */
 static const struct {
-	double fill, sd; /* NAN: the mean fill of the account's own grids is used */
+	double fill, sd; /* fill NAN: the mean share of the multiprocessors that the account's grids occupy is
+			    used */
 	bool beside;
 } pool_priors[POOL_COUNT] = {
 	[POOL_FULL] = {1, 0.6, false},
@@ -51,13 +55,14 @@ static const struct {
 #define FEW_BLOCKS_FILL 0.1
 
 /*
- * Ratio of the idle level to the power of a full grid above idle. It is assumed in order to rank the
- * accounts before powers are known.
+ * Assumed ratio of the idle level to the power above idle of a full grid. It serves to rank the accounts by
+ * expected energy before powers are known.
  */
 #define IDLE_SHARE 0.4
 
 struct account_sum {
-	double grid_ns, filled_ns; /* time of activities with a known grid, and their sum of time * fill */
+	double grid_ns, filled_ns; /* grid_ns: time of activities with a known grid; filled_ns: sum over these
+				      of time * fill */
 	double time_ns;		   /* time of all activities, repeats by kwhy probe included */
 	double repeats_ns;
 	size_t rows; /* number of activities, repeats included */
@@ -150,8 +155,8 @@ static int compare_sums(const void *a, const void *b)
 }
 
 /*
- * Replaces the assumed power of a kernel by one that the profile or another recording states. Called for
- * accounts that have a power class of their own.
+ * Adds what is known of an account's power to the prior of its class: powers by performance counters or of
+ * its kind, of other recordings, and of the profile's list of kernels. Only for classes with one account.
  */
 static void sharpen(struct kwhy_power_prior *prior, const struct account_sum *sum,
 	const struct kwhy_profile *profile, const char *name)
@@ -214,8 +219,8 @@ static void join_class(struct kwhy_power_prior *prior, const struct account_sum 
 }
 
 /*
- * Makes the power classes. `sums` are in descending order of expected energy; the first own_most accounts
- * get classes of their own.
+ * Makes the power classes of accounts with activities, and sets their power_class. `sums` are in descending
+ * order of expected energy: the first own_most accounts get classes of their own, the others share pools.
  */
 static void form_classes(struct kwhy_power_classes *classes, struct kwhy_device_ledger *device_ledger,
 	const struct account_sum *sums, size_t count, size_t own_most, const struct kwhy_profile *profile)
@@ -258,8 +263,9 @@ static void form_clean_class(struct kwhy_power_classes *classes, struct kwhy_dev
 }
 
 /*
- * Adds the sums of kwhy probe's repeats of a kernel to the sums of the kernel, because kernel and repeats
- * have one power class.
+ * Adds the sums of kwhy probe's repeats of a kernel to those of the program's kernel, because both have one
+ * power class. twins[account_count]: for accounts of repeats, the account of the program's kernel; else
+ * KWHY_NONE.
  */
 static void join_twins(
 	struct account_sum *sums, const struct kwhy_device_ledger *device_ledger, const uint32_t *twins)
@@ -278,8 +284,9 @@ static void join_twins(
 }
 
 /*
- * Keeps only the sums of accounts that have activities and are not repeats of a kernel of the program.
- * Returns their number. Idle accounts have no power class.
+ * Removes the sums of accounts without activities, which have no power class, and of accounts of kwhy probe's
+ * repeats of a kernel of the program. Sets pool, fill and expected energy of the others. Returns their
+ * number.
  */
 static size_t drop_idle(
 	struct account_sum *sums, const struct kwhy_device_ledger *device_ledger, const uint32_t *twins)
@@ -301,7 +308,10 @@ static size_t drop_idle(
 	return kept;
 }
 
-/* Gives the repeats of a kernel the class of the kernel. Called when all other classes are set. */
+/*
+ * Gives the accounts of kwhy probe's repeats the power class of the program's kernel. Called when the classes
+ * of all other accounts are set.
+ */
 static void class_twins(struct kwhy_device_ledger *device_ledger, const uint32_t *twins)
 {
 	for (size_t i = 0; i < device_ledger->account_count; i++)
@@ -310,7 +320,10 @@ static void class_twins(struct kwhy_device_ledger *device_ledger, const uint32_t
 									 .power_class;
 }
 
-/* Knowledge of each account besides its sums: [account_count]. */
+/*
+ * What is known of each account from elsewhere, [account_count]: uncertainty of its power in place
+ * (power_in_place.h), powers from other recordings, powers by performance counters.
+ */
 struct account_facts {
 	double *in_place_ratio;
 	struct kwhy_learnt_prior *learnt;

@@ -10,12 +10,13 @@
 #include <stdlib.h>
 
 /*
- * Largest gap between two launches of one burst (a kernel launched many times in a row), as a share of a
- * launch's duration; and least length of a burst in ns.
+ * A burst is a kernel launched many times in a row. BETWEEN_MAX_RATIO: largest time of other activities
+ * between two of its launches, as a share of a launch's duration. BURST_MIN_NS: least sum of the durations of
+ * its launches.
  */
 #define BETWEEN_MAX_RATIO 0.2
 #define BURST_MIN_NS 10e6
-/* Least number of launches in a burst, or for a mean duration to be used. */
+/* Least number of launches of a burst, and of launches whose mean duration is used. */
 #define LAUNCHES_MIN 20
 /*
  * Largest coefficient of variation of durations that belong to the same work; a larger one means that the
@@ -23,30 +24,32 @@
  */
 #define SCATTER_MAX_RATIO 0.15
 /*
- * Largest relative difference of durations that the clock can cause: bursts that slow down by more are left
- * out (ledger/probing.h). The rest of a difference is due to the caches. The POWER_OF_ values are the
- * standard deviation of the power's logarithm divided by the difference (power_in_place.h).
+ * CLOCK_MAX: largest relative difference between durations in bursts and in place that is taken to be due to
+ * the clock (bursts that slow down by more are left out, ledger/probing.h); the rest is due to the caches.
+ * POWER_OF_CLOCK, POWER_OF_CACHES: standard deviation of the logarithm of the power, divided by that part of
+ * the difference (power_in_place.h).
  */
 #define CLOCK_MAX 0.03
 #define POWER_OF_CLOCK 1.8
 #define POWER_OF_CACHES 0.58
 
 /*
- * Copies between repeats restore the kernel's memory. If no burst has these copies alone, they are assumed to
- * draw the power of all copies of their size. POWER_OF_COPIES: relative standard deviation of their power
- * above idle under this assumption. On an H200, copies at 2.05 to 2.14 TB/s drew 555 to 790 W. If all powers
- * in this range are equally likely, their standard deviation is 68 W, which is 12 % of 550 W above idle. The
- * kernel's power, which remains after the copies are taken off, gets at most the relative standard deviation
- * COPIES_MAX: the kernel's kind alone, which needs no burst, determines the power with that uncertainty.
+ * kwhy probe restores a kernel's memory by copies between its repeats, so readings show the power of kernel
+ * and copies together. Unless a burst has such copies alone, they are assumed to draw the power of all copies
+ * of their size. POWER_OF_COPIES: relative standard deviation of their power above idle under this
+ * assumption. On an H200, copies at 2.05 to 2.14 TB/s drew 555 to 790 W; a uniform distribution over this
+ * range has a standard deviation of 68 W, 12 % of 550 W above idle. COPIES_MAX: upper bound on the relative
+ * standard deviation that this adds to the kernel's power; the kernel's kind alone, without any burst,
+ * determines that power as well.
  */
 #define POWER_OF_COPIES 0.12
 #define COPIES_MAX 0.4
 
 /*
- * Standard deviation of the power's logarithm if durations do not differ, because temperature and the state
- * of the memory may still differ. On an H200, 25 operations have durations that differ by less than 2 % (sets
- * D, E and F of docs/results/probe.md). Their powers in place and in bursts differ by 3.3 % (root mean
- * square); the uncertainty of the readings alone would cause 2.7 to 3.1 %.
+ * Standard deviation of the logarithm of the ratio of the powers in place and in bursts if the durations do
+ * not differ: temperature and the state of the memory may. On an H200, 25 operations have durations that
+ * differ by less than 2 % (sets D, E and F of docs/results/probe.md). Their powers in place and in bursts
+ * differ by 3.3 % (root mean square), of which the uncertainty of the readings would cause 2.7 to 3.1 %.
  */
 #define POWER_ELSE 0.013
 
@@ -54,15 +57,17 @@ struct launches {
 	double count, time_ns, time_ns2; /* time_ns2: sum of the squared durations */
 };
 
-/* Launches of one account with one number of blocks. */
+/*
+ * Launches of one account with one number of blocks (grid). burst, place: launches in bursts, and between
+ * other work.
+ */
 struct kind {
 	uint32_t account, blocks;
-	double last_end_ns;  /* busy time of the device at the end of the account's latest launch */
-	struct launches row; /* launches of the current series without gaps, which is a burst if it becomes
-				long enough */
+	double last_end_ns;  /* busy time of the device, in ns, at the end of the latest of these launches */
+	struct launches row; /* launches since the latest gap; they are a burst if they become enough */
 	struct launches burst, place;
-	double copies_ns; /* time of copies before repeats of the kernel, if no burst has these copies alone
-			   */
+	double copies_ns; /* time of kwhy probe's copies before repeats of this kernel, if no burst has such
+			     copies alone */
 };
 
 struct search {
@@ -70,10 +75,11 @@ struct search {
 	struct kwhy_map keys;
 	struct kind *kinds;
 	size_t count, capacity;
-	uint32_t *latest; /* [accounts] index of the entry of each account's latest launch, since the next
-			     launch mostly has the same number of blocks */
+	uint32_t *latest; /* [account_count] index in kinds of each account's latest launch; the next launch
+			     mostly has the same number of blocks */
 	double busy_ns;	  /* busy time of the device up to the current activity */
-	double copies_ns; /* time of kwhy probe's copies since the latest repeat or launch */
+	double copies_ns; /* time of kwhy probe's copies since the latest launch or repeat, without copies
+			     that have bursts of their own */
 	bool is_probed;	  /* kwhy probe ran, and the activities state which of them are its repeats */
 };
 
@@ -116,8 +122,8 @@ static enum kwhy_status find_kind(
 }
 
 /*
- * Adds an activity of a recording with kwhy probe. Repeats count as launches in bursts, however short the
- * bursts are; launches of the program count as launches in place (between other work).
+ * Adds an activity to its grid, if kwhy probe ran. Repeats by kwhy probe count as launches in bursts, however
+ * short these are; launches of the program count as launches in place (between other work).
  */
 static void add_probed(struct search *search, struct kind *kind, bool is_repeat, double length_ns)
 {
@@ -147,7 +153,7 @@ static enum kwhy_status add_row(struct search *search, uint32_t account, size_t 
 	return KWHY_OK;
 }
 
-/* Whether there are enough launches, and their durations are similar. */
+/* Whether there are at least LAUNCHES_MIN launches, with so similar durations that they did equal work. */
 static bool are_one_work(const struct launches *launches)
 {
 	double mean_ns = launches->time_ns / launches->count;
@@ -157,7 +163,7 @@ static bool are_one_work(const struct launches *launches)
 		SCATTER_MAX_RATIO * SCATTER_MAX_RATIO * mean_ns * mean_ns;
 }
 
-/* Logarithm of (mean duration between other work / mean duration in bursts); 0: they cannot be compared. */
+/* Logarithm of (mean duration in place / mean duration in bursts); 0: one of them is unknown. */
 static double difference(const struct kind *kind)
 {
 	const struct launches *burst = &kind->burst, *place = &kind->place;
@@ -168,8 +174,8 @@ static double difference(const struct kind *kind)
 }
 
 /*
- * Standard deviation of the power's logarithm that follows from a difference of durations, with the sign of
- * the difference.
+ * Standard deviation of the logarithm of (power in place / power in bursts) that follows from difference(),
+ * with the sign of the difference.
  */
 static double spread_of(double difference)
 {
@@ -180,15 +186,18 @@ static double spread_of(double difference)
 }
 
 /*
- * Time by which a grid is weighted. It is the time of all launches of the grid or, in a recording with kwhy
- * probe, the time of the program's launches.
+ * Time by which a grid counts in its account: that of all its launches or, if kwhy probe ran, of the
+ * program's launches.
  */
 static double kind_ns(const struct search *search, const struct kind *kind)
 {
 	return kind->place.time_ns + (search->is_probed ? 0 : kind->burst.time_ns);
 }
 
-/* Standard deviation of the power's logarithm that follows from copies between repeats. */
+/*
+ * Standard deviation of the logarithm of a grid's power in bursts, due to the unknown power of the copies
+ * between the repeats.
+ */
 static double spread_of_copies(const struct kind *kind)
 {
 	return kind->burst.time_ns > 0
@@ -196,7 +205,10 @@ static double spread_of_copies(const struct kind *kind)
 		: 0;
 }
 
-/* Sums over the grids of an account, weighted with time. */
+/*
+ * Sums over the grids of an account. spread_ns: of spread_of() times kind_ns(); spread_ns2: of the squares of
+ * these products.
+ */
 struct sum {
 	double time_ns, spread_ns, spread_ns2; /* spread_ns2: sum of the squares */
 	double copies_ns; /* the part of the spread that copies cause, weighted in the same way */
@@ -204,9 +216,9 @@ struct sum {
 };
 
 /*
- * Writes the weighted standard deviation of each account. If the differences of an account's grids have one
- * common cause, their errors add with their signs; if they have several causes, their squares add. The
- * larger of the two results is taken.
+ * Writes the standard deviation of the logarithm of (power in place / power in bursts) of each account: the
+ * mean over its grids, weighted by time. If the differences of the grids' durations have one cause, their
+ * errors add with their signs; if they have many, their squares add. The larger result is taken.
  */
 static void mean_ratios(struct search *search, struct sum *sums, size_t count, double *out_ratio)
 {
@@ -233,9 +245,9 @@ static void mean_ratios(struct search *search, struct sum *sums, size_t count, d
 }
 
 /*
- * Where the clock changes while the program's work runs, as it does at the power limit, the powers of kernels
- * change with it. The model has only one power for each kernel, so the scatter of the clock is added to the
- * uncertainty of that power.
+ * Adds the scatter of the clock to the uncertainties of kernels, `ratio`. Where the clock changes while the
+ * program's work runs, as it does at the power limit, the powers of kernels change with it, but the model has
+ * one power for each kernel.
  */
 static enum kwhy_status add_clock(const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_recording *recording, uint32_t device, double *ratio, struct kwhy_error *error)

@@ -5,8 +5,8 @@
 #include <math.h>
 
 /*
- * Least mean time of a launch, in seconds, for which a power is computed. Starting and ending dominate
- * shorter launches, which are taken to draw as much as launches of this length.
+ * Shorter mean durations of launches, in seconds, are treated as this one, because starting and ending
+ * dominate them.
  */
 #define MIN_S 2e-6
 

@@ -11,10 +11,10 @@ struct kwhy_kind_prior {
 };
 
 /*
- * The prior of the power of a kernel, copy or memset by its name. `fill` is the share of the multiprocessors
- * that it occupies (NAN: unknown, all are assumed). `each_s` is its mean execution time in seconds. The
- * profile has the powers of kinds of work that fill the device for the profile's `ramp_s` or longer; shorter
- * and smaller work draws less. Without a profile (NULL) the prior is that of unknown work.
+ * Prior of the power above idle of a kernel, copy or memset of this name. The profile has the powers of kinds
+ * of work that fill the device for the profile's ramp_s or longer; less for shorter and for smaller work.
+ * `fill`: share of the multiprocessors that the work occupies (NAN: unknown, all are assumed). each_s: its
+ * mean duration in seconds. profile NULL: the kind is unknown.
  */
 struct kwhy_kind_prior kwhy_kind_prior_of(
 	const struct kwhy_profile *profile, const char *name, double fill, double each_s);

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How well a learnt power matches an account, best first. */
+/*
+ * How well a learnt power matches an account, best first: by name, threads of a block and blocks; by name and
+ * threads; by name alone.
+ */
 enum match { MATCH_GRID, MATCH_BLOCK, MATCH_NAME, MATCH_NONE };
 
 static const double spread_between_runs[] = {
@@ -14,7 +17,10 @@ static const double spread_between_runs[] = {
 	[MATCH_NAME] = 0.3,
 };
 
-/* Learnt powers of one account: a weighted mean of their logarithms over those with the best match so far. */
+/*
+ * Sums over the learnt powers of one account: of those with the best match so far, their weights and their
+ * weighted logarithms.
+ */
 struct gathering {
 	enum match match;
 	double weight, weighted_log;

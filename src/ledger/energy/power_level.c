@@ -64,7 +64,7 @@ static void change(struct kwhy_power_levels *levels, uint32_t row, int sign)
 	}
 }
 
-/* Removes from the list the classes that had no running activity in the previous interval. */
+/* Removes from `active` the classes that had no running activity in the interval that ends now. */
 static void drop_ended(struct kwhy_power_levels *levels)
 {
 	size_t kept = 0;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Number of time stamps on each side of a stamp that, together with it, vote for its time. At most two of
- * the nine are late.
+ * Number of time stamps on each side of a stamp that determine its periodic time together with it. On the
+ * H200 at most two of these nine stamps are late, so their median is not.
  */
 #define VOTERS 4
 
@@ -30,8 +30,8 @@ static enum kwhy_status find_period(
 }
 
 /*
- * Time of stamp i if samples were strictly periodic: the median of the nine stamps around it, each moved by
- * whole periods.
+ * Time of stamp i if the stamps were strictly periodic: the median of the nine stamps around it, each moved
+ * to the position of stamp i by whole periods.
  */
 static int64_t beat_at(const int64_t *time_ns, size_t i, int64_t period_ns)
 {

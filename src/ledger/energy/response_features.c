@@ -4,13 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* One end of a reading's window, moved by one of the delays of the response grid. */
+/*
+ * A moment at which the sweep reads the levels: one end of a reading's window, minus one of the delays of the
+ * response grid.
+ */
 struct look {
 	int64_t time_ns;
 	uint32_t reading;
 	uint8_t delay;
-	bool is_from; /* true: the start of the window of a mean; false: its end, or the time of a reading
-			 without a window */
+	bool is_from; /* true: start of the averaging window of a mean; false: end of the window, or time of a
+			 reading without one */
 };
 
 struct building {
@@ -19,8 +22,8 @@ struct building {
 	struct look *looks;
 	size_t look_count;
 	uint32_t clean; /* class of time without a context; KWHY_NONE: no such class */
-	double *from_s; /* integrals at the starts of the windows, in the layout of `net`; NULL: the readings
-			   have no windows */
+	double *from_s; /* integrals of the filtered levels up to the starts of the windows, indexed as `net`;
+			   NULL: the readings have no windows */
 };
 
 static int compare_looks(const void *a, const void *b)
@@ -87,7 +90,10 @@ static double filtered(const struct kwhy_filtered_levels *response, size_t tau, 
 	return response->level[class] - response->lag[tau * response->channel_count + class];
 }
 
-/* Integral of the filtered level of a power class since the walk began. */
+/*
+ * Integral of the filtered level of a power class, in s, from the beginning of the hull to the current
+ * readout.
+ */
 static double integral_s(const struct kwhy_filtered_levels *response, size_t tau, size_t class)
 {
 	return response->area_s[class] - response->tau_s[tau] * filtered(response, tau, class);

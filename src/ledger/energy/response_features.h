@@ -21,10 +21,10 @@ struct kwhy_response_grid {
 };
 
 /*
- * Level of each power class as each reading shows it, for each point of the response grid: the filtered
- * level of the class, or its mean over the window of the reading. The level is at net[(point * class_count
- * + class) * reading_count + reading], where point is the index of the time constant * KWHY_GRID_DELAYS +
- * the index of the delay. The level of time without a context is negative.
+ * Level (power_level.h) of each power class as each reading shows it, for each point of the response grid:
+ * the level after the low-pass and delay, or its mean over the averaging window of the reading. The level is
+ * at net[(point * class_count + class) * reading_count + reading], where point is the index of the time
+ * constant * KWHY_GRID_DELAYS + the index of the delay. The level of time without a context is negative.
  */
 struct kwhy_response_features {
 	struct kwhy_response_grid grid;
@@ -33,8 +33,8 @@ struct kwhy_response_features {
 };
 
 /*
- * Computes the levels. The caller sets which activities `walk` covers; this function sets the walk's time
- * constants, readouts and visitor.
+ * Computes the levels. The caller fills the first members of `walk`, up to sm_count; the function sets time
+ * constants, readouts and visitor in a copy.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_response_features_init(struct kwhy_response_features *features,
 	const struct kwhy_response_grid *grid, const struct kwhy_power_readings *readings,

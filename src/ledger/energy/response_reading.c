@@ -10,14 +10,14 @@
 #include <string.h>
 
 /*
- * Number of series of consecutive readings that are kept if there are too many readings. Series are kept
- * because adjacent readings contain more information than isolated ones.
+ * If there are too many readings, this many evenly spread series of consecutive readings are kept. Adjacent
+ * readings contain more information than isolated ones.
  */
 #define STRETCHES 40
 
 /*
- * The meters of a device in the order in which powers are inferred from them: samples first, then by their
- * ranks.
+ * The meters of a device in the order in which they are tried for the inference of powers: those with role
+ * SAMPLES first, then counters (unless ignored), instantaneous readings and means by rank.
  */
 static struct kwhy_meter_list meters_to_read(bool ignore_counter)
 {
@@ -45,8 +45,8 @@ static bool covers(const struct kwhy_covered *covered, const struct kwhy_power_r
 }
 
 /*
- * Makes a reading of the mean power between counter updates i - 1 and i. False: i is the first update, or
- * the counter fell.
+ * Makes a reading of the mean power between counter updates i - 1 and i. False: i is the first update, or the
+ * difference is no energy (the counter fell or jumped).
  */
 static bool read_update(const struct kwhy_power_series *series, size_t i, struct kwhy_power_reading *out)
 {
@@ -69,7 +69,9 @@ static bool read_power(const struct kwhy_power_series *series, size_t i, const i
 	return !__builtin_sub_overflow(to_ns, average_ns, &out->from_ns);
 }
 
-/* Whether reading i is kept when `count` readings are reduced to `most` in evenly spread series. */
+/*
+ * Whether reading i of `count` is kept, if at most `most` are to be kept, in STRETCHES evenly spread series.
+ */
 static bool is_kept(size_t i, size_t count, size_t most)
 {
 	size_t stretch = (i * STRETCHES) / count, start = (stretch * count + STRETCHES - 1) / STRETCHES;

@@ -17,26 +17,25 @@ struct kwhy_power_readings {
 	size_t left_out_count; /* number of usable readings that were left out because of the limit `most` */
 };
 
-/*
- * Limits on the readings that are used: their number, and the time before each reading that influences it.
- */
+/* Which readings may be used: how many, and which time must have been recorded. */
 struct kwhy_reading_limits {
 	size_t most; /* largest number of readings; if there are more, evenly spread series of them are kept
 		      */
-	int64_t memory_ns; /* time before a reading that influences it, delay + 6 time constants; the
-			      recording must cover it */
+	int64_t memory_ns; /* length of the time before a reading's window that influences it (delay + 6 time
+			      constants), in ns; it must have been recorded */
 	const struct kwhy_profile
 		*profile; /* profile that states the averaging window of means; NULL: no profile */
 	bool ignore_counter;
-	const struct kwhy_window
-		*unsettled; /* windows of time; readings that are influenced by one of them are not used */
+	const struct kwhy_window *unsettled; /* [unsettled_count] windows of time; readings that show a part
+						of one are not used */
 	size_t unsettled_count;
 };
 
 /*
- * The readings that the powers are inferred from: the 20 ms samples, else the counter's updates, else
- * instantaneous readings, else means, else those of a wall meter. A reading is used only if the recording
- * covers all the time that influences it. Late stamps of the 20 ms samples are corrected to their period.
+ * Makes the readings from which the powers are inferred, from the first meter that has usable ones: the 20 ms
+ * samples, counter updates, instantaneous readings, means, a wall meter. A reading is usable if all the time
+ * that influences it was recorded and lies outside of `unsettled`. Late time stamps of the 20 ms samples are
+ * corrected to their period.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_readings_init(struct kwhy_power_readings *readings,
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered,

@@ -5,7 +5,10 @@
 
 #include <math.h>
 
-/* Upper bound in nW, above any device's power. It keeps the sums over a malicious file in range. */
+/*
+ * Largest power of an activity, in nW, far above any device's; a larger one counts as unknown. It keeps sums
+ * over malicious files in range.
+ */
 #define POWER_LIMIT_NW 1e15
 
 static bool power_of(const struct kwhy_running_power *running, uint32_t row, int64_t *out_nw)
@@ -20,7 +23,10 @@ static bool power_of(const struct kwhy_running_power *running, uint32_t row, int
 	return true;
 }
 
-/* A kernel of unknown grid counts as one that fills the device. */
+/*
+ * Share of the multiprocessors that a kernel occupies, in units of 1 / KWHY_RESIDENT_FULL. A kernel of
+ * unknown grid counts as one that fills the device.
+ */
 static uint64_t grid_of(const struct kwhy_running_power *running, uint32_t row)
 {
 	uint32_t blocks = running->recording->activities.blocks[row];

@@ -6,9 +6,10 @@
 #include "model/ledger.h"
 
 /*
- * Energy of a device, interval by interval: its idle power plus the power above idle of each running
- * activity. Kernels whose grids together exceed the multiprocessors share them; copies and memsets do not.
- * Powers are integers, so that the end of an activity subtracts exactly what its start has added.
+ * State of a sweep that computes the energy of a device, interval by interval, from its idle power and the
+ * power above idle of each running activity by the ledger. Kernels whose grids together exceed the
+ * multiprocessors are scaled down to share them; copies and memsets are not. Powers are integers, so that the
+ * end of an activity subtracts exactly what its start has added.
  */
 struct kwhy_running_power {
 	const struct kwhy_ledger *ledger;
@@ -21,8 +22,8 @@ struct kwhy_running_power {
 };
 
 /*
- * Energy of the device in an interval, in nJ; NAN: unknown. Call it for every interval of one sweep, in
- * order.
+ * Energy of the device in the next interval of the sweep, in nJ; NAN: it is unrecorded, or an activity of
+ * unknown power runs. Must be called for every interval, in order.
  */
 double kwhy_running_power_nj(struct kwhy_running_power *running, const struct kwhy_sweep_interval *stretch);
 
