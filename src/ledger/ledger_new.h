@@ -7,27 +7,31 @@
 #include "model/ledger.h"
 #include "model/profile.h"
 
-/* Gross powers in watts that the user assumes for a device without a meter; NAN: not given. */
+/*
+ * Powers in watts, idle power included, that the user assumes for devices without a meter; NAN: not given.
+ * `given`: at least one is.
+ */
 struct kwhy_assumed_powers {
 	bool given;
 	double all_w;				/* power of everything, idle time included */
-	double category_w[KWHY_CATEGORY_COUNT]; /* powers by category; KWHY_CATEGORY_IDLE holds for all
-						   categories of idle time */
+	double category_w[KWHY_CATEGORY_COUNT]; /* powers by category, which take precedence over all_w;
+						   KWHY_CATEGORY_IDLE is for all categories of idle time */
 	double copy_w[KWHY_COPY_KIND_COUNT];	/* powers of copies by direction; they take precedence over
 						   the power of the category */
 };
 
 struct kwhy_ledger_options {
-	const struct kwhy_profile *profile;		/* NULL: no profile */
-	const struct kwhy_learnt_powers *const *learnt; /* [learnt_count] powers from other recordings; those
-							   of other kinds of device are not used */
+	const struct kwhy_profile *profile; /* NULL: no profile */
+	const struct kwhy_learnt_powers *const
+		*learnt; /* [learnt_count] powers from other recordings (--powers); those of devices of other
+			    names are not used */
 	size_t learnt_count;
 	struct kwhy_assumed_powers assumed;
 	uint64_t seed;	       /* seed of the draws from the posterior; the same seed gives the same ledger */
-	const char *step_name; /* name of the ranges that are steps: exact, or a prefix followed by '*';
-				  NULL: ranges whose names look like those of steps */
-	bool ignore_counter;   /* the powers are inferred from power samples only, so that the result can be
-				  compared with the counter */
+	const char *step_name; /* names of the ranges that are taken as steps: a whole name, or a prefix
+				  followed by '*'; NULL: ranges of kind KWHY_RANGE_STEP */
+	bool ignore_counter; /* the energy counter is neither used as a meter nor for the inference of powers,
+				so that the result can be compared with it */
 };
 
 struct kwhy_ledger_options kwhy_ledger_options_default(void);
@@ -36,9 +40,9 @@ struct kwhy_ledger_options kwhy_ledger_options_default(void);
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_new(const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error);
 /*
- * As kwhy_ledger_new(), but then removes the activities of kwhy probe (ledger/probing.h) from the recording.
- * Sums over ranges, steps and streams, and all later uses of the recording with this ledger, contain the
- * program alone.
+ * As kwhy_ledger_new(), but removes the activities of kwhy probe (ledger/probing.h) from the recording once
+ * the devices' times and energies are complete. Sums over ranges, steps and streams, and all later uses of
+ * the recording with this ledger, contain the program alone.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_new_of_program(struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error);

@@ -16,8 +16,8 @@ static const struct kwhy_power_series *series_of(
 }
 
 /*
- * Writes the time from the first to the last reading of the device's best meter. (energy/energy_total.h
- * chooses the meter of the total.) False: the device has no meter.
+ * Writes the time from the first to the last reading of the best meter of the device that has two readings.
+ * It need not be the meter of the metered total (energy/energy_total.h). False: there is none.
  */
 static bool metered_window(const struct kwhy_recording *recording, uint32_t device, struct kwhy_window *out)
 {

@@ -8,8 +8,9 @@
 #include <stdbool.h>
 
 /*
- * Time inside the recorded coverage in which a device's meter has readings, but before the first or after
- * the last activity. If no coverage is stated, it is replaced by the window of the API calls.
+ * Recorded time between the first and the last reading of a device's best meter, but before the first
+ * (before_ns) or after the last activity (after_ns). If the recording states no coverage, the time from the
+ * first to the last activity or API call counts as recorded. Without activities, all of it is before_ns.
  */
 struct kwhy_metered_outside {
 	bool metered; /* the device has a meter with at least two readings */

@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * An interval of kwhy probe counts as throttled if its last quarter takes at least THROTTLED_RATIO times as
- * long as its first. Intervals with fewer than REPEATS_MIN repeats are not checked.
+ * An interval of kwhy probe counts as throttled if the last quarter of its repeats of a kernel takes more
+ * than THROTTLED_RATIO times as long as the first quarter. Intervals with fewer than REPEATS_MIN repeats are
+ * not checked.
  */
 enum { REPEATS_MIN = 8 };
 #define THROTTLED_RATIO 1.03
@@ -29,8 +30,8 @@ bool kwhy_probing_is_there(const struct kwhy_recording *recording, uint32_t devi
 }
 
 /*
- * The burst in which an activity of kwhy probe ran; NULL: none. Bursts are in order of start. Those of one
- * process do not overlap, but bursts of other processes may lie between them.
+ * The burst (repeats of one kernel in a row) in which an activity of kwhy probe ran; NULL: none. Bursts are
+ * in order of start. Those of one process do not overlap, but bursts of other processes may lie between them.
  */
 static const struct kwhy_burst *burst_of(const struct kwhy_recording *recording, size_t row)
 {
@@ -52,7 +53,10 @@ static const struct kwhy_burst *burst_of(const struct kwhy_recording *recording,
 									      : NULL;
 }
 
-/* Cuts the intervals of kwhy probe at the end of the device's last activity, where its run ends. */
+/*
+ * Cuts the intervals of kwhy probe at the end of the device's last activity, because the device's run ends
+ * there.
+ */
 static void end_with_work(
 	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
 {
@@ -66,7 +70,7 @@ static void end_with_work(
 			covered->probing[i].end_ns = end_ns;
 }
 
-/* Adds an interval from the start of an activity of kwhy probe to end_ns, or extends the last interval. */
+/* Adds an interval of kwhy probe, or extends the last one to end_ns if the new one begins in it. */
 static void add_probe(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
 {
 	struct kwhy_window *last = &covered->probing[covered->probing_count];
@@ -78,7 +82,7 @@ static void add_probe(struct kwhy_covered *covered, int64_t start_ns, int64_t en
 }
 
 /*
- * Removes the time of an activity of the program, such as the launch before the repeats, from the last
+ * Cuts the time of an activity of the program, such as the launch that is then repeated, out of the last
  * interval of kwhy probe.
  */
 static void take_program(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
@@ -108,9 +112,9 @@ static void drop_empty(struct kwhy_covered *covered)
 }
 
 /*
- * Adds the interval of an activity of kwhy probe. The burst blocks the host from its start to its end, so
- * the device waits for kwhy probe from the burst's start on, or from the end of the work that the program
- * had launched before.
+ * Adds the interval of an activity of kwhy probe. A burst blocks the host from its start to its end, so the
+ * device waits for kwhy probe from the burst's start on, or from program_end_ns if that is later: the latest
+ * end of the program's activities that started earlier.
  */
 static void add_activity(struct kwhy_covered *covered, const struct kwhy_recording *recording, size_t row,
 	int64_t program_end_ns)
@@ -127,8 +131,8 @@ static void add_activity(struct kwhy_covered *covered, const struct kwhy_recordi
 }
 
 /*
- * Lists the intervals of kwhy probe. Activities are in order of start, and each one adds at most one
- * interval.
+ * Lists the intervals of kwhy probe in covered->probing. Each activity adds at most one: the array has one
+ * entry more than there are activities.
  */
 static void list_intervals(
 	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
@@ -177,11 +181,11 @@ enum kwhy_status kwhy_probing_cut(struct kwhy_covered *covered, const struct kwh
 /* The repeats of kwhy probe in one interval. */
 struct repeats {
 	const struct kwhy_activities *rows;
-	size_t first, end; /* rows among which the interval's repeats are */
+	size_t first, end; /* range [first, end) of rows that contains the repeats */
 	size_t count;
 };
 
-/* Total time in ns of the repeats with numbers [from, to) in the interval. */
+/* Sum of the durations in ns of the repeats with numbers [from, to), counted from 0 within the interval. */
 static double repeats_ns(const struct repeats *repeats, size_t from, size_t to)
 {
 	double sum_ns = 0;
@@ -219,8 +223,8 @@ static struct repeats find_repeats(
 }
 
 /*
- * Whether the clock was read in the time of the repeats, and is none of the clocks at which the program's own
- * work ran.
+ * Whether SM clocks were read between the first start and the last end of the repeats, and their mean is none
+ * of the clocks at which the program's own work ran.
  */
 static bool has_other_clock(const struct repeats *repeats, const struct kwhy_work_clock *clock)
 {
@@ -238,7 +242,10 @@ static bool has_other_clock(const struct repeats *repeats, const struct kwhy_wor
 	return start_ns < end_ns && kwhy_work_clock_differs(clock, start_ns, end_ns);
 }
 
-/* Keeps the intervals of `list` whose clock was not that of the program, and counts them. */
+/*
+ * Writes the intervals of list->probing whose clock was not that of the program's work, or fell, and counts
+ * them. out->windows may be list->probing.
+ */
 static void keep_unlike(const struct kwhy_covered *list, const struct kwhy_activities *rows, uint32_t device,
 	const struct kwhy_work_clock *clock, struct kwhy_probing_unlike *out)
 {
@@ -297,8 +304,9 @@ static void move_row(struct kwhy_activities *rows, size_t to, size_t from)
 }
 
 /*
- * Moves the entries of collectives from row `from` to row `to`, after activities of kwhy probe were
- * removed. Entries of removed activities are removed.
+ * Renumbers the entries of recording->collectives that belong to activity `from`, which was moved to row `to`
+ * because activities of kwhy probe were removed. Entries of removed activities are left out. *next: next
+ * entry to read; *kept: number of entries kept.
  */
 static void move_collectives(
 	struct kwhy_recording *recording, size_t from, size_t to, size_t *kept, size_t *next)

@@ -5,20 +5,21 @@
 #include <string.h>
 
 /*
- * Largest plausible ratio of the least time of the work to the measured time. Peaks are measured within a few
- * percent; if the ratio is larger, one of the figures is wrong.
+ * Largest plausible ratio of the least time of the work to the time measured. Peaks are measured to within a
+ * few per cent; with a larger ratio, the amount of work or a peak is wrong.
  */
 #define ABOVE_ALLOWED 1.02
 
 struct known {
 	const struct kwhy_profile *profile; /* NULL: no profile */
 	double devices;			    /* number of devices with work */
-	double run_s, busy_s;		    /* longest run of a device, and longest busy time of a device */
-	bool alike;    /* all devices are of one kind; a profile states the peaks of one kind only */
-	bool is_part;  /* only a chosen part of the run was recorded */
-	bool is_whole; /* no device has unrecorded time */
-	double arithmetic_s, memory_s; /* least time of the stated arithmetic and of the stated memory
-					  traffic; NAN: not stated */
+	double run_s, busy_s;		    /* longest run, and longest busy time, of all devices */
+	bool alike;   /* all devices with work have one name; a profile states the peaks of one kind of device
+		       */
+	bool is_part; /* of a device, only a chosen time or range was recorded */
+	bool is_whole;		       /* no device has unrecorded time */
+	double arithmetic_s, memory_s; /* least time in s of the stated FLOP, and of the stated bytes of
+					  device memory; NAN: not stated */
 	const char *unknown_unit; /* unit of stated work whose peak is unknown; NULL: all peaks are known */
 };
 
@@ -50,8 +51,9 @@ static void look_at_devices(
 }
 
 /*
- * Adds the least time of some work. The times of FLOP of several precisions are added: tensor cores work in
- * one precision at a time, and the power limit slows concurrent units down.
+ * Adds the least time of `count` units of work, divided among all devices, to *least_s; peak: units per
+ * second of one device. FLOP of several precisions add their times: tensor cores work in one precision at a
+ * time, and the power limit slows concurrent units down.
  */
 static void add_work(struct known *known, const char *unit, double count, double peak, double *least_s)
 {
@@ -92,15 +94,18 @@ static enum kwhy_status look_at_work(struct kwhy_ledger *ledger, const struct kw
 		else if (kwhy_unit_is_flop(work->unit))
 			odd = work->unit;
 	}
-	/* If both "flop" and FLOP of some precision are stated, "flop" is their sum and is not needed. */
+	/*
+	 * If FLOP of some precision are stated, a count of "flop" is their sum and is ignored. Alone, it is
+	 * noted as work of unknown peak.
+	 */
 	if (plain && isnan(known->arithmetic_s) && !known->unknown_unit)
 		odd = plain;
 	return odd ? note_unit(ledger, odd, error) : KWHY_OK;
 }
 
 /*
- * Notes that the least time of the stated work exceeds the busy time of the device. No roofline share is
- * then shown.
+ * Notes that the least time of the stated work exceeds the longest busy time of a device, or the run if there
+ * is unrecorded time. No share of the roofline is then shown.
  */
 static enum kwhy_status note_above(
 	struct kwhy_ledger *ledger, const struct known *known, double least_s, struct kwhy_error *error)

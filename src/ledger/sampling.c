@@ -8,30 +8,30 @@
 #include <stdlib.h>
 
 /*
- * Estimates figures of the whole run from random windows, by a ratio estimate with the windows as clusters
- * (docs/attribution.md). It sweeps once over the activities, and goes twice over the accounts of each
- * window. Random windows are those whose place was chosen at random; the ends of the selected time may lie
- * in other windows.
+ * Estimates time and energy of the accounts in the whole run from windows at random times: a ratio estimate
+ * with the windows as clusters (docs/attribution.md). Sweeps once over the activities, and goes twice over
+ * the accounts that run in each window. Windows that were not chosen at random, such as those at the ends of
+ * the run, are known exactly and are no part of the sample.
  */
 
 /* Least number of random windows from which an error is estimated. */
 enum { WINDOWS_MIN = 3 };
 
-/* One-sided probability whose quantile gives a two-sided 90 % interval. */
+/* Probability up to the upper end of a two-sided 90 % interval. */
 #define BOTH_SIDES 0.95
 
-/* Sums of one account: of its energy or, if energies are unknown, of its time. */
+/* Sums of one account: of its energy in nJ or, if energies are unknown, of its time in ns. */
 struct sum {
 	double now;	/* sum in the current window */
 	double certain; /* sum in windows that are not random; it is known exactly and is no part of the
 			   sample */
 	double all;	/* sum in all random windows so far */
-	double squares, products;   /* squares: sum of the account's squared changes from one random window
-				       to the next; products: sum of the account's change times the change of
-				       all accounts, over the same pairs of windows */
-	double last;		    /* sum in the last random window in which the account ran */
-	size_t last_drawn;	    /* number of the random window that `last` belongs to */
-	double time_ns, certain_ns; /* time in random windows, and time in other windows */
+	double squares,
+		products; /* squares: sum over pairs of successive random windows of the squared change of the
+			     account's sum; products: of that change times the change of `wholes` */
+	double last;	  /* value of `now` in the latest random window in which the account ran */
+	size_t last_drawn;	    /* number, from 0 on, of that window */
+	double time_ns, certain_ns; /* time in ns in random windows, and in other windows */
 	double now_ns;
 	int64_t last_ns; /* time up to which `now_ns` is complete */
 	size_t running;
@@ -43,7 +43,7 @@ struct sampling {
 	struct kwhy_device_ledger *device_ledger;
 	uint32_t device;
 	struct sum *sums; /* [account_count] sums of each account */
-	uint32_t *listed; /* accounts that run or have run in the current window */
+	uint32_t *listed; /* accounts that run, or have run in the current window; is_listed marks them */
 	size_t listed_count;
 	double *wholes;	     /* [drawn_count] sum over all accounts in each random window */
 	size_t drawn;	     /* number of random windows so far */
@@ -89,7 +89,7 @@ static void follow(struct sampling *sampling, const struct kwhy_sweep_interval *
 	}
 }
 
-/* Begins a window. Sums of the time before it are dropped. */
+/* Begins a window: drops the times of the running accounts before it. */
 static void begin_window(struct sampling *sampling, int64_t start_ns)
 {
 	for (size_t i = 0; i < sampling->listed_count; i++) {
@@ -100,7 +100,7 @@ static void begin_window(struct sampling *sampling, int64_t start_ns)
 	}
 }
 
-/* Energy of an account for a time at its mean power; if energies are unknown, the time itself. */
+/* Energy in nJ of an account in time_ns at its mean power; if the device's energies are unknown, time_ns. */
 static double weigh(const struct sampling *sampling, uint32_t account, double time_ns)
 {
 	const struct kwhy_account *row = &sampling->device_ledger->accounts[account];
@@ -122,8 +122,8 @@ static void take_idle(struct sampling *sampling, const struct kwhy_covered_windo
 }
 
 /*
- * Adds the account's change (`step`) from random window `drawn` - 1 to `drawn` to its sums. The first
- * window has no change.
+ * Adds the change `step` of an account's sum, from random window `drawn` - 1 to `drawn`, to its squares and
+ * products. The first window (0) has no change before it.
  */
 static void add_step(const struct sampling *sampling, struct sum *sum, size_t drawn, double step)
 {
@@ -134,8 +134,9 @@ static void add_step(const struct sampling *sampling, struct sum *sum, size_t dr
 }
 
 /*
- * Adds the account's changes up to the current random window. If the account did not run in some windows
- * before it, the change to 0 and the change from 0 are added.
+ * Adds the changes of an account's sum up to the current random window, in which it ran. If it did not run in
+ * the window before, these are the change to 0 after the last window in which it ran, and the change from 0
+ * now.
  */
 static void add_steps(const struct sampling *sampling, struct sum *sum)
 {
@@ -202,7 +203,10 @@ static void end_window(struct sampling *sampling, const struct kwhy_covered_wind
 	sampling->drawn += is_drawn;
 }
 
-/* Sweeps over the activities, and stops at the starts and ends of all windows. */
+/*
+ * Sweeps over the activities, split at the starts and ends of all windows, and completes the sums of each
+ * window.
+ */
 static enum kwhy_status walk_windows(
 	struct sampling *sampling, const int64_t *edges, struct kwhy_error *error)
 {
@@ -243,9 +247,9 @@ static enum kwhy_status walk(struct sampling *sampling, struct kwhy_error *error
 }
 
 /*
- * Half-width of the 90 % interval of an account's share of the random windows. Windows are spread over the
- * run, so neighbouring ones are more alike than random pairs; the error is therefore estimated from the
- * changes between neighbours (Wolter 2007, chapter 8).
+ * Half-width of the 90 % interval of an account's share (0 to 1) of the sum over all accounts. Windows are
+ * spread evenly over the run, so successive windows are more alike than random pairs; the error is therefore
+ * estimated from the changes between them (Wolter 2007, chapter 8).
  */
 static double share_error(const struct sampling *sampling, const struct sum *sum)
 {
@@ -261,8 +265,8 @@ static double share_error(const struct sampling *sampling, const struct sum *sum
 }
 
 /*
- * Energy of an account in the whole run: its energy in windows that are not random, plus its share of the
- * random windows times `rest`, the energy of all other time.
+ * Energy in nJ of an account in the whole run: that in windows that are not random, plus its share of the
+ * random windows times `rest`, the energy of all other time, recorded or not.
  */
 static double whole_share(const struct sampling *sampling, size_t account, double rest)
 {
@@ -272,8 +276,8 @@ static double whole_share(const struct sampling *sampling, size_t account, doubl
 }
 
 /*
- * Writes the interval of an account's energy in the whole run. The errors of attribution and of sampling
- * are independent, so their half-widths add in quadrature.
+ * Writes the 90 % interval of an account's energy in the whole run. The errors of attribution (low_nj,
+ * high_nj) and of sampling are independent, so their half-widths add in quadrature.
  */
 static void write_interval(const struct sampling *sampling, struct kwhy_account *account, double rest_nj)
 {
@@ -318,8 +322,8 @@ static enum kwhy_status write_energy(const struct sampling *sampling, struct kwh
 }
 
 /*
- * Writes the time of each account in the whole run, estimated from its share of the random windows, with
- * the error.
+ * Writes the time of each account in the whole run, estimated from random windows, and the half-width of its
+ * share's 90 % interval.
  */
 static void write_times(const struct sampling *sampling)
 {

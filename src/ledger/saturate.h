@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Adds two times and saturates at INT64_MAX. Sums over activities may exceed the recording's length: a file
- * may contain ten thousand concurrent kernels of a century each.
+ * Adds two times and saturates at INT64_MAX and INT64_MIN. Sums of durations may exceed any length of a
+ * recording: a hostile file may contain ten thousand concurrent kernels of a century each.
  */
 static inline int64_t kwhy_saturate_add(int64_t a, int64_t b)
 {

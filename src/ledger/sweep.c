@@ -55,7 +55,7 @@ static void sift_up(struct kwhy_sweep *sweep, uint32_t row)
 	sweep->rows[at] = row;
 }
 
-/* Removes the top of the heap: moves the last activity to the top and then down to its place. */
+/* Removes the top of the heap: takes the last activity as the new top and moves it down to its place. */
 static void sift_down(struct kwhy_sweep *sweep)
 {
 	const int64_t *end_ns = sweep->recording->activities.end_ns;
@@ -124,7 +124,10 @@ static enum kwhy_status take_started(struct kwhy_sweep *sweep, struct kwhy_error
 	return KWHY_OK;
 }
 
-/* The next time at which an activity starts or ends, or at which the caller wants intervals split. */
+/*
+ * The next time at which an activity starts or ends, at which the caller wants intervals split, or at which
+ * the walk ends.
+ */
 static int64_t next_change(struct kwhy_sweep *sweep)
 {
 	const struct kwhy_activities *rows = &sweep->recording->activities;

@@ -9,8 +9,8 @@
 /* minimum number of readings from which quantiles are computed; an assumption */
 enum { READINGS_MIN = 5 };
 /*
- * Largest relative difference at which two clocks count as the same. This is one and a half steps of 15 MHz
- * at an H200's 1,980 MHz.
+ * Clocks that differ by at most this share count as the same. It is one and a half steps of 15 MHz at an
+ * H200's 1,980 MHz.
  */
 #define SAME_RATIO 0.012
 
@@ -24,8 +24,8 @@ static const struct kwhy_gauge_series *series_of(const struct kwhy_recording *re
 }
 
 /*
- * Writes the readings that were taken while an activity of the program ran. The program's own launch in a
- * burst counts as well; it is short. Returns their number.
+ * Writes the readings of the SM clock in Hz that were taken while an activity of the program ran, and returns
+ * their number. The one launch by the program in each burst of kwhy probe counts, too; it is short.
  */
 static size_t take_own(const struct kwhy_gauge_series *series, const struct kwhy_activities *rows,
 	uint32_t device, double *out_hz)
@@ -43,7 +43,10 @@ static size_t take_own(const struct kwhy_gauge_series *series, const struct kwhy
 	return count;
 }
 
-/* `sorted` has readings above 0. The quartiles of a normal density are 1.349 standard deviations apart. */
+/*
+ * Standard deviation of the logarithm of `sorted`, from its quartiles, which are 1.349 standard deviations
+ * apart for normal data; 0: they count as the same clock.
+ */
 static double spread_of(const double *sorted, size_t count)
 {
 	const double low_hz = kwhy_quantile(sorted, count, 0.25),
@@ -75,7 +78,7 @@ enum kwhy_status kwhy_work_clock_init(struct kwhy_work_clock *clock, const struc
 	return KWHY_OK;
 }
 
-/* Index of the first reading at `time_ns` or later. */
+/* Index of the first reading at or after time_ns; series->count: there is none. */
 static size_t first_from(const struct kwhy_gauge_series *series, int64_t time_ns)
 {
 	size_t low = 0, high = series->count;

@@ -8,14 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/*
- * State while the busy time of one device is computed: the times of its activities, and which of them a
- * change removed.
- */
+/* Activities of a device, at recorded or projected times, and which of them are removed by a change. */
 struct shift {
 	const int64_t *start_ns, *end_ns;
-	const uint8_t *dropped; /* [activities] whether each activity is removed; NULL: no activity is
-				   removed */
+	const uint8_t *dropped; /* [count] whether a change removes the activity; NULL: none is removed */
 	size_t count;
 };
 
@@ -26,7 +22,9 @@ static int by_start(const void *context, uint32_t a, uint32_t b)
 	return kwhy_sort_by(start_ns[a], start_ns[b]);
 }
 
-/* Adds the busy time in ns: the length of the union of the activities that are not removed. */
+/*
+ * Adds a device's busy time in ns to *sum_ns: the length of the union of the activities that are not removed.
+ */
 static enum kwhy_status add_busy_ns(const struct shift *shift, double *sum_ns, struct kwhy_error *error)
 {
 	uint32_t *order;

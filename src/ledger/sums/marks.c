@@ -48,8 +48,8 @@ void kwhy_marks_done(struct kwhy_marks *marks)
 }
 
 /*
- * Number of marks up to and including the last one at or before `wanted`. The result is known to be from
- * `low` to `high`.
+ * Number of marks at or before `wanted` in the order of the marks (scope, then time), by bisection. The
+ * caller knows that it is from `low` to `high`.
  */
 static size_t search(const struct kwhy_marks *marks, const struct kwhy_mark *wanted, size_t low, size_t high)
 {
@@ -64,10 +64,7 @@ static size_t search(const struct kwhy_marks *marks, const struct kwhy_mark *wan
 	return low;
 }
 
-/*
- * Steps away from *near, each step twice as long as the one before, until two marks enclose the result; then
- * the search goes on between them.
- */
+/* Steps away from *near, doubling the step each time, until the result is bracketed; then bisects. */
 size_t kwhy_marks_up_to_near(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, size_t *near)
 {
 	struct kwhy_mark wanted = {scope, time_ns};

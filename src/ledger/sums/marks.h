@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /*
- * The distinct times (marks) at which ranges begin and end, by scope (a thread, a process, a device). Sums
- * over any range follow from cumulative sums at these times. Zero-initialise, add all marks, sort, then
- * look up.
+ * Marks: the distinct times at which ranges begin and end, by scope (the number of a thread, process or
+ * device). Sums over any range are differences of cumulative sums at its two marks. Zero-initialise, add all
+ * marks, sort, then look up.
  */
 struct kwhy_mark {
 	uint64_t scope;
@@ -27,14 +27,18 @@ KWHY_MUST_USE enum kwhy_status kwhy_marks_add(
 void kwhy_marks_sort(struct kwhy_marks *marks);
 void kwhy_marks_done(struct kwhy_marks *marks);
 
-/* Results of the last look-up, for the start and the end of a range; 0 before the first one. */
+/*
+ * Indices that the latest look-ups for the start and for the end of a range returned, as `near` of the next
+ * ones; 0 at first.
+ */
 struct kwhy_marks_near {
 	size_t start, end;
 };
 
 /*
- * Number of marks, over all scopes, up to and including the last one of `scope` at or before time_ns. The
- * search begins at *near, the previous result, and is fast if the new result is often close to it.
+ * Number of marks that come at or before (scope, time_ns) in the order of scope, then time. If `scope` has a
+ * mark at or before time_ns, the last of these is at index result - 1. The search begins at *near, the
+ * previous result, which is replaced; it is fast if the results are close.
  */
 size_t kwhy_marks_up_to_near(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, size_t *near);
 

@@ -7,8 +7,10 @@
 
 /* The devices on which each process has streams. */
 struct kwhy_process_devices {
-	uint32_t *devices; /* devices of each process, one process after the other, followed by all devices */
-	size_t *first;	   /* [process_count + 2] index in `devices` of the first device of each process */
+	uint32_t *devices; /* devices of each process, one process after the other; at the end all devices,
+			      for KWHY_NONE */
+	size_t *first; /* [process_count + 2] index in `devices` of the first device of each process, of the
+			  list of all devices, and of the end */
 	size_t process_count;
 };
 

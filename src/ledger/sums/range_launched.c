@@ -6,12 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Threads whose launches count for a range: one thread, those of one process, or all. */
+/* Scope of a range: the threads whose launches are its work. One thread, all threads of a process, or all. */
 enum scope { SCOPE_THREAD, SCOPE_PROCESS, SCOPE_ALL, SCOPE_COUNT };
 
 /*
- * Sums over the work launched between two marks (starts and ends of ranges); after sum_bins(), over all
- * work launched before a mark. Lengths are unsigned and may wrap.
+ * Sums over the work launched between two successive marks (starts and ends of ranges); after sum_bins(),
+ * over all work launched before the second one. Unsigned sums may wrap; their differences are right.
  */
 struct bin {
 	uint64_t activity_count, device_ns, unknown_energy_count;
@@ -24,11 +24,12 @@ struct launches {
 	struct kwhy_marks marks;
 	struct bin *bins; /* [marks.count + 1] bin i is between marks i - 1 and i */
 	bool used[SCOPE_COUNT];
-	size_t near[SCOPE_COUNT];	/* bin of the last launch in each scope */
-	struct kwhy_marks_near *ranges; /* [thread_count + 1] positions of the marks of the last range of each
-					   thread, near which the next search begins */
-	bool metered; /* the energy of some device is known; false: all energies are unknown, even those of
-			 ranges without work */
+	size_t near[SCOPE_COUNT]; /* bin of the latest launch that was added, in each scope */
+	struct kwhy_marks_near
+		*ranges; /* [thread_count + 1] where the marks of the latest range of each thread were found,
+			    for the next search; the last entry is for ranges of unknown thread */
+	bool metered; /* the energy of at least one device is known; false: that of a range is unknown even if
+			 it launched nothing */
 };
 
 static uint64_t scope_id(enum scope scope, uint32_t number)
@@ -76,8 +77,8 @@ static enum kwhy_status mark_edges(
 }
 
 /*
- * Adds an activity to the bin (time between two marks) of its launch in each scope. Bin 0 is before all
- * marks. Bins after the last mark of a scope are never read.
+ * Adds an activity, in each scope, to the bin (time between two marks) in which its API call began. Bin 0 is
+ * before all marks. Bins after the last mark of a scope are never read.
  */
 static void add_activity(struct launches *launches, uint32_t row, double energy_nj)
 {
@@ -121,7 +122,7 @@ static void fill_bins(struct launches *launches)
 	}
 }
 
-/* Turns the sums between two marks into cumulative sums, from the first mark on. */
+/* Turns the sums of the bins into cumulative sums from the first bin on. */
 static void sum_bins(struct launches *launches)
 {
 	struct bin sum = {0};

@@ -10,11 +10,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Sums over a device's time from its first mark (start or end of a range) up to a later mark. */
+/*
+ * Sums over a device's time from its first mark (start or end of a range) to a later mark. unknown_energy_ns:
+ * time in which the energy is unknown; energy_nj is without it.
+ */
 struct past {
 	int64_t busy_ns, unknown_grid_ns, unknown_energy_ns;
-	unsigned __int128 resident_ns; /* ns times the share of the device that was filled, in units of 1 /
-					  KWHY_RESIDENT_FULL */
+	unsigned __int128 resident_ns; /* sum of ns * share of the device that was filled with blocks, in
+					  units of 1 / KWHY_RESIDENT_FULL */
 	double energy_nj;
 };
 
@@ -23,8 +26,10 @@ struct windows {
 	const struct kwhy_recording *recording;
 	struct kwhy_process_devices devices;
 	struct kwhy_marks marks; /* marks whose scope is the device */
-	struct past *pasts;	 /* [marks.count] sums up to each mark */
-	/* [device_count] positions in `marks` of the start and end of each device's last range */
+	struct past *pasts; /* [marks.count] sums up to each mark, from the first mark of the same device */
+	/*
+	 * [device_count] where the marks of the latest range were found on each device, for the next search
+	 */
 	struct kwhy_marks_near *near;
 };
 
@@ -92,8 +97,8 @@ static void add_stretch(struct walk *walk, const struct kwhy_sweep_interval *str
 }
 
 /*
- * Computes the sums at the marks [first, end), which are all of one device. The sweep stops at each mark
- * (`cuts`).
+ * Computes pasts[] of the marks [first, end), which are all marks of one device. cuts[end - first]: their
+ * times, at which the sweep splits its intervals.
  */
 static enum kwhy_status walk_marks(
 	struct walk *walk, size_t first, size_t end, const int64_t *cuts, struct kwhy_error *error)

@@ -11,10 +11,11 @@ typedef enum kwhy_status kwhy_sums_part(struct kwhy_ledger *ledger, const struct
 KWHY_MUST_USE kwhy_sums_part kwhy_sums_api;    /* calls summed by name, the longest first */
 KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranges; /* ranges, the longest first, and steps, in order of time */
 KWHY_MUST_USE kwhy_sums_part
-	kwhy_sums_ranks; /* ranks, which are the devices with work, in the order of the recording */
+	kwhy_sums_ranks; /* devices with work, each with its rank, in the order of the recording */
 KWHY_MUST_USE kwhy_sums_part kwhy_sums_streams; /* streams with work, in the order of the recording */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_memory;	/* memory of each device */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_hosts;	/* counters of the host, and its powers over time */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_memory;	/* peaks and changes of the memory in use on each device */
+KWHY_MUST_USE kwhy_sums_part
+	kwhy_sums_hosts; /* energies of the host's meters (CPU packages, wall meters and others) */
 KWHY_MUST_USE kwhy_sums_part
 	kwhy_sums_overhead; /* overhead of the measurement; called after the energies are written */
 

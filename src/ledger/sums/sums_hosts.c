@@ -6,19 +6,22 @@
 #include "model/counter.h"
 
 /*
- * The rise of a host counter over the run. If the counter falls (by a reset, or by a wrap of unknown range)
- * or rises by more than its owner can draw, the interval is left out and noted.
+ * Rise of an energy counter of the host over its readings. Intervals in which the counter falls (by a reset,
+ * or by a wrap of unknown range), or rises by more than its owner can draw, are left out and counted in
+ * `falls`.
  */
 struct rise {
 	int64_t counts;
 	size_t falls;
-	double highest_w, second_w; /* highest and second highest power of an interval */
-	size_t known;		    /* number of intervals whose power is known */
+	double highest_w,
+		second_w; /* highest and second highest mean power of an interval between two readings */
+	size_t known;	  /* number of intervals whose power is known */
 };
 
 /*
- * An interval's power is noted as odd if it is above ALONE_W and above ALONE_RATIO times the power of every
- * other interval, because a burst of work rarely fits into one interval.
+ * A note says that a counter may have jumped if the mean power of one interval is above ALONE_W and above
+ * ALONE_RATIO times that of every other interval, because a burst of work rarely fits into one interval.
+ * Counters with fewer than ALONE_INTERVALS_MIN known intervals are not checked.
  */
 #define ALONE_W 300.0
 #define ALONE_RATIO 3.0
@@ -76,7 +79,7 @@ static int64_t integral_nj(const struct kwhy_power_series *series)
 	return sum_nj;
 }
 
-/* Adds notes about faults of the host counter that was added last. */
+/* Adds notes about falls and a suspected jump of the host counter whose energy was added last. */
 static enum kwhy_status note_rise(struct kwhy_ledger *ledger, const struct kwhy_power_series *series,
 	const struct rise *rise, struct kwhy_error *error)
 {

@@ -8,9 +8,10 @@
 
 /*
  * A loop is a series of steps of a process. It lasts from the start of the first step to the end of the last
- * step or, if that is later, of the work launched in the steps. An evaluation between two epochs belongs to
- * no step. Therefore a new loop begins after a pause in which other work is launched, if the pause is at
- * least PAUSE_PERIODS times as long as the usual time between the starts of steps.
+ * step or, if that is later, of the work launched in the steps. Work between steps, such as an evaluation
+ * between two epochs, belongs to no step. Therefore a new loop begins after a pause in which other work is
+ * launched, if the pause is more than PAUSE_PERIODS times as long as the median time between the starts of
+ * steps.
  */
 enum { PAUSE_PERIODS = 10 };
 
@@ -18,9 +19,12 @@ struct step {
 	uint32_t process; /* index of the process; process_count: the step's thread is unknown */
 	uint32_t range;
 	int64_t start_ns, end_ns;
-	int64_t reach_ns; /* latest end, on the host, of this step and of all earlier steps of its process */
-	int64_t work_ns;  /* latest end of the work that was launched in the step */
-	bool is_left;	  /* other work is launched after the step and before the next one */
+	int64_t reach_ns; /* latest end, on the host, of this step and of those that started earlier in its
+			     process */
+	int64_t work_ns; /* latest end, on a device, of the work launched in the step; at least the step's own
+			    end */
+	bool is_left; /* work is launched after the step (and all earlier ones) ended and before the next one
+			 starts */
 };
 
 struct steps {
@@ -108,8 +112,8 @@ static void find_work(const struct steps *steps, const struct kwhy_recording *re
 }
 
 /*
- * Median time between the starts of consecutive steps of a process, in ns. `space` is scratch memory for as
- * many values.
+ * Median time in ns between the starts of successive steps [first, after) of a process; 0: only one step.
+ * `space` is scratch memory for as many values.
  */
 static int64_t usual_period_ns(const struct steps *steps, size_t first, size_t after, int64_t *space)
 {
@@ -120,7 +124,10 @@ static int64_t usual_period_ns(const struct steps *steps, size_t first, size_t a
 	return count ? kwhy_middle_integer(space, count) : 0;
 }
 
-/* Whether a new loop begins with this step, which must not be the first of its process. */
+/*
+ * Whether a new loop begins with this step: before it, other work was launched in a pause of more than
+ * PAUSE_PERIODS periods. The step must not be the first of its process.
+ */
 static bool begins_anew(const struct step *step, int64_t period_ns)
 {
 	const struct step *before = step - 1;

@@ -7,9 +7,10 @@
 
 #include <stdlib.h>
 
-/* Memory that the processes hold on each device, in bytes. Each process states its own total. */
+/* Memory that processes hold on devices, in bytes, as they last stated it. */
 struct held {
-	uint64_t *of_process; /* by index of the pair of device and process */
+	uint64_t *of_process; /* memory of each pair of device and process, by the number of the pair in
+				 watch.keys */
 	size_t capacity;
 	unsigned __int128 *of_device; /* [device_count] sum over the processes */
 };
@@ -37,8 +38,9 @@ static void follow_change(struct kwhy_memory_sum *sum, uint64_t before, uint64_t
 }
 
 /*
- * Sets the memory that a process holds to `bytes`. `changes` counts the bytes that the process allocates or
- * frees with this change; NULL: they are not counted.
+ * Sets the memory that a process holds on a device to `bytes` (unknown: no change), and raises *peak to the
+ * device's new sum. `changes` counts allocations and frees from the difference; NULL: they are not counted.
+ * `number`: of the pair of device and process.
  */
 static enum kwhy_status hold(struct held *held, uint32_t number, uint32_t device, uint64_t bytes,
 	uint64_t *peak, struct kwhy_memory_sum *changes, struct kwhy_error *error)
@@ -68,8 +70,8 @@ static enum kwhy_status add_point(
 	struct kwhy_memory_sum *sum = &watch->ledger->memory[point->device];
 	uint64_t key = (uint64_t)point->device << 32 | point->process;
 	/*
-	 * If the framework's allocator states how much is allocated, that figure is used, because it is
-	 * more detailed.
+	 * Allocations and frees are counted from the allocated bytes if the framework's allocator states
+	 * these; they are more detailed than the reserved bytes.
 	 */
 	const bool by_allocator = point->allocated_bytes != KWHY_UNKNOWN_BYTES;
 	uint32_t number;

@@ -9,14 +9,14 @@
 #include <string.h>
 
 /*
- * The overhead of the measurement consists of the times that kwhy's own parts state, of the time that the
- * profiler, by its own statement, took from the program's threads, and of the part of that time in which a
- * device was idle.
+ * Overhead of the measurement, by kind: costs that kwhy's own parts state (struct kwhy_cost); the time that
+ * the profiler states it took from the program's threads; and, for each device, the part of the latter in
+ * which the device was idle.
  */
 
 /*
- * Number of rows for the whole run: one for each kind of cost, and one for the profiler. Each device has
- * one more row.
+ * Largest number of rows for the whole run: one for each kind of cost, and one for the profiler. Each device
+ * may have one more row.
  */
 enum { ROWS_OF_RUN = KWHY_COST_KIND_COUNT + 1 };
 
@@ -29,8 +29,8 @@ static struct kwhy_overhead_sum *open_row(struct kwhy_ledger *ledger, uint32_t k
 }
 
 /*
- * Mean power in W of all CPU packages of a machine; NAN: the power of a package is unknown, or there are no
- * packages.
+ * Mean power in W of all metered CPU packages of a machine, summed; NAN: the power of one is unknown, or
+ * there is none.
  */
 static double packages_w(const struct kwhy_ledger *ledger, uint32_t machine)
 {
@@ -54,8 +54,8 @@ static double packages_w(const struct kwhy_ledger *ledger, uint32_t machine)
 }
 
 /*
- * The cost row that states the processor time of the machine; NULL: there is no such row or more than one,
- * or there are costs of several machines.
+ * The cost of kind KWHY_COST_MACHINE: length of the run (count) and processor time of all processes of the
+ * machine (spent_ns). NULL: there is none or more than one, or there are costs of several machines.
  */
 static const struct kwhy_cost *find_machine(const struct kwhy_recording *recording)
 {
@@ -83,8 +83,8 @@ static bool is_processor_time(uint32_t kind)
 }
 
 /*
- * Models the energy of each cost that is processor time: its share of all processor time used on the machine,
- * times the energy of the CPU packages during the run.
+ * Models the energy of each cost that is processor time: its share of the processor time of all processes of
+ * the machine, times the energy that the CPU packages drew during the run.
  */
 static void model_energies(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
@@ -105,7 +105,7 @@ static void model_energies(struct kwhy_ledger *ledger, const struct kwhy_recordi
 	}
 }
 
-/* Adds up the costs of all processes by kind. A kind that no process states gets no row. */
+/* Adds a row for each kind of cost that a process states: the sum over all processes. */
 static void add_costs(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
 	for (uint32_t kind = 0; kind < KWHY_COST_MACHINE; kind++) {
@@ -141,14 +141,14 @@ static void add_profiler(struct kwhy_ledger *ledger, const struct kwhy_recording
 
 /*
  * State of a walk over the idle gaps of a device and the profiler's overheads, both in order of start. An
- * overhead counts if its process uses the device.
+ * overhead counts for a device if its process has a stream there.
  */
 struct meanwhile {
 	struct kwhy_ledger *ledger;
 	const struct kwhy_recording *recording;
 	const bool *is_asked; /* [process_count] whether the process has a stream on the device */
 	size_t next;	      /* index of the next overhead */
-	int64_t covered_ns;   /* end of the overheads that were already counted in the current gap */
+	int64_t covered_ns;   /* time up to which overheads in the current gap have been counted */
 	double energy_nj;
 	struct kwhy_overhead_sum row;
 };
@@ -160,8 +160,8 @@ static bool is_of_device(const struct meanwhile *walk, const struct kwhy_overhea
 }
 
 /*
- * Adds the length of the union of the overheads inside a gap. An overhead that reaches beyond the gap is kept
- * for the next one.
+ * Adds the part of the gap [start_ns, end_ns) in which an overhead ran, without counting any time twice.
+ * walk->next is left at the first overhead that may reach into a later gap.
  */
 static void take_gap(struct meanwhile *walk, int64_t start_ns, int64_t end_ns)
 {

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sum over ranges of one name, with the data for its ratios and energies. */
+/* Sum over the ranges of one kind and name, or over one step, with the terms of its ratios and energies. */
 struct pool {
 	struct kwhy_range_sum sum;
-	double device_window_ns; /* sum over the ranges of (length of the window * number of devices) */
+	double device_window_ns; /* sum over the ranges of length * number of devices of its process, in ns */
 	int64_t unknown_grid_ns;
 	double resident_ns, energy_nj, window_nj;
 };
@@ -23,7 +23,7 @@ struct pools {
 	struct kwhy_map keys;
 	struct pool *items;
 	size_t count, capacity;
-	bool linked; /* some activity of the recording is linked to its API call */
+	bool linked; /* at least one activity of the recording is linked to its API call */
 };
 
 static bool is_step(
@@ -50,7 +50,10 @@ enum kwhy_status kwhy_range_items_add(
 
 enum { SHOWN_NAMES = 6 };
 
-/* Fails because no range has the name of the steps, and lists the names that ranges have. */
+/*
+ * Fails with KWHY_E_USAGE because no range has the name that --steps gives; the message lists the first
+ * SHOWN_NAMES names of ranges.
+ */
 static enum kwhy_status fail_no_step(
 	const struct kwhy_recording *recording, const char *pattern, struct kwhy_error *error)
 {
@@ -76,8 +79,9 @@ static enum kwhy_status fail_no_step(
 }
 
 /*
- * Lists ranges and steps. Steps that a profiler numbers have a different name each, so they are listed as
- * steps only.
+ * Lists an item for each range, and another for each range that is a step. Ranges of kind KWHY_RANGE_STEP, in
+ * whose names profilers put a number, are only listed as steps. KWHY_E_USAGE: step_name is given and no range
+ * has it.
  */
 static enum kwhy_status list_items(struct kwhy_range_items *items, const struct kwhy_recording *recording,
 	const char *step_name, struct kwhy_error *error)
@@ -126,9 +130,8 @@ static double ratio(double part, double whole)
 }
 
 /*
- * Completes a sum. If activities are not linked to calls, the energy of the work is unknown and not 0. If
- * kernels of unknown grid ran for more than a tenth of the busy time, the filled share of the device is
- * unknown.
+ * Completes a sum. If no activity is linked to a call, the energy of the work is unknown, not 0.
+ * sm_weighted_ratio is unknown if kernels of unknown grid ran for more than a tenth of the busy time.
  */
 static struct kwhy_range_sum finished(const struct pool *pool, bool linked)
 {
@@ -144,8 +147,8 @@ static struct kwhy_range_sum finished(const struct pool *pool, bool linked)
 }
 
 /*
- * Adds items to their sums. With `steps` there is one sum for each step, otherwise one for each kind and name
- * of ranges.
+ * Adds the items to their sums, except loops. With `steps`, each item that is a step has a sum of its own;
+ * otherwise the items that are not steps have one sum for each kind and name.
  */
 static enum kwhy_status pool_items(struct pools *pools, const struct kwhy_range_items *items, bool steps,
 	const struct kwhy_recording *recording, struct kwhy_error *error)

@@ -2,7 +2,10 @@
 #include "ledger/parts.h"
 #include "ledger/sums/sums.h"
 
-/* The rank of a device: the one that it states, else that of the first process that used it. */
+/*
+ * Rank of a device with activities: the one that the recording states for the device, else that of the
+ * process of its first activity; KWHY_NONE: unknown.
+ */
 static uint32_t rank_of(const struct kwhy_recording *recording, size_t device)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -62,9 +65,9 @@ static bool has_collectives(const struct kwhy_recording *recording)
 }
 
 /*
- * Notes that ranks are missing from the recording. In the trace of a rank, a collective starts when that
- * rank arrives at it, and ends when all ranks have arrived and the data is there. Only the traces of the
- * other ranks show when they arrived.
+ * Notes that the recording lacks the traces of ranks, or that ranks share devices. In a rank's trace, a
+ * collective starts when that rank arrives and ends when all have arrived and the data is there; only the
+ * traces of the other ranks show when these arrived, and thus how much of the time was waiting.
  */
 static enum kwhy_status note_missing(
 	struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error)

@@ -11,8 +11,9 @@ struct running {
 };
 
 /*
- * State of a walk over the activities of a device, which counts what runs on each stream. It keeps the sum
- * of the indices of the running streams: if only one stream runs, that sum is its index.
+ * State of a walk over the activities of a device, which counts what runs on each stream. active: number of
+ * streams on which something runs; active_sum: sum of their indices, which is the index of the stream if it
+ * is the only one.
  */
 struct walk {
 	const struct kwhy_recording *recording;

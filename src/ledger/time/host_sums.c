@@ -23,8 +23,9 @@ void kwhy_host_sums_done(struct kwhy_host_sums *sums)
 }
 
 /*
- * The range whose sum a host range is added to. All steps of a profiler count as one, because the number of
- * a step says nothing about the host's work.
+ * Key of the sum to which the time of a host range is added: kind, name, file and line. `row`: the host
+ * range, or one of KWHY_HOST_OUTSIDE, _LAUNCHED and _UNLINKED. Steps of a profiler count as one, whatever
+ * their number in the name.
  */
 static struct kwhy_host_sum sum_of(const struct kwhy_recording *recording, uint32_t row)
 {
@@ -49,8 +50,8 @@ static struct kwhy_host_sum sum_of(const struct kwhy_recording *recording, uint3
 }
 
 /*
- * Finds or adds the row of a sum. Its key has 28 bits for the id of the pair (name, file), 4 for the kind
- * of range or the reason, and 32 for the line.
+ * Finds the sum with the key *sum in `items`, or adds it, and writes its index. The map's key has 28 bits for
+ * the number of the pair (name, file), 4 for the kind of range or the reason, and 32 for the line.
  */
 static enum kwhy_status find(struct kwhy_host_sums *sums, const struct kwhy_host_sum *sum, uint32_t *out)
 {
@@ -107,7 +108,10 @@ void kwhy_host_sums_add(
 	kwhy_host_time_divide(&sums->time, gap, before, after, visit, sums);
 }
 
-/* Sums of the same time come in the order of their words, as the numbers of names depend on the format. */
+/*
+ * Orders sums by time, the longest first. Sums of the same time are ordered by the texts of names and files,
+ * not by their ids, because ids depend on the format that the recording was read from.
+ */
 static int longest_first(const void *a, const void *b, void *context)
 {
 	const struct kwhy_names *names = context;

@@ -7,19 +7,19 @@
 #include "model/ledger.h"
 
 /*
- * Idle time of one device, divided among the host ranges that ran then. The rows add up to the length of all
- * gaps that were added.
+ * Idle time of one device, divided among the host ranges (of threads that the device waited for) that ran
+ * during it. The rows add up to the length of all gaps that were added.
  */
 struct kwhy_host_sums {
 	const struct kwhy_recording *recording;
 	struct kwhy_host_time time;
-	struct kwhy_map places,
-		keys; /* ids of the pairs (name, file); ids of these pairs with line and kind */
+	struct kwhy_map places, keys; /* places: ids of the pairs (name, file). keys: index in items by that
+					 id, line, and kind */
 	struct kwhy_host_sum *items;
 	struct in_gap {
 		uint64_t gap;
 		int64_t time_ns;
-	} * now; /* [count] time of each row in the last gap in which it occurred */
+	} * now; /* [count] for each row, the latest gap in which it occurred, and its time in that gap */
 	size_t count, capacity, now_capacity;
 	uint64_t gap;
 	struct kwhy_error *error;
@@ -27,8 +27,8 @@ struct kwhy_host_sums {
 };
 
 /*
- * Begins the sums. A failure of any call is returned by kwhy_host_sums_finish(). kwhy_host_sums_done() must
- * always be called.
+ * Begins the sums. A failure of kwhy_host_sums_add() is kept and returned by kwhy_host_sums_finish().
+ * kwhy_host_sums_done() must always be called.
  */
 void kwhy_host_sums_init(
 	struct kwhy_host_sums *sums, const struct kwhy_recording *recording, struct kwhy_error *error);

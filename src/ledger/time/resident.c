@@ -2,9 +2,9 @@
 #include "ledger/time/resident.h"
 
 /*
- * Largest number of blocks a multiprocessor can hold: 32 for all generations since compute capability 5.0
- * (CUDA programming guide, "Technical Specifications per Compute Capability"). Registers are allocated to a
- * warp of 32 threads in units of 256 (CUDA occupancy calculator).
+ * BLOCKS_MAX: upper bound on the blocks that a multiprocessor holds, 32 for the largest GPUs since compute
+ * capability 5.0 (CUDA programming guide, "Technical Specifications per Compute Capability"). Registers are
+ * allocated to a warp of 32 threads in units of 256 (CUDA occupancy calculator).
  */
 enum { BLOCKS_MAX = 32, WARP_THREADS = 32, REGISTER_UNIT = 256 };
 
@@ -21,8 +21,9 @@ static uint64_t registers_of_block(const struct kwhy_activities *rows, size_t ro
 }
 
 /*
- * Lowers *blocks to the number that one resource allows. `held`: the amount that a multiprocessor has, 0:
- * unknown. `need`: the amount that a block needs, 0: unknown or not needed.
+ * Lowers *blocks to the number of blocks that one resource of a multiprocessor allows: held / need. held:
+ * amount that the multiprocessor has; need: amount that a block takes; 0: unknown. False: one of them is
+ * unknown, and *blocks stays.
  */
 static bool limit_blocks(uint64_t *blocks, uint64_t held, uint64_t need)
 {
@@ -63,8 +64,8 @@ bool kwhy_resident_share(
 }
 
 /*
- * Adds (sign 1) or removes (sign -1) a running kernel. Sums are unsigned, so they may wrap and return to
- * the exact value.
+ * Adds (sign 1) or removes (sign -1) a running kernel; other activities are ignored. The sums are unsigned:
+ * subtraction by wrapping is exact.
  */
 static void change(struct kwhy_resident *resident, const struct kwhy_recording *recording, uint32_t device,
 	uint32_t row, int sign)

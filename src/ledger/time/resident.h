@@ -8,22 +8,21 @@
 #include <stdint.h>
 
 /*
- * A value that stands for the whole device. Shares are multiples of 2^-32, so that their sums are exact in
- * any order.
+ * The share 1, the whole device. Shares are integers in units of 2^-32, so that sums are exact in any order.
  */
 #define KWHY_RESIDENT_FULL ((uint64_t)1 << 32)
 
 /*
  * Writes the share of the device that a kernel's grid fills: its blocks divided by the blocks that the device
- * can hold at the same time, at most KWHY_RESIDENT_FULL. A multiprocessor holds as many blocks as its
- * threads, registers and shared memory allow, as far as the device and the activity state these limits; if
- * they state none of these limits, it holds one block. False: the grid or the number of multiprocessors is
- * unknown.
+ * can hold at the same time, at most KWHY_RESIDENT_FULL. A multiprocessor holds at most 32 blocks, and as
+ * many as its threads, registers and shared memory allow, as far as device and activity state these amounts;
+ * if they state none, or allow no block, it is taken to hold one. False: the grid or the number of
+ * multiprocessors is unknown.
  */
 bool kwhy_resident_share(const struct kwhy_device *device, const struct kwhy_activities *rows, size_t row,
 	uint64_t *out_share);
 
-/* The kernels that run in one interval of a sweep. */
+/* The kernels that run in one interval of a sweep. share_sum: sum of their shares of the device. */
 struct kwhy_resident {
 	uint64_t share_sum;
 	size_t unknown_count; /* number of running kernels of unknown grid, which are not in share_sum */

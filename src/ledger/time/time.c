@@ -12,9 +12,9 @@
 #include <stdlib.h>
 
 /*
- * State of one walk over a device's activities. The groups are kernels and graphs, collectives, copies, and
- * memsets. The walk measures, for each set of groups, the time in which exactly these run. Every union and
- * every category is a sum of these times.
+ * Activities are in four groups: kernels and graphs, collectives, copies, memsets. A walk over a device's
+ * activities measures, for each set of groups, the time in which activities of exactly these groups run.
+ * Every union and every category is a sum of such times.
  */
 enum group { COMPUTE, COLLECTIVE, COPY, MEMSET, GROUP_COUNT };
 enum { SET_COUNT = 1 << GROUP_COUNT, SMALL_BYTES = 4096 };
@@ -31,17 +31,19 @@ struct tally {
 	const struct kwhy_recording *recording;
 	uint32_t device;
 	const struct kwhy_covered *covered;
-	struct kwhy_covered_window *windows; /* [covered->count] windows in the ledger */
-	size_t window, unrecorded, probing;  /* indices of the current window, of the current unrecorded
-						interval, and of the current interval of kwhy probe */
+	struct kwhy_covered_window *windows; /* windows of the ledger's coverage, one for each of
+						covered->windows; NULL: the ledger has none */
+	size_t window, unrecorded,
+		probing; /* indices of the current window, unrecorded interval and interval of kwhy probe */
 	struct kwhy_host_wait wait;
 	struct kwhy_host_sums host;
-	uint32_t last, next; /* the activity of the program that ended last so far (KWHY_NONE: none), and the
-				one that starts next */
-	size_t next_own;     /* row at which the search for the program's next activity continues */
+	uint32_t last, next; /* last: activity of the program that ended last before the current interval
+				(KWHY_NONE: none). next: the program's next activity after it */
+	size_t next_own;     /* row from which the search for the program's next activity goes on */
 	struct kwhy_device_time time;
 	size_t running[GROUP_COUNT];
-	int64_t set_ns[SET_COUNT]; /* time for each set of running groups; a set has one bit for each group */
+	int64_t set_ns[SET_COUNT]; /* time in ns in which exactly the groups of a set run; bit g of the index:
+				      group g is in the set */
 	struct kwhy_resident resident;
 	unsigned __int128 share_ns;
 	int64_t total_ns[GROUP_COUNT];
@@ -67,7 +69,7 @@ static void add_memory_row(struct kwhy_device_time *time, const struct kwhy_acti
 	time->memset_bytes = kwhy_saturate_add_unsigned(time->memset_bytes, known ? bytes : 0);
 }
 
-/* Adds the counts and sums of one activity that do not depend on what runs concurrently. */
+/* Adds an activity to the counts and sums that do not depend on what runs at the same time. */
 static void add_row(struct tally *tally, size_t row)
 {
 	const struct kwhy_activities *rows = &tally->recording->activities;
@@ -122,7 +124,10 @@ static enum kwhy_status count_streams(struct tally *tally, struct kwhy_error *er
 	return KWHY_OK;
 }
 
-/* Updates which groups run in an interval, and returns their set. */
+/*
+ * Updates the numbers of running activities by group. Returns the set of groups that run in the interval, as
+ * a bit mask.
+ */
 static unsigned follow(struct tally *tally, const struct kwhy_sweep_interval *interval)
 {
 	const uint8_t *kind = tally->recording->activities.kind;
@@ -137,7 +142,10 @@ static unsigned follow(struct tally *tally, const struct kwhy_sweep_interval *in
 	return set;
 }
 
-/* Idle time, by category, of the window that contains an interval. Called only if the ledger has windows. */
+/*
+ * Pointer to the idle time, of one category, of the window that contains start_ns. Must be called in order of
+ * time, and only if the ledger has windows.
+ */
 static int64_t *window_idle_ns(struct tally *tally, int64_t start_ns, enum kwhy_category category)
 {
 	const struct kwhy_covered *covered = tally->covered;
@@ -155,9 +163,10 @@ static void add_window_idle(
 }
 
 /*
- * Finds the program's activities before and after an interval. The launch that kwhy probe repeats runs
- * after the probe's first copies, and the gap before these copies waits for that launch. If the program has
- * no later activity, the next one of any origin is taken.
+ * Finds the program's activities before and after an interval, `last` and `next`. Activities of kwhy probe
+ * are skipped: before it repeats a launch of the program it makes copies, and the gap before these copies is
+ * one of waiting for that launch. If the program has no later activity, row `next` is taken, whatever its
+ * origin.
  */
 static void follow_program(struct tally *tally, const struct kwhy_sweep_interval *interval, size_t next)
 {
@@ -204,7 +213,10 @@ static enum kwhy_status add_gap(
 	return KWHY_OK;
 }
 
-/* Whether an interval is unrecorded time. Intervals are split at the starts and ends of windows. */
+/*
+ * Whether an interval is unrecorded time. It wholly is or is not, since intervals are split at the ends of
+ * windows.
+ */
 static bool is_unrecorded(struct tally *tally, const struct kwhy_sweep_interval *interval)
 {
 	const struct kwhy_covered *covered = tally->covered;
@@ -260,8 +272,8 @@ static enum kwhy_status add_interval(struct tally *tally, const struct kwhy_swee
 }
 
 /*
- * Walks over all intervals and divides the idle gaps by category. A gap ends at the start of the next
- * activity.
+ * Walks over all intervals of a device and adds up their times. Idle gaps are divided by category; each ends
+ * at the start of the next activity or window.
  */
 static enum kwhy_status walk(struct tally *tally, struct kwhy_error *error)
 {
@@ -296,8 +308,9 @@ static int64_t sets_ns(const struct tally *tally, unsigned any, unsigned all)
 }
 
 /*
- * Category of a set of groups. Compute together with a collective or copy is overlap. Any other set has the
- * category of its first group in the order compute, collective, copy, memset.
+ * Time of the category of a set of groups. Compute together with a collective or copy is overlap. Any other
+ * set has the category of its first group in the order compute, collective, copy, memset; the empty set is
+ * idle.
  */
 static int64_t *category_of_set(struct kwhy_device_time *time, unsigned set)
 {
@@ -353,7 +366,7 @@ static void forget_host(struct kwhy_device_time *time)
 	time->sync_ns = time->launch_ns = time->alloc_ns = time->host_ns = KWHY_UNKNOWN_NS;
 }
 
-/* Adds the time inside windows that is before the first or after the last activity. */
+/* Writes, for each window, its time before the first or after the last activity. */
 static void add_window_outside(struct tally *tally)
 {
 	const struct kwhy_device_time *time = &tally->time;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Sums over the copies of one device by kind, memory kinds and size class, in the order of their first
- * occurrence.
+ * Sums over the copies of one device, one for each kind, pair of memory kinds and size class, in the order of
+ * their first occurrence.
  */
 struct classes {
 	struct kwhy_map keys;
@@ -18,7 +18,7 @@ struct classes {
 	size_t count, capacity;
 };
 
-/* Kind, memory kinds and size class as one number, by whose order the rows are sorted. */
+/* Key of a sum: kind, memory kinds and size class. The rows are sorted by it. */
 static uint64_t key_of(uint32_t kind, uint32_t src_memory, uint32_t dst_memory, uint32_t size_class)
 {
 	return (uint64_t)(kind << 16 | src_memory << 8 | dst_memory) << 32 | size_class;
@@ -78,7 +78,9 @@ static bool same_kind(const struct kwhy_copy_sum *copy, const struct kwhy_copy_c
 		copy->dst_memory == item->dst_memory;
 }
 
-/* Adds up the sorted rows of all size classes to one row for each kind and pair of memory kinds. */
+/*
+ * Adds up the rows of all size classes, which are sorted, to one row for each kind and pair of memory kinds.
+ */
 static void pool_classes(struct kwhy_device_time *time)
 {
 	for (size_t i = 0; i < time->copy_class_count; i++) {
