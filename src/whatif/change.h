@@ -9,21 +9,24 @@
 #include "whatif/graph.h"
 
 /*
- * A change to a program, which is made to the graph of its recording (whatif/graph.h). A change edits the
- * graph as earlier changes left it, so no saving counts twice.
+ * A change to a program is projected by editing the dependency graph of its recording (whatif/graph.h). Each
+ * change edits the graph as earlier changes left it, so no saving counts twice.
  */
 
 enum { KWHY_WHATIF_WORDS = 240 };
 
 /* Result of making a change. */
 struct kwhy_whatif_effect {
-	/* number of launches, copies or waits at which the change was made; 0: the change was refused */
+	/*
+	 * number of places in the program (launches, copies, waits, pauses or calls) at which the change was
+	 * made; 0: the change was refused
+	 */
 	uint64_t places;
 	/* assumptions of the projection with their figures, or the reason for the refusal */
 	char words[KWHY_WHATIF_WORDS];
 	/*
-	 * whether a cost was assumed because neither the recording nor the profile has it; the saving is
-	 * then an upper bound
+	 * whether a cost was assumed, because neither the recording nor the profile has it; the projected
+	 * saving is then an upper bound
 	 */
 	bool is_generic;
 };
@@ -39,29 +42,29 @@ struct kwhy_whatif_change {
 	 */
 	const char *argument;
 	/*
-	 * default argument, of plans and of the option without an argument; if it is below `least`, no plan
-	 * tries the change
+	 * argument that plans use, and the option if it is given without an argument; below `least`: plans do
+	 * not try the change
 	 */
 	uint32_t number;
 	uint32_t least; /* smallest argument that is accepted */
 	enum kwhy_bound bound;
 	enum kwhy_effort effort;
 	enum kwhy_risk risk;
-	const char *finding; /* id of the finding that the change remedies; NULL: no finding */
+	const char *finding; /* id of the finding (kind of waste) that the change cures; NULL: none */
 	/*
-	 * condition whose truth a recording cannot show; plans list the change with this condition and do
-	 * not make it; NULL: no condition
+	 * condition for the change that a recording cannot show; plans list such a change with its condition
+	 * and do not make it; NULL: no condition
 	 */
 	const char *premise;
 	/*
-	 * Edits the graph and describes the effect. A refused change sets places to 0 and leaves the graph as
-	 * it was.
+	 * Edits the graph with the argument `number`, and describes the effect. A refused change sets places
+	 * to 0 and leaves the graph as it was.
 	 */
 	void (*apply)(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect);
 };
 
 /*
- * KWHY_WHATIF_<function>_AT: index of each change in the table. The last value is the number of changes.
+ * KWHY_WHATIF_<function>_AT: index of each change in kwhy_whatif_changes. KWHY_WHATIF_CHANGES: their number.
  */
 enum {
 #define X(function, argument, number, least, bound, effort, risk, id, title, finding, premise, help) \
@@ -79,8 +82,8 @@ extern const struct kwhy_whatif_change kwhy_whatif_changes[KWHY_WHATIF_CHANGES];
 extern const size_t kwhy_whatif_change_count;
 
 /*
- * A warm-up outlier: a call that took far longer than is usual for its kind. `after` is the previous call
- * of that kind on the same thread.
+ * A warm-up outlier: a first call that took far longer than later ones of its kind (usual_ns). `after`:
+ * previous call of that kind on the same thread.
  */
 struct kwhy_whatif_warmup {
 	uint32_t call, after;
@@ -88,8 +91,8 @@ struct kwhy_whatif_warmup {
 };
 
 /*
- * Projection of one change made alone with its default number. It is kept so that the graph is simulated
- * only once for each change.
+ * Projection of one change, made alone with its default argument. It is kept, so that the graph is simulated
+ * only once for each change and set of costs.
  */
 struct kwhy_whatif_alone {
 	bool is_played; /* whether `effect` and `expected` are set */
@@ -97,11 +100,11 @@ struct kwhy_whatif_alone {
 		effect; /* effect of the change; its `places` is 0 if the change was refused */
 	struct kwhy_projection expected; /* projection at the expected costs */
 	bool is_widened;
-	struct kwhy_projection
-		after; /* projection whose intervals include those of all costs; set if is_widened */
+	struct kwhy_projection after; /* projection whose intervals include the uncertainty of all costs;
+					 valid if is_widened */
 };
 
-/* All data that changes read, as kwhy_whatif_new() makes it. */
+/* State that changes read and edit, as kwhy_whatif_new() makes it. */
 struct kwhy_whatif {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;   /* NULL: energies are unknown */
@@ -109,24 +112,25 @@ struct kwhy_whatif {
 	struct kwhy_whatif_graph *graph;
 	struct kwhy_whatif_costs costs;
 	struct kwhy_whatif_alone *alone; /* [kwhy_whatif_change_count] projection of each change made alone */
-	enum kwhy_whatif_corner corner;	 /* which value of each cost changes use now */
+	enum kwhy_whatif_corner corner;	 /* which value of each cost (expected or an end of its interval)
+					    changes use at present */
 
-	/* [calls + 1] index in `issued` of the first activity that each outermost call issued */
+	/*
+	 * [call_count + 1] index in `issued` of the first activity of each call; only outermost calls have
+	 * any
+	 */
 	uint32_t *first_issued;
 	uint32_t *issued; /* [activities] indices of the activities, sorted by the outermost call that issued
 			     them */
 	/* [activities] next activity in the same stream; KWHY_NONE: the activity is the last */
 	uint32_t *next;
 	uint32_t *first_of_stream; /* [streams] first activity of the stream */
-	/*
-	 * [activities] number of the step to which each activity belongs; KWHY_NONE: it is outside of all
-	 * steps
-	 */
+	/* [activity_count] number of the step that issued each activity, from 0 on; KWHY_NONE: none */
 	uint32_t *step;
 	uint32_t step_count; /* 0: steps are unknown */
 	/* true: ranges name the steps; false: a repeating sequence of launches defines them */
 	bool steps_named;
-	/* how steps were found: "ranges" or "a sequence of launches that repeats" */
+	/* how steps were found, in words: "ranges" or "a sequence of launches that repeats" */
 	const char *step_words;
 
 	/* [activities] bytes of each copy that is marked KWHY_NODE_PACKED; NULL: no copy was packed yet */
@@ -135,7 +139,7 @@ struct kwhy_whatif {
 	struct kwhy_whatif_warmup *warmups; /* [warmup_count] warm-up outliers */
 	size_t warmup_count;
 
-	/* first start and last end of all recorded device work; equal where there is no work */
+	/* first start and last end, in ns, of all recorded device work; equal if there is no work */
 	int64_t first_ns, last_ns;
 	/* [activities] power of each activity above idle, W; NAN: unknown; NULL: `has_energy` is false */
 	float *net_w;
@@ -147,7 +151,8 @@ struct kwhy_whatif {
 	double *idle_w;		  /* [devices] power while the device idles, W; NAN: unknown */
 	double *idle_half_ci90_w; /* [devices] half of the 90 % interval of idle_w */
 	/*
-	 * half of the 90 % interval of the time of another run of the same program, as a share of that time
+	 * half of the 90 % interval of the time of another run of the same program, unchanged, as a share of
+	 * that time
 	 */
 	double scatter_ratio;
 	bool has_energy; /* whether the energy of every device that worked is known */

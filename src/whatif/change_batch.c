@@ -10,10 +10,11 @@
 #include <string.h>
 
 /*
- * Changes to how much work a launch does: equal launches become one, or one step does the work of several.
+ * Two changes: kwhy_whatif_batch() merges equal launches in a row into one; kwhy_whatif_grow_batch() makes
+ * one step do the work of several.
  */
 
-enum { PERIOD_ROWS = 64 }; /* largest number of launches in a sequence whose repetitions are merged */
+enum { PERIOD_ROWS = 64 }; /* largest number of launches in a sequence that repeats */
 
 static bool is_kernel(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -26,8 +27,9 @@ static int64_t length_ns(const struct kwhy_whatif *whatif, uint32_t row)
 }
 
 /*
- * Number of waves (sets of blocks that run concurrently) in which the device runs this many blocks; 0:
- * unknown.
+ * Number of waves (sets of blocks that run concurrently) in which the kernel's device runs `blocks` blocks;
+ * 0: unknown. By its threads alone, a multiprocessor holds threads_per_sm / threads_per_block blocks; one if
+ * these are unknown, and for the lower bound of a saving.
  */
 static double waves(const struct kwhy_whatif *whatif, uint32_t row, double blocks)
 {
@@ -45,10 +47,9 @@ static double waves(const struct kwhy_whatif *whatif, uint32_t row, double block
 }
 
 /*
- * Length of a kernel in ns after its number of blocks grew by the factor `times`. The length grows in
- * proportion to the number of waves or, where blocks or device are unknown, by `times`. For the upper bound
- * of the saving it does not grow, since all blocks may wait for the same thing concurrently. For the lower
- * bound a multiprocessor is taken to hold one block at a time.
+ * Length of a kernel in ns if it had `times` as many blocks. The length grows with the number of waves or,
+ * where blocks or device are unknown, by `times`. For the upper bound of the saving it does not grow, since
+ * all blocks may wait for the same thing concurrently.
  */
 static double grown_ns(const struct kwhy_whatif *whatif, uint32_t row, double times)
 {
@@ -70,7 +71,7 @@ static bool is_same_launch(const struct kwhy_whatif *whatif, uint32_t a, uint32_
 		rows->threads_per_block[a] == rows->threads_per_block[b];
 }
 
-/* A sequence of `period` launches that is repeated `times` times without a break. */
+/* A sequence of `period` launches that follows itself, so that it occurs `times` times in a row. */
 struct loop {
 	size_t period, times;
 };
@@ -86,8 +87,8 @@ static struct loop loop_of(
 }
 
 /*
- * The repeated sequence that leaves the fewest launches when its repetitions are merged, among the sequences
- * with at most `most` repetitions.
+ * The repeated sequence from rows[0] on, of at most PERIOD_ROWS launches and `most` repetitions, that leaves
+ * the fewest launches when its repetitions are merged; {1, 1}: there is none.
  */
 static struct loop find_loop(
 	const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count, size_t most)
@@ -161,11 +162,12 @@ void kwhy_whatif_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_
 }
 
 /*
- * Length of a kernel in ns in a step with `times` the work. If at least half of the multiprocessors have a
- * block already, further blocks share the units of a multiprocessor, and the length grows with the number of
- * blocks on it. A part of the length does not grow: the length of the shortest recorded kernel, which hardly
- * does any work. On an H200, products of 128 blocks took 1.9 times as long when they had 256 blocks, and
- * kernels of 3 to 6 us took 1.3 to 1.5 times as long (docs/results/projections.md).
+ * Length of a kernel in ns in a step that does the work of `times` steps. If at least half of the
+ * multiprocessors already have a block, further blocks share multiprocessors, and the length grows with the
+ * number of blocks on each. A part of the length does not grow: that of the shortest recorded kernel, which
+ * hardly does any work. On an H200, matrix products of 128 blocks took 1.9 times as long with 256 blocks, and
+ * kernels of 3 to 6 us took 1.3 to 1.5 times as long (docs/results/projections.md). Kernels on fewer
+ * multiprocessors grow as by grown_ns().
  */
 static double length_in_batch_ns(const struct kwhy_whatif *whatif, uint32_t row, double times)
 {
@@ -186,7 +188,10 @@ static double length_in_batch_ns(const struct kwhy_whatif *whatif, uint32_t row,
 		(now_ns - least_ns) * fmax(blocks * times, multiprocessors) / fmax(blocks, multiprocessors);
 }
 
-/* Gives an activity of a batch's first step the work of that activity in all steps of the batch. */
+/*
+ * Gives a kernel or copy of the first step of a batch (the steps that become one) its work in all `times`
+ * steps. Other activities stay as they are.
+ */
 static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -204,8 +209,8 @@ static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 }
 
 /*
- * Numbers the steps that have work, since a batch must keep work of each of them: places[step] is the number
- * of such steps before the step. Returns how many there are.
+ * Numbers the steps that have work, so that no batch consists of steps without: places[step] is the number of
+ * steps with work before the step. Returns how many steps have work.
  */
 static uint32_t number_steps(const struct kwhy_whatif *whatif, uint32_t *places)
 {
@@ -224,15 +229,15 @@ static uint32_t number_steps(const struct kwhy_whatif *whatif, uint32_t *places)
 	return count;
 }
 
-/* Number of an activity's step among those with work; KWHY_NONE: it is outside of all steps. */
+/* Number of an activity's step among the steps with work, from 0 on; KWHY_NONE: it is in no step. */
 static uint32_t place_of(const struct kwhy_whatif *whatif, const uint32_t *places, size_t row)
 {
 	return whatif->step[row] == KWHY_NONE ? KWHY_NONE : places[whatif->step[row]];
 }
 
 /*
- * Removes the calls of all steps that are merged into others. The whole pause before a call is removed with
- * it, unless the call before the pause is outside of all steps; then only as much of the pause is removed as
+ * Removes a thread's calls of all steps that are merged into others, all but every `times`-th. The whole
+ * pause before a call is removed, too; of a pause that begins outside of all steps, only as much as
  * kwhy_whatif_drop_call() removes.
  */
 static void drop_steps(struct kwhy_whatif *whatif, const uint32_t *places, size_t thread, uint32_t times)
@@ -256,7 +261,7 @@ static void drop_steps(struct kwhy_whatif *whatif, const uint32_t *places, size_
 	}
 }
 
-/* Number of steps with work on a device; steps at the end of the run may have none. */
+/* Number of steps with work up to the last one that has work on a device. */
 static uint32_t steps_on(const struct kwhy_whatif *whatif, const uint32_t *places, uint32_t device)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Changes that let collectives overlap with other work. */
+/* Changes that let other work run during collectives, or leave collectives out. */
 
 static bool is_collective(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -17,12 +17,13 @@ static bool is_collective(const struct kwhy_whatif *whatif, uint32_t row)
 struct overlap {
 	struct kwhy_whatif *whatif;
 	/*
-	 * [activities] the activity itself or, if it is removed, the last activity before it in its stream
-	 * that is kept; KWHY_NONE: no such activity
+	 * [activity_count] the activity itself or, if it is removed, the last one before it in its stream
+	 * that is not; KWHY_NONE: none
 	 */
 	uint32_t *left;
 	uint64_t passed;
-	bool waits; /* whether some work waits for a collective of another step */
+	bool waits; /* whether an activity waits for a collective of another step, which it still does after
+		       the change */
 };
 
 static void find_left(struct overlap *overlap)
@@ -40,8 +41,8 @@ static void find_left(struct overlap *overlap)
 }
 
 /*
- * The activity that a link leads to or, if that is removed, the last activity before it in its stream that
- * is kept; KWHY_NONE: no such activity.
+ * The activity that a link of `row` leads to or, if that is removed, the last one before it in its stream
+ * that is not; KWHY_NONE: none.
  */
 static uint32_t waited_for(const struct overlap *overlap, uint32_t row, enum kwhy_whatif_link link)
 {
@@ -63,9 +64,9 @@ static bool may_pass(struct overlap *overlap, uint32_t row, uint32_t before)
 }
 
 /*
- * Lets an activity start without waiting for the collectives of its step that precede it in its stream: it
- * then follows the work before these collectives. If no work precedes them, it starts when the first of
- * them started.
+ * Lets an activity start without waiting for the collectives of its step that directly precede it in its
+ * stream, the last of which is `before`: it follows the work before them or, if there is none, starts when
+ * the first of them started in the recording.
  */
 static void pass_in_stream(struct overlap *overlap, uint32_t row, uint32_t before)
 {

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Changes to copies between host and device. */
+/* Changes to copies between host and device: packing several into one, and making host memory page-locked. */
 
-/* Copies in one direction that one copy can replace. */
+/* A pack: copies in one direction that one copy can replace, and counts over all packs so far. */
 struct pack {
 	struct kwhy_whatif *whatif;
 	enum kwhy_copy_kind kind;
@@ -21,11 +21,11 @@ struct pack {
 	size_t count;
 	double bytes;
 	/*
-	 * packs: number of packed copies made; packed: number of copies that they replace; not_worth:
-	 * number of copies that stay as they are, since one copy would take no less time
+	 * packs: number of packs that became one copy; packed: number of copies in these; not_worth: number
+	 * of copies in packs that stay as they are, since one copy would take no less time
 	 */
 	uint64_t packs, packed, not_worth;
-	bool has_calls;	    /* whether at least one packed copy has a recorded call */
+	bool has_calls;	    /* whether at least one packed copy has a recorded API call */
 	const char *source; /* origin of the costs, in words */
 };
 
@@ -35,8 +35,8 @@ static uint32_t process_of(const struct kwhy_recording *recording, uint32_t row)
 }
 
 /*
- * Sum of the copies' times in ns in the graph as changed so far. It is used where the cost of a copy is
- * unknown.
+ * Sum of the times in ns that the pack's copies take in the graph as changed so far. It is the time of the
+ * packed copy if the cost of a copy is unknown.
  */
 static double sum_ns(const struct pack *pack)
 {
@@ -54,8 +54,8 @@ static struct kwhy_whatif_cost cost_of(const struct pack *pack)
 }
 
 /*
- * Time in ns of the packed copy and of the small kernel that gathers its parts before it or scatters them
- * after it.
+ * Time in ns of the packed copy and of a small kernel on the device, which gathers the parts before a copy to
+ * the host or scatters them after a copy to the device.
  */
 static double packed_ns(struct pack *pack)
 {
@@ -81,8 +81,9 @@ static uint32_t call_after(const struct kwhy_whatif *whatif, uint32_t call)
 }
 
 /*
- * Host time in ns that one copy takes: the time of its call and of a wait for the copy right after the
- * call. If the call moves the bytes itself, the time of the copy is subtracted.
+ * Host time in ns that removing a copy saves: that of its call, less the time of the copy itself, during
+ * which the call may block; and that of a wait for the copy right after the call. 0 if the call is unknown or
+ * removed, or issues other work, too.
  */
 static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -105,10 +106,10 @@ static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 }
 
 /*
- * Whether packing saves time. Device and host work concurrently, so a sequence of copies takes the time of
- * the slower one. Large copies take as long when packed, and work that needs the first copy would then wait
- * for the last copy. Where the cost of a copy is unknown, packing is assumed to save at least the time of the
- * calls.
+ * Whether packing saves time at the expected costs. Device and host work concurrently, so a sequence of
+ * copies takes the longer of their two times. Large copies take as long when packed, and work that needs the
+ * first copy would then wait for the last. If the cost of a copy is unknown, packing is taken to save at
+ * least the time of the calls.
  */
 static bool is_worth_it(const struct pack *pack)
 {
@@ -124,7 +125,10 @@ static bool is_worth_it(const struct pack *pack)
 		fmax(sum_ns(pack), all_ns);
 }
 
-/* Adds the launch of the packing kernel to the call that issues the copy. */
+/*
+ * Adds the launch of the kernel that gathers or scatters the parts to the call of the packed copy. For the
+ * upper bound of the saving, or if the cost of a launch is unknown, it adds nothing.
+ */
 static void lengthen_call(struct pack *pack)
 {
 	struct kwhy_whatif *whatif = pack->whatif;
@@ -162,7 +166,7 @@ static void close_pack(struct pack *pack)
 
 /*
  * Whether a copy can be added to the pack: it has the same kinds of memory, the same process and, if steps
- * are known, the same step.
+ * are known, the same step as the pack's first copy.
  */
 static bool fits(const struct pack *pack, uint32_t row)
 {
@@ -255,8 +259,8 @@ static void pack_copies(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, en
 }
 
 /*
- * Whether an activity ends a pack of copies to the device. Only a copy to the host ends it, because later
- * copies to the device may depend on what the host read.
+ * Whether an activity that is no copy to the device ends a pack of such copies. Only a copy to the host does,
+ * because later copies to the device may depend on what the host read.
  */
 static bool reads_back(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -271,8 +275,8 @@ void kwhy_whatif_pack_h2d(struct kwhy_whatif *whatif, uint32_t number, struct kw
 }
 
 /*
- * Whether an activity ends a pack of copies to the host. Every other activity ends it, because the values
- * that are read after it may differ.
+ * Whether an activity that is no copy to the host ends a pack of such copies. Any does, because values that
+ * are read after it may differ.
  */
 static bool is_work(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -293,8 +297,8 @@ static bool is_pageable(const struct kwhy_activities *rows, uint32_t row)
 }
 
 /*
- * What a thread does after a call. AFTER_OTHER_WORK: before its next wait it may issue work other than
- * copies to the host, or it never waits again. AFTER_WAIT: it waits before it issues such work.
+ * What a thread does after a call. AFTER_WAIT: it waits for the device before it issues work other than
+ * copies to the host. AFTER_OTHER_WORK: it may issue such work first, or it never waits again.
  */
 enum after { AFTER_OTHER_WORK, AFTER_WAIT };
 
@@ -318,8 +322,9 @@ static enum after look_back(const struct kwhy_whatif *whatif, uint32_t call, enu
 }
 
 /*
- * [calls] whether the thread, after the call, waits before it issues anything but copies to the host. If
- * so, a copy to the host in this call need not block. NULL: out of memory.
+ * Returns, for each call, [call_count], whether the thread waits after the call before it issues anything but
+ * copies to the host. If so, a copy to the host by this call need not block. The caller frees the array.
+ * NULL: out of memory.
  */
 static bool *find_waited_for(struct kwhy_whatif *whatif)
 {
@@ -340,8 +345,8 @@ static bool *find_waited_for(struct kwhy_whatif *whatif)
 }
 
 /*
- * Time in ns of a call that queues a copy: the time of a launch or, if shorter, the time between queued
- * copies in the machine profile.
+ * Time in ns of a call that queues a copy and returns: that of a launch or, if shorter, that of a small copy
+ * in a queue by the machine profile. For the lower bound of a saving it is always that of a launch.
  */
 static double queueing_ns(const struct kwhy_whatif *whatif, enum kwhy_copy_kind kind)
 {
@@ -354,8 +359,8 @@ static double queueing_ns(const struct kwhy_whatif *whatif, enum kwhy_copy_kind 
 }
 
 /*
- * Makes a call that blocked for its copy return immediately. `may_return` allows that: the copy is to the
- * device, or the thread waits for it afterwards anyway.
+ * Makes a call that waited for its copy return at once, if `may_return`: the copy is to the device, or the
+ * thread waits afterwards anyway.
  */
 static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, bool may_return)
 {
@@ -368,9 +373,9 @@ static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, boo
 }
 
 /*
- * Removes a wait that directly follows a copy to the device and waits for that copy only. Frameworks wait
- * in this way after a copy without non_blocking; once the copy does not block, the wait is not needed. For
- * the lower bound of the saving the wait stays.
+ * Removes a wait right after the call of a copy to the device, if it waits for that copy. Frameworks wait in
+ * this way after a copy without non_blocking; the wait goes once the host memory is page-locked and the copy
+ * does not block. For the lower bound of the saving it stays.
  */
 static void drop_wait_after(struct kwhy_whatif *whatif, uint32_t row, uint32_t call)
 {
@@ -382,7 +387,10 @@ static void drop_wait_after(struct kwhy_whatif *whatif, uint32_t row, uint32_t c
 		kwhy_whatif_drop_call(whatif, after);
 }
 
-/* Makes the host memory of a copy page-locked. */
+/*
+ * Makes the host memory of a copy page-locked: the copy takes its cost from such memory, if that is less, and
+ * its call no longer blocks. *out_cost: the cost that was used; if one was only assumed, that one.
+ */
 static void pin(
 	struct kwhy_whatif *whatif, uint32_t row, const bool *waited, struct kwhy_whatif_cost *out_cost)
 {

@@ -9,13 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Changes that keep data on the device or move it at another time. */
+/*
+ * Changes that keep data on the device instead of copying them to the host and back, or that copy data to the
+ * device ahead of time.
+ */
 
 enum { ROUND_TRIP_BYTES = 256 /* In bytes. Smaller copies may have equal sizes by chance. */ };
 
 /*
- * A copy between host and device, and the number of kernels, graphs and collectives that ran on any device
- * before it.
+ * A copy between host and device. `computed` is equal for two copies if they are on one device and no kernel,
+ * graph or collective of that device comes between them.
  */
 struct passage {
 	uint32_t row, computed;
@@ -26,7 +29,7 @@ struct round_trips {
 	struct passage *copies; /* [count] copies between host and device */
 	size_t count;
 	uint64_t pairs,
-		bytes; /* pairs: number of removed pairs; bytes: size of the largest copy among them */
+		bytes; /* pairs: number of removed pairs of copies; bytes: largest size of a removed copy */
 };
 
 static bool computes(const struct kwhy_whatif *whatif, uint32_t row)
@@ -76,13 +79,13 @@ static int by_work_and_bytes(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * Removes pairs of a copy to the host and a later copy of the same size to the device, if no computation
- * runs between them. Each copy to the device is paired with the oldest copy to the host that has no partner
- * yet.
+ * Removes round trips among `copies`, which are of one device and size with no computation between them:
+ * pairs of a copy to the host and a later one to the device. Each copy to the device is paired with the
+ * oldest copy to the host that has no partner yet.
  */
 static void drop_pairs(struct round_trips *round_trips, struct passage *copies, size_t count)
 {
-	/* copies[oldest .. held) are the copies to the host that have no partner yet */
+	/* copies[oldest] to copies[held - 1]: copies to the host without a partner so far */
 	size_t oldest = 0, held = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -122,8 +125,8 @@ static enum kwhy_status drop_round_trips(struct round_trips *round_trips, struct
 }
 
 /*
- * Removes the copies to the host after the last work of a device, except the last `number` of them. Returns
- * how many it removed.
+ * Removes the copies to the host after the last computation of a device, except the last `number` of them.
+ * Copies below ROUND_TRIP_BYTES are neither removed nor counted. Returns how many were removed.
  */
 static uint64_t drop_last_read_backs(struct kwhy_whatif *whatif, uint32_t device, uint32_t number)
 {
@@ -142,9 +145,9 @@ static uint64_t drop_last_read_backs(struct kwhy_whatif *whatif, uint32_t device
 }
 
 /*
- * Sets the length of the remaining copies of one kind and size. If few of many copies remain, they may be any
- * of the recorded ones. For the bounds of the saving they therefore get the lengths of the fastest and the
- * slowest tenth.
+ * Sets the length of the remaining copies of one kind and size, for the bounds of the saving: if few of many
+ * copies remain, they may be the fastest or the slowest ones. They get the 10 % quantile of the recorded
+ * lengths for the upper bound, the 90 % quantile for the lower one.
  */
 static void spread_kept(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, uint64_t bytes)
 {
@@ -196,18 +199,19 @@ void kwhy_whatif_keep_on_device(
 		KWHY_WHATIF_COUNT(round_trips.pairs), last);
 }
 
-/* Consecutive copies to the device in a stream, with other work before and after them. */
+/* A batch: consecutive copies to the device in a stream, with other work before and after them. */
 struct batch {
-	uint32_t before; /* last other work before the copies; KWHY_NONE: no such work */
+	uint32_t before; /* last other activity of the stream before the copies; KWHY_NONE: none */
 	uint32_t issue;	 /* node of the call that issued the first copy; KWHY_NONE: unknown call */
 };
 
 struct overlap {
 	struct kwhy_whatif *whatif;
 	uint32_t buffers;
-	struct batch *batches; /* [activities] batches of the stream that is being changed */
+	struct batch *batches; /* [activity_count] batches of the stream that is being changed, so far */
 	size_t count;
-	uint32_t last_copy, last_work; /* last copy and last other work of that stream so far */
+	uint32_t last_copy,
+		last_work; /* last copy to the device, and last other activity, of that stream so far */
 	bool in_batch;
 	uint64_t moved, blocked;
 };
@@ -235,7 +239,10 @@ static void open_batch(struct overlap *overlap, uint32_t row)
 		overlap->last_work, overlap->whatif->graph->nodes[row].from[KWHY_LINK_ISSUE]};
 }
 
-/* Makes a copy follow only the previous copy and the last work that used its buffer. */
+/*
+ * Makes a copy to the device follow the previous such copy, instead of other work, and the last work that
+ * used its buffer, `buffers` - 1 batches earlier; it is also issued that much earlier.
+ */
 static void move_copy(struct overlap *overlap, uint32_t row)
 {
 	struct kwhy_whatif_node *node = edit(overlap->whatif, row);
@@ -257,7 +264,10 @@ static void move_copy(struct overlap *overlap, uint32_t row)
 	overlap->moved++;
 }
 
-/* Makes work follow the previous work of its stream, and the copy before it, whose data it needs. */
+/*
+ * Makes the first other activity after a batch follow the previous other activity of its stream in addition
+ * to the copy before it, whose data it needs.
+ */
 static void move_work(struct overlap *overlap, uint32_t row)
 {
 	struct kwhy_whatif_node *node;

@@ -12,53 +12,56 @@
 
 /*
  * Captures repeated sequences of launches as CUDA graphs. One call then launches what many calls did, and the
- * work runs at the pace of queued work. Capturing runs no work, so the first of several equal sequences is
- * launched as a graph, too. For the lower bound of the saving, the first sequence is not launched as a graph,
- * since programs first run a sequence uncaptured to warm up.
+ * device runs the work without waiting for launches. Capturing runs no work, so the first of several equal
+ * sequences is launched as a graph, too; but not for the lower bound of the saving, since programs often run
+ * a sequence once uncaptured to warm up.
  *
- * A step that ranges name becomes one graph if its threads neither wait nor pause inside of it, even if
- * several threads issue its work, as in PyTorch's backward pass. Apart from launching the graph, the host
- * then does nothing during the step.
+ * A step that ranges name becomes one graph if its threads neither wait nor pause inside it, even if several
+ * threads issue its work, as in PyTorch's backward pass. Apart from launching the graph, the host then does
+ * nothing during the step.
  */
 
 enum {
 	GRAPH_MIN = 4, /* least number of launches in a graph */
 	/*
-	 * Number of nodes that the driver prepares before the first one starts. It is the length of the
-	 * shorter of the two chains of nodes that the profile measures.
+	 * Number of nodes of a graph that the driver prepares before the first one starts. The profile
+	 * measures graphs of two lengths; this is the shorter one.
 	 */
 	TOGETHER = 16
 };
 
-#define CAPTURED UINT32_MAX /* value in `repeats`: the first of the equal sequences was visited */
+#define CAPTURED                                                                             \
+	UINT32_MAX /* value in `repeats` of a sequence whose first occurrence was visited by \
+		      capture_repeated() */
 
-/* What one process issues in one named step. */
+/* What one process issues in one step that a range names. */
 struct step {
-	uint32_t call;	 /* the first call that issues work of the step; KWHY_NONE: no call does */
-	bool is_divided; /* a thread pauses, waits or allocates in the step, or a part of it does not repeat
-			  */
+	uint32_t call;	 /* first call that issues work of the step; KWHY_NONE: none does */
+	bool is_divided; /* the step cannot become one graph: a thread pauses, waits or allocates in it, or a
+			    part of it does not repeat */
 	int64_t first_ns, last_ns; /* starts of the first and the last call that issues work of the step */
 	size_t row_count;
 };
 
 struct capture {
 	struct kwhy_whatif *whatif;
-	struct step *steps_of_process; /* [processes * whatif->step_count]; NULL: steps have no names */
+	struct step *steps_of_process; /* [process_count * whatif->step_count]; NULL: no step is captured as a
+					  whole, because steps have no names or `steps` was given */
 	struct kwhy_map repeats; /* hash of a sequence of work -> number of its occurrences, or CAPTURED */
 	uint64_t graphs, launches;
 	/*
-	 * number of steps that one graph covers, if the user gave it; 0: not given. Then a graph covers one
-	 * named step or, where steps have no names, all work between two synchronisations of the host
+	 * number of steps in one graph, as the user gave it; 0: not given. Then a graph covers one named step
+	 * or, where steps have no names, all work between two waits of the host
 	 */
 	uint32_t steps;
 	/*
-	 * call_ns: host time of the launch of a graph of costs.graph_nodes nodes; call_node_ns: additional
-	 * host time for each further node
+	 * host time in ns of the call that launches a graph. call_ns: for a graph of costs.graph_nodes nodes;
+	 * call_node_ns: additional time for each further node
 	 */
 	double call_ns, call_node_ns;
 	/*
-	 * additional time from the launch to the start of the first kernel, for each node after the first
-	 * TOGETHER nodes
+	 * additional time in ns from the launch of a graph to the start of its first kernel, for each node
+	 * beyond TOGETHER
 	 */
 	double start_node_ns;
 };
@@ -83,7 +86,10 @@ static uint64_t hash_of(const struct kwhy_whatif *whatif, const struct kwhy_what
 	return hash;
 }
 
-/* The step of an activity; NULL: the activity is in no step, or steps have no names. */
+/*
+ * The step of an activity, which must have a call; NULL: it is in no step, or capture->steps_of_process is
+ * NULL.
+ */
 static struct step *step_of_row(const struct capture *capture, uint32_t row)
 {
 	const struct kwhy_whatif *whatif = capture->whatif;
@@ -103,9 +109,9 @@ static uint32_t first_issuing_call(
 }
 
 /*
- * Limits the gap between two activities of a graph. Where the host launches kernels no faster than they
- * run, the recorded gaps include launch time. In a graph a gap is at most as long as an empty kernel with
- * the gap after it.
+ * Limits a gap in ns between two activities of a graph to the time of an empty kernel in a graph and the gap
+ * after it, by the profile (graph_node_ns; 0: no limit). Where the host launches kernels no faster than they
+ * run, recorded gaps include launch time, which graphs do not have.
  */
 static int64_t no_longer_than_a_node_ns(const struct kwhy_whatif *whatif, int64_t queued_ns)
 {
@@ -115,10 +121,10 @@ static int64_t no_longer_than_a_node_ns(const struct kwhy_whatif *whatif, int64_
 }
 
 /*
- * Gap in ns between two activities of a graph. It is 0 if the cost of a graph launch is only assumed. It is
- * the gap of queued work for the lower bound of the saving, and if the activities are not both kernels.
- * Otherwise it is the recorded gap between kernels of graphs or, where there is none, the gap of queued
- * work less what a graph saves by the machine profile.
+ * Gap in ns between two activities of a graph. It is 0 if the cost of a graph launch is only assumed. For the
+ * lower bound of the saving, and unless both activities are kernels, it is the gap of queued work. Otherwise
+ * it is, if shorter than that, the recorded gap between kernels of graphs; if none was recorded, it is the
+ * gap of queued work less what a graph saves by the machine profile.
  */
 static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
 {
@@ -138,8 +144,8 @@ static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before
 }
 
 /*
- * Makes an activity follow the call that launches its graph, and limits the gap before it to one inside a
- * graph.
+ * Makes an activity follow the call that launches its graph, with a lag of issue_ns, and shortens gaps before
+ * it to that inside a graph.
  */
 static void capture_row(struct capture *capture, uint32_t row, uint32_t call_node, int64_t issue_ns)
 {
@@ -169,8 +175,9 @@ static double call_ns(const struct capture *capture, double nodes)
 }
 
 /*
- * Additional time in ns from a launch to its first kernel if the launch is that of a graph. In a graph of
- * many nodes the first ones start while others are still being prepared.
+ * Time in ns by which the first kernel of a graph of that many nodes starts later after its call than one
+ * that is launched alone. The first TOGETHER nodes are prepared before it starts; later ones cost less, since
+ * they are prepared while it runs.
  */
 static int64_t later_ns(const struct capture *capture, size_t nodes)
 {
@@ -181,8 +188,8 @@ static int64_t later_ns(const struct capture *capture, size_t nodes)
 }
 
 /*
- * The step to which a segment belongs, if that step is captured as a whole; NULL: the segment is captured
- * by itself.
+ * The step of a segment (a thread's launches without a wait, whatif/segments.h), if the step is captured as a
+ * whole; NULL: the segment is captured by itself.
  */
 static struct step *whole_step_of(const struct capture *capture, const struct kwhy_whatif_segment *segment)
 {
@@ -232,14 +239,17 @@ static void count(struct capture *capture, const struct kwhy_whatif_segment *seg
 		repeat->value++;
 }
 
-/* Number of occurrences of a segment, or CAPTURED; NULL: memory ran out. */
+/*
+ * Map slot of a segment, whose value is the number of segments with equal work, or CAPTURED; NULL: it was not
+ * counted, because memory ran out.
+ */
 static struct kwhy_map_slot *repeats_of(
 	const struct capture *capture, const struct kwhy_whatif_segment *segment)
 {
 	return kwhy_map_find(&capture->repeats, hash_of(capture->whatif, segment));
 }
 
-/* Adds a segment to its step. */
+/* Adds the work of a segment to its step, and marks the step as divided if the segment does not repeat. */
 static void add_to_step(struct capture *capture, const struct kwhy_whatif_segment *segment)
 {
 	const struct kwhy_map_slot *repeat = repeats_of(capture, segment);
@@ -282,7 +292,7 @@ static void walk(struct capture *capture, void (*visit)(struct capture *, const 
 	kwhy_whatif_segments_done(&segments);
 }
 
-/* The step whose work a call issues; NULL: none. */
+/* The step of the first activity that a call issues; NULL: it issues none, or no step has it. */
 static struct step *step_of_call(const struct capture *capture, uint32_t call)
 {
 	const struct kwhy_whatif *whatif = capture->whatif;
@@ -292,7 +302,7 @@ static struct step *step_of_call(const struct capture *capture, uint32_t call)
 		: step_of_row(capture, whatif->issued[whatif->first_issued[call]]);
 }
 
-/* Extends the steps over the calls of a thread that issue their work. */
+/* Extends first_ns and last_ns of the steps to the calls of a thread that issue their work. */
 static void extend_steps(struct capture *capture, size_t thread)
 {
 	const struct kwhy_calls *calls = &capture->whatif->recording->calls;
@@ -309,7 +319,7 @@ static void extend_steps(struct capture *capture, size_t thread)
 	}
 }
 
-/* Whether a thread waits, copies in a blocking way, allocates, frees or launches a graph. */
+/* Whether a call ends the launching of a graph: a wait, blocking copy, allocation, free or graph launch. */
 static bool is_wait(const struct kwhy_whatif *whatif, uint32_t call)
 {
 	const uint8_t class = whatif->recording->calls.class[call];
@@ -318,7 +328,10 @@ static bool is_wait(const struct kwhy_whatif *whatif, uint32_t call)
 		(class == KWHY_CALL_LAUNCH && kwhy_whatif_call_is(whatif->graph, call, KWHY_MARK_GRAPH));
 }
 
-/* Marks a step if a call that waits is between calls that issue its work, of whatever threads. */
+/*
+ * Marks a step as divided if a call that waits at wait_ns lies between calls, of any threads, that issue its
+ * work.
+ */
 static void divide_at(struct step *step, int64_t wait_ns)
 {
 	if (step && wait_ns > step->first_ns && wait_ns < step->last_ns)
@@ -327,8 +340,8 @@ static void divide_at(struct step *step, int64_t wait_ns)
 
 /*
  * Marks the steps that a thread divides: by a wait between the step's first and last launches, which may be
- * on other threads, or by a pause between two of its own launches of the step. A wait can divide the step
- * of the thread's previous launch and that of its next launch.
+ * those of other threads; or by a wait or pause between two of its own launches of the step. A wait counts
+ * for the step of the thread's launch before it and for that of its launch after it.
  */
 static void divide_steps(struct capture *capture, size_t thread)
 {
@@ -362,7 +375,7 @@ static void divide_steps(struct capture *capture, size_t thread)
 	}
 }
 
-/* Finds the named steps that are captured as a whole. */
+/* Sets steps_of_process, and decides which of these steps are captured as a whole. */
 static void find_whole_steps(struct capture *capture)
 {
 	const struct kwhy_whatif *whatif = capture->whatif;

@@ -10,17 +10,17 @@
 
 #include <math.h>
 
-/* Changes to the calls and pauses of the host between its launches. */
+/* Changes to waits, allocations and pauses of the host. */
 
-/* Whether a call is outermost and not removed. */
+/* Whether a call is outermost (not inside another call) and not removed. */
 static bool is_left(const struct kwhy_whatif *whatif, size_t call)
 {
 	return whatif->graph->outer[call] == call && !kwhy_whatif_call_is_dropped(whatif, (uint32_t)call);
 }
 
 /*
- * Sets *issues if the call issued work that is not removed, which an earlier change may have moved to a
- * graph. Sets *reads if that work includes a copy to the host.
+ * Sets *issues if the call issued work that is not removed, even if a graph launches it now. Sets *reads if
+ * such work includes a copy to the host. Neither is ever cleared.
  */
 static void look_at_issued(const struct kwhy_whatif *whatif, size_t call, bool *issues, bool *reads)
 {
@@ -41,8 +41,9 @@ static uint32_t waited_for(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Whether any work of the thread's process ended between the ends of the waits `wait` and `later`. Removed
- * work does not count.
+ * Whether any work of the thread's process, except removed work, ended in the recording between the ends of
+ * two waits of the thread, `wait` and `later`. Both ends are moved by KWHY_WHATIF_CLOCKS_NS, because the
+ * clocks of host and device differ.
  */
 static bool work_ended_between(const struct kwhy_whatif *whatif, size_t thread, size_t wait, size_t later)
 {
@@ -67,16 +68,16 @@ static bool work_ended_between(const struct kwhy_whatif *whatif, size_t thread, 
 }
 
 /*
- * Removes redundant waits of a thread and returns their number. A wait is redundant if the thread issued
- * nothing and no work ended since its previous wait. (The previous wait may have been for one stream or
- * event only; then a later wait is for work that ended since.)
+ * Removes redundant waits of a thread and returns their number. A wait is redundant if, since the thread's
+ * previous wait, it issued nothing and no work ended. (If work ended, the previous wait was for one stream or
+ * event only, and this one is for other work.)
  */
 static uint64_t drop_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
 	bool pending = true, reads = false;
 	uint64_t dropped = 0;
-	size_t last = 0; /* previous wait; read only while no work is pending */
+	size_t last = 0; /* previous wait; not read before there was one */
 
 	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
 		kwhy_whatif_fetch_calls_ahead(whatif, i, calls->first[thread + 1], KWHY_CALL_SYNC);
@@ -108,7 +109,10 @@ void kwhy_whatif_drop_waits(struct kwhy_whatif *whatif, uint32_t number, struct 
 			"every wait follows work of its thread, or work ended since its thread waited last");
 }
 
-/* The last wait of a thread. It stays, since the thread must know that all work has ended. */
+/*
+ * The last wait of a thread, which stays, since the thread must know that all work has ended;
+ * calls->first[thread + 1]: it never waits.
+ */
 static size_t last_wait(const struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
@@ -133,9 +137,9 @@ static uint32_t next_stream(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Replaces a wait by an event for which the stream of the next work waits. If the next work is in the same
- * stream as the work waited for, it runs later anyway, so the wait is removed without an event. For the
- * lower bound of the saving an event replaces the wait even then.
+ * Replaces a wait of the host by an event for which the stream of its next work waits. If that is the stream
+ * of the work waited for (`target`), its order suffices, and the wait is removed without an event, except for
+ * the lower bound of the saving.
  */
 static void replace_wait(struct kwhy_whatif *whatif, size_t call, uint32_t target, double event_ns)
 {
@@ -191,7 +195,10 @@ void kwhy_whatif_use_events(struct kwhy_whatif *whatif, uint32_t number, struct 
 		kwhy_whatif_refuse(effect, "every wait follows a read-back or is the last of its thread");
 }
 
-/* Whether all remaining work of a call is copies to the host. Sets *issues to whether there is any work. */
+/*
+ * Whether all work of a call that is not removed is copies to the host; true if there is none. Sets *issues
+ * to whether there is any.
+ */
 static bool issues_read_backs_alone(const struct kwhy_whatif *whatif, size_t call, bool *issues)
 {
 	bool alone = true;
@@ -214,8 +221,8 @@ static bool waits_for_read_back(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Removes a wait for a copy to the host if the next work that the thread issues is another copy to the host.
- * Returns the number of removed waits.
+ * Removes the waits of a thread for a copy to the host if the next work that it issues is another copy to the
+ * host. Returns the number of removed waits.
  */
 static uint64_t join_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 {
@@ -258,14 +265,14 @@ static bool is_device_memory(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Counts of one thread's calls: all frees, frees in series of EMPTIED_ROW or more, all allocations, and
- * allocations that neither follow nor precede another one directly.
+ * Counts of a thread's calls. frees_in_rows: frees in series of EMPTIED_ROW or more; allocs_alone:
+ * allocations directly before and after which the thread makes another kind of call.
  */
 struct memory_calls {
 	uint64_t frees, frees_in_rows, allocs, allocs_alone;
 };
 
-enum { EMPTIED_ROW = 3 /* number of consecutive frees from which they count as emptying a cache */ };
+enum { EMPTIED_ROW = 3 /* smallest number of frees in a row that count as emptying a cache */ };
 
 static void end_row(struct memory_calls *sum, enum kwhy_call_class class, uint64_t row)
 {
@@ -279,9 +286,9 @@ static void end_row(struct memory_calls *sum, enum kwhy_call_class class, uint64
 }
 
 /*
- * Whether the thread empties the framework's memory cache repeatedly. Such a cache allocates a block from the
- * driver when it has none that fits; when the program empties the cache, the cache frees all its blocks one
- * after the other. A program that never empties the cache makes few calls of either kind.
+ * Whether the thread empties the framework's memory cache again and again. Such a cache allocates single
+ * blocks from the driver when it has none that fits, and frees all of them in a row when the program empties
+ * it. True if most frees are in rows and most allocations are alone.
  */
 static bool empties_cache(const struct kwhy_whatif *whatif, size_t thread)
 {
@@ -305,8 +312,8 @@ static bool empties_cache(const struct kwhy_whatif *whatif, size_t thread)
 }
 
 /*
- * Host time of a call to a memory pool (cudaMallocAsync), and whether any thread frees device memory or
- * repeatedly empties a cache of it.
+ * call_ns: host time of a call to a stream-ordered memory pool (cudaMallocAsync). any_freed, any_emptied:
+ * whether any thread frees device memory, and whether one empties a cache again and again.
  */
 struct pool {
 	double call_ns;
@@ -372,9 +379,9 @@ void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kw
 enum { PAUSE_MIN_NS = 100000, PAUSE_MAX_NS = 1000000000 };
 
 /*
- * The part in ns of the pause before a call that remains if input is prefetched. It is the usual pause
- * before such calls, or 0 if even the usual one is long. It is also 0 if the call is removed, since its
- * usual pause was removed with it.
+ * Part in ns of the pause before a call that remains if input is prefetched: the usual pause before calls of
+ * its class. It is 0 if even that is PAUSE_MIN_NS or more, and if the call is removed, because its usual
+ * pause went with it.
  */
 static int64_t prefetched_ns(const struct kwhy_whatif *whatif, uint32_t call)
 {
@@ -388,16 +395,16 @@ static int64_t longer_of(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The last pause that prefetching removed. */
+/* The latest pause that prefetching removed: its thread, and the time of its end in the recording. */
 struct prefetched {
 	uint32_t thread;
 	int64_t end_ns;
 };
 
 /*
- * Part in ns of a pause that remains with prefetching, for the lower bound of the saving. For this bound,
- * one thread is taken to prepare all input: it begins at the end of the last removed pause, and the call
- * waits for what is not ready yet.
+ * Part in ns of a pause that remains with prefetching, for the lower bound of the saving; else 0. For this
+ * bound, one other thread is taken to prepare all input: it begins with the next input when the last removed
+ * pause ended, takes pause_ns, and the call waits for the rest.
  */
 static int64_t waited_for_ns(
 	const struct kwhy_whatif *whatif, const struct prefetched *last, uint32_t call, int64_t pause_ns)
@@ -410,16 +417,14 @@ static int64_t waited_for_ns(
 	return pause_ns - (start_ns - last->end_ns);
 }
 
-/*
- * Time from the first start to the last end of the work of all steps. If steps are unknown, it is all time.
- */
+/* First start and last end in ns of the work of all steps; if steps are unknown, all time. */
 struct stretch_ns {
 	int64_t start, end;
 };
 
 /*
- * Finds the time of all steps. Pauses before the first step and after the last one are not spent on
- * preparing input of a step.
+ * Finds the time of all steps. Only pauses in it can be for input: those before the first step and after the
+ * last are spent on other things.
  */
 static struct stretch_ns steps_ns(const struct kwhy_whatif *whatif)
 {
@@ -448,8 +453,9 @@ static bool is_prefetched(const struct kwhy_whatif *whatif, uint32_t call, struc
 }
 
 /*
- * Whether other threads can do in advance what the host does in the pause before a call. They cannot run
- * the operators of a model, or read back its results.
+ * Whether other threads could do in advance what the host does in the pause before a call, judged by the host
+ * range that covers most of it. They can neither run the operators of a model nor read back its results. If
+ * no range is known, they can.
  */
 static bool is_ahead(const struct kwhy_whatif *whatif, uint32_t call, int64_t pause_ns)
 {

@@ -7,14 +7,14 @@
 #include <math.h>
 
 /*
- * Change to the speed of the host: scales the time of its threads in calls and between calls. The time of
- * the device's work and the latency between host and device stay the same. The time before the device's
- * first work also stays the same, since it is not part of the run.
+ * Change of the speed of the host to `number` per cent: scales the time of its threads in calls and between
+ * calls. The time of the device's work and the latency between host and device stay. So does the time before
+ * the device's first work, since it is not part of the run.
  */
 
 /*
- * Longest time in ns of all calls and pauses together, so that sums of times stay far from the largest
- * int64_t. Recordings have no later times.
+ * Largest sum in ns of all scaled calls and pauses. It keeps sums of times far from the largest int64_t, as
+ * the reader of recordings does with recorded times.
  */
 #define HOST_MAX_NS ((double)(INT64_MAX / 4))
 
@@ -23,7 +23,7 @@ static int64_t scaled(int64_t length_ns, uint32_t percent)
 	return (int64_t)((double)length_ns * 100 / percent + 0.5);
 }
 
-/* Makes work start sooner by the time that its call saves. */
+/* Makes an activity start sooner after the start of its call, by the time that the call saves. */
 static void issue_sooner(struct kwhy_whatif *whatif, uint32_t row, int64_t saved_ns)
 {
 	struct kwhy_whatif_node *node = kwhy_whatif_edit(whatif->graph, row);
@@ -37,8 +37,8 @@ static void issue_sooner(struct kwhy_whatif *whatif, uint32_t row, int64_t saved
 }
 
 /*
- * Scales the pause before a call. If the call is removed, it scales the part of the pause that is left.
- * Returns the time saved in ns.
+ * Scales the pauses before a call, up to KWHY_WHATIF_PAUSE_MAX_NS; of a removed call, what is left of them.
+ * Returns the time saved in ns, below 0 if they become longer.
  */
 static int64_t change_pauses(struct kwhy_whatif_graph *graph, struct kwhy_whatif_node *node, uint32_t percent)
 {
@@ -76,7 +76,7 @@ static int64_t change_call(struct kwhy_whatif *whatif, uint32_t call, uint32_t p
 	return saved_ns + less_ns;
 }
 
-/* Time of all calls and of the pauses that are scaled, ns. */
+/* Sum in ns of the times of all calls and of the pauses before them. */
 static double host_ns(const struct kwhy_whatif_graph *graph)
 {
 	double sum_ns = 0;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Changes that merge kernels into fewer kernels. */
+/* Change that fuses tiny kernels which follow each other into fewer kernels. */
 
 enum { TINY_NS = 10000, FUSE_GAP_NS = 20000 };
 
@@ -22,7 +22,10 @@ static int64_t length_ns(const struct kwhy_whatif *whatif, uint32_t row)
 	return kwhy_whatif_own_ns(whatif->graph, &whatif->graph->nodes[row]);
 }
 
-/* Whether an activity is work within the device, is shorter than TINY_NS, and could be part of a kernel. */
+/*
+ * Whether an activity could be a part of a fused kernel: a kernel, memset or copy within the device, shorter
+ * than TINY_NS and not launched by a graph.
+ */
 static bool is_tiny(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -33,11 +36,11 @@ static bool is_tiny(const struct kwhy_whatif *whatif, uint32_t row)
 }
 
 /*
- * Whether a kernel can be part of the same launch as the kernel before it. The blocks of a launch do not
- * wait for each other. A kernel with a larger grid must wait until the kernel before it has ended, so it
- * needs its own launch; the work of a smaller grid can be done by whichever block ends last. For the upper
- * bound of the saving the two kernels always share a launch, as if blocks could wait for each other. For
- * the lower bound they do only if their grids are equal.
+ * Whether an activity can be part of the same launch as the kernel `before`. Blocks of a launch do not wait
+ * for each other: a kernel with a larger grid must wait until `before` has ended, so it needs its own launch;
+ * the work of a smaller grid can be done by the blocks that end last. For the upper bound of the saving all
+ * share a launch; for the lower bound only kernels with equal grids do. Memsets and copies, and kernels of
+ * unknown grid, always do.
  */
 static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
 {
@@ -51,13 +54,16 @@ static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uin
 }
 
 /*
- * Chains of tiny kernels that follow each other closely. Whether a kernel is close to the one before it is
- * decided by the majority of the kernels of its name, so that one delay of the host in a thousand steps
- * does not split a chain.
+ * State of the search for chains: tiny activities that follow each other closely (within FUSE_GAP_NS). One
+ * that does not still belongs to the chain if most of its name do, so that one delay of the host in a
+ * thousand steps does not split a chain.
  */
 struct chains {
 	struct kwhy_whatif *whatif;
-	/* [names] votes; above 0: most work of that name starts soon after the work before it */
+	/*
+	 * [name_count] number of activities of the name that start soon after the one before, minus number of
+	 * the others
+	 */
 	int32_t *close_of_name;
 	/* from: number of activities in chains; to: number of kernels that they become */
 	uint64_t from, to;
@@ -80,8 +86,8 @@ static void count_close(struct chains *chains, const struct kwhy_whatif_segment 
 }
 
 /*
- * Number of activities from rows[0] on that can be fused: tiny ones that follow each other closely in one
- * stream. The first one must be a kernel, else the result is 1.
+ * Number of activities from rows[0] on that can be fused: tiny ones of one stream that follow each other
+ * closely and share a launch. It is 1 unless the first one is a tiny kernel.
  */
 static size_t chain_length(const struct chains *chains, const uint32_t *rows, size_t count)
 {
@@ -105,9 +111,10 @@ static size_t chain_length(const struct chains *chains, const uint32_t *rows, si
 }
 
 /*
- * Length of the fused kernel in ns. Each part but the first loses the time of the shortest recorded kernel,
- * which is taken as the time to start and end a kernel. For the upper bound of the saving only the longest
- * part remains; for the lower bound all parts remain, without the gaps between them.
+ * Length of the fused kernel in ns: the sum of the parts, less the length of the shortest recorded kernel for
+ * each part but the first, since that is taken as the time to start and end a kernel; at least that of the
+ * longest part. For the upper bound of the saving it is that of the longest part; for the lower bound it is
+ * the sum.
  */
 static double fused_ns(const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count)
 {
@@ -134,7 +141,10 @@ static void merge(struct kwhy_whatif *whatif, const uint32_t *rows, size_t count
 		kwhy_whatif_drop_row(whatif, rows[i]);
 }
 
-/* Fuses every chain of at least two activities in a segment. */
+/*
+ * Fuses every chain of at least two activities in a segment (a thread's launches without a wait between
+ * them).
+ */
 static void fuse_segment(struct chains *chains, const struct kwhy_whatif_segment *segment)
 {
 	for (size_t begin = 0, count; begin < segment->row_count; begin += count) {

@@ -8,20 +8,24 @@
 #include <stdlib.h>
 
 /*
- * Runs matrix products on tensor cores if the names of their kernels are those of FP32 units. No kernels
- * that convert number formats are added, so the saving is an upper bound.
+ * Change that runs matrix products on tensor cores, if their kernels have names of products on FP32 units.
+ * Kernels that convert number formats would come in addition and are not counted, so the saving is an upper
+ * bound.
  */
 
 /*
- * Share of the speed-up that is assumed for the lower bound of the saving. Source: with TF32, whole steps
- * of a perceptron on an H200 were 3.0 times as fast, while peak rates differ by a factor of 7.4
- * (docs/results/projections.md).
+ * For the lower bound of the saving, products are faster by SLOW_SHARE times the ratio of the peak rates.
+ * With TF32, whole steps of a perceptron on an H200 were 3.0 times as fast, while the peak rates differ by a
+ * factor of 7.4 (docs/results/projections.md).
  */
 static const double SLOW_SHARE = 0.4;
 
-/* Speed-up of FP32 matrix products by the device's tensor cores, and whether it was measured. */
+/*
+ * Ratio of the peak rates of FP32 matrix products on tensor cores (TF32) and on FP32 units, and whether it
+ * was measured.
+ */
 struct speedup {
-	double ratio; /* factor; 0: the device has no tensor cores */
+	double ratio; /* 0: the device has no tensor cores */
 	bool is_measured;
 };
 
@@ -40,8 +44,8 @@ static struct speedup speedup_of(const struct kwhy_whatif *whatif, uint32_t devi
 }
 
 /*
- * Marks the names of matrix products on FP32 units. Each name is tested once, as there are few names and
- * many kernels. NULL: out of memory.
+ * Returns, for each name, [name_count], whether it is that of a matrix product on FP32 units. The caller
+ * frees the array. NULL: out of memory.
  */
 static bool *mark_fp32_names(const struct kwhy_names *names)
 {

@@ -10,26 +10,26 @@
 #include <stdlib.h>
 
 /*
- * Costs of calls and copies. A cost comes from the recording where it has enough samples, since then all
- * times are from one machine under one profiler; otherwise from the machine profile.
+ * Costs of calls and copies. A cost comes from the recording if that has enough samples, since then all times
+ * are from one machine and one profiler; else from the machine profile; else it is assumed.
  */
 
-#define SPREADS 1.645 /* ratio of half a 90 % interval to the standard uncertainty */
+#define SPREADS 1.645 /* half-width of a 90 % interval of a normal distribution, in standard deviations */
 
 /*
- * Time in ns that one more empty kernel adds to a queue. Measured on an H100, profiles/nvidia-h100.json
- * (1336 on an H200).
+ * Time in ns that one more empty kernel adds to a queue of kernels, as measured on an H100
+ * (profiles/nvidia-h100.json; 1336 on an H200).
  */
 #define SMALL_KERNEL_NS 1659
 
 enum {
 	FIT_COPIES = 4, /* smallest number of copies to which a line is fitted */
 	/*
-	 * A line is fitted only if the largest copy has at least this many times the bytes of the smallest.
-	 * The fit is also extrapolated up to this factor beyond its largest copy.
+	 * A line is fitted only if the largest copy has at least this many times the bytes of the smallest,
+	 * and used for copies of up to this many times the bytes of the largest.
 	 */
 	FIT_RANGE = 8,
-	SMALL_BYTES = 65536, /* in bytes; the time of smaller copies is mostly latency */
+	SMALL_BYTES = 65536, /* in bytes; the time of smaller copies is mostly latency, not transfer */
 	FIT_CALLS = 3,
 	/*
 	 * In ns. A shorter gap between calls counts as part of the calls, also in
@@ -58,7 +58,10 @@ static size_t fit_index(unsigned kind, unsigned src, unsigned dst)
 	return (kind * KWHY_MEMORY_KIND_COUNT + src) * KWHY_MEMORY_KIND_COUNT + dst;
 }
 
-/* Sums for fitting a weighted straight line. */
+/*
+ * Sums over the copies of one kind, for fitting time in ns (y) = alpha + beta * bytes (x) with weights w = 1
+ * / y^2: wx is the sum of w * x, and so on. least, most: bytes of the smallest and the largest copy.
+ */
 struct line {
 	double w, wx, wy, wxx, wxy, wyy, x, y;
 	uint64_t count, least, most;
@@ -146,8 +149,8 @@ static struct kwhy_whatif_cost measured(struct kwhy_measured seconds)
 }
 
 /*
- * Takes the median of the samples as the expected cost, and their quartiles as the fast and the slow cost.
- * The cost is unknown where there are too few samples.
+ * Cost from samples: the median is the expected cost; the quartiles are the fast and the slow cost. It is
+ * unknown if there are fewer than FIT_CALLS samples.
  */
 static struct kwhy_whatif_cost sampled(struct kwhy_whatif_samples *samples)
 {
@@ -174,7 +177,10 @@ static enum call_sort sort_of(const struct kwhy_whatif_graph *graph, size_t call
 											       : SORT_OTHER;
 }
 
-/* Samples: the times of calls by sort of call, and the pauses before calls by class of call. */
+/*
+ * Samples in ns: durations of outermost calls by sort of call, and pauses of the thread before them by class
+ * of call.
+ */
 struct call_samples {
 	struct kwhy_whatif_samples sorts[SORT_COUNT], gaps[KWHY_CALL_CLASS_COUNT];
 };
@@ -197,7 +203,7 @@ static void sample_calls(const struct kwhy_whatif_graph *graph, struct call_samp
 	}
 }
 
-/* Mean number of nodes of the graphs that the recording launched. */
+/* Mean number of activities of a recorded graph launch. */
 static double mean_graph_nodes(const struct kwhy_whatif_graph *graph, const struct call_samples *samples)
 {
 	const struct kwhy_activities *rows = &graph->recording->activities;
@@ -213,7 +219,10 @@ static double known_or_0(double seconds)
 	return isfinite(seconds) ? seconds * 1e9 : 0;
 }
 
-/* Finds the costs of graphs. In a profile the cost of a graph launch is that of a graph of one node. */
+/*
+ * Finds the costs of graphs. graph_launch is from the recording, with graph_nodes, or from the profile, where
+ * it is for a graph of one node, or assumed. The other costs are from the profile alone.
+ */
 static void graph_costs(
 	struct kwhy_whatif_costs *costs, const struct kwhy_whatif_graph *graph, struct call_samples *samples)
 {
@@ -242,7 +251,8 @@ static int64_t not_below_0(int64_t value)
 }
 
 /*
- * Computes the median of the gaps before calls of a class, and the gap from which they count as outliers.
+ * Computes, from the gaps before calls of a class, their median, and the limit above which a gap is an
+ * outlier: the third quartile plus three interquartile ranges, at least PAUSE_NS.
  */
 static void usual_gaps(struct kwhy_whatif_samples *gaps, int64_t *usual_ns, int64_t *far_ns)
 {
@@ -266,8 +276,8 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++)
 		usual_gaps(&samples->gaps[class], &costs->usual_gap_ns[class], &costs->far_gap_ns[class]);
 	/*
-	 * Recording an event or allocating from a pool costs no more than a launch, as far as is known,
-	 * since each of these calls returns immediately.
+	 * Without samples, recording an event and allocating from a pool are taken to cost as much as a
+	 * launch, since these calls return at once, too.
 	 */
 	if (!isfinite(costs->event.expected_ns))
 		costs->event = costs->launch;
@@ -276,9 +286,8 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 }
 
 /*
- * Cost of a small kernel. It is the profile's cost, if the profile states one. Without it, the shortest
- * kernel of the recording is the cost; if this kernel is longer than SMALL_KERNEL_NS, SMALL_KERNEL_NS is the
- * cost.
+ * Device time of one more small kernel: the profile's, if it states one; else the length of the shortest
+ * recorded kernel, but at most SMALL_KERNEL_NS.
  */
 static struct kwhy_whatif_cost small_kernel(const struct kwhy_whatif_costs *costs)
 {
@@ -352,9 +361,9 @@ static double fitted_ns(const struct kwhy_whatif_copy_fit *fit, double bytes)
 }
 
 /*
- * A copy whose time is known, from which the times of others are computed. If the recording has copies of
- * the same kind and memory, it is the largest one of their fit or, without a fit, their mean. Otherwise it
- * is `least`, the least copy of that direction.
+ * A copy whose time is known, from which the times of copies of other sizes are computed. If the recording
+ * has copies of the same direction and kinds of memory, it is the largest one at its fitted time or, without
+ * a fit, a copy of mean size and time. Otherwise it is `least`, the least copy of that direction.
  */
 static struct kwhy_whatif_known_copy known_copy_of(
 	const struct kwhy_whatif_copy_fit *fit, const struct kwhy_whatif_known_copy *least)
@@ -374,9 +383,9 @@ static struct kwhy_whatif_cost with_spread(double expected_ns, double ratio, con
 }
 
 /*
- * Computes the cost of a copy from a measured curve. Recorded times do not include the latency before and
- * after the transfer of the bytes, but the curve does. So the cost is the time of a known copy plus the
- * difference of the curve between the two sizes.
+ * Cost of a copy from a measured transfer curve (time by bytes). The curve contains the latency before and
+ * after the transfer, recorded times do not. So the expected cost is the time of a known copy plus the
+ * difference of the curve between the two sizes; without a known copy, the curve itself.
  */
 static struct kwhy_whatif_cost by_curve(const struct kwhy_transfer_curve *curve,
 	const struct kwhy_whatif_known_copy *known_copy, double bytes)

@@ -7,8 +7,8 @@
 #include "model/ledger.h"
 
 /*
- * Idle time of one device, divided among the host ranges (of threads that the device waited for) that ran
- * during it. The rows add up to the length of all gaps that were added.
+ * Idle time of one device, divided by the host ranges that the host was in (model/host_time.h). The rows add
+ * up to the length of all gaps that were added.
  */
 struct kwhy_host_sums {
 	const struct kwhy_recording *recording;
