@@ -4,8 +4,9 @@
 #include "whatif/parts.h"
 
 /*
- * A walk along the critical path: from the last end of work back along the links that decided the times of
- * the nodes.
+ * State of a walk along the critical path of a simulation, backwards from the end of the last work: node by
+ * node along the links that decided their times. at_start: the walk is at the start of `node`, not at its
+ * end. host_ns: host time found so far.
  */
 struct walk {
 	const struct kwhy_whatif_graph *graph;
@@ -19,7 +20,7 @@ static int64_t smaller(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Adds host time from start_ns on, without the part before the first start of work. */
+/* Adds length_ns of host time that begins at start_ns, without the part before the first start of work. */
 static void add_host(struct walk *walk, int64_t start_ns, int64_t length_ns)
 {
 	const int64_t before_ns = walk->graph->first_ns - start_ns;
@@ -35,7 +36,7 @@ static int64_t time_followed(
 						     : graph->end_ns[node->from[link]];
 }
 
-/* The link that decided the start of a node; KWHY_LINK_JOIN: no link did. */
+/* The link that decided when a node started; KWHY_LINK_JOIN: none did. */
 static size_t link_of_start(const struct kwhy_whatif_graph *graph, uint32_t at)
 {
 	const struct kwhy_whatif_node *node = &graph->nodes[at];
@@ -49,7 +50,10 @@ static size_t link_of_start(const struct kwhy_whatif_graph *graph, uint32_t at)
 	return link;
 }
 
-/* Goes from the start of the node to the node that decided that start. Returns false if no node did. */
+/*
+ * Goes from the start of walk->node to the node whose time decided that start. Adds the pause before a call;
+ * before work, the part of its call until it started. False: no node decided the start.
+ */
 static bool leave_start(struct walk *walk)
 {
 	const struct kwhy_whatif_graph *graph = walk->graph;
@@ -62,7 +66,8 @@ static bool leave_start(struct walk *walk)
 	lag_ns = kwhy_whatif_lag_ns(graph, node, link);
 	if (node->kind == KWHY_NODE_CALL && lag_ns <= KWHY_WHATIF_PAUSE_MAX_NS)
 		add_host(walk, time_followed(graph, node, link), lag_ns);
-	else if (link == KWHY_LINK_ISSUE) /* the work started during its call or after it */
+	else if (link ==
+		KWHY_LINK_ISSUE) /* the host's part ends with the call, even if the work started later */
 		add_host(walk, graph->start_ns[node->from[link]],
 			smaller(kwhy_whatif_own_ns(graph, &graph->nodes[node->from[link]]), lag_ns));
 	walk->at_start = kwhy_whatif_follows_start(node, link);
@@ -70,7 +75,10 @@ static bool leave_start(struct walk *walk)
 	return true;
 }
 
-/* Goes from the end of the node to its start or, if the node waited, to what it waited for. */
+/*
+ * Goes from the end of walk->node to its start, adding the time of a call, or, if the node ended because what
+ * it waited for had ended, to that.
+ */
 static void leave_end(struct walk *walk)
 {
 	const struct kwhy_whatif_graph *graph = walk->graph;

@@ -4,7 +4,10 @@
 
 #include "whatif/graph.h"
 
-/* In ns. During longer pauses the host is assumed not to compute. The value is chosen, not measured. */
+/*
+ * In ns. In longer pauses between calls the host is assumed to do nothing, so they do not count as host time.
+ * The value is chosen, not measured.
+ */
 enum { KWHY_WHATIF_PAUSE_MAX_NS = 1000000000 };
 
 /*

@@ -17,7 +17,10 @@ static const struct kwhy_transfer_curve *find(const struct kwhy_transfers *trans
 	return NULL;
 }
 
-/* Whether the profile has curves of copies of this kind. */
+/*
+ * Whether the profile has transfer curves, and copies of this kind are among those that have some (to and
+ * from the host).
+ */
 static bool is_measured(const struct kwhy_profile *profile, enum kwhy_copy_kind kind)
 {
 	return profile && profile->transfers && (kind == KWHY_COPY_H2D || kind == KWHY_COPY_D2H);

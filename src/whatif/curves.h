@@ -6,14 +6,14 @@
 #include "model/recording.h"
 
 /*
- * The measured curve of the time of single copies between host and device. Copies with page-locked memory
- * are timed by the device's clock, in a full queue or, where that was not measured, alone. Copies with
- * pageable memory are timed by the host's clock. NULL: no curve was measured.
+ * Measured curve of the time of single copies of this direction by their bytes. For page-locked memory it is
+ * by the device's clock, in a full queue or, if that was not measured, alone; for pageable memory
+ * (`pageable`) by the host's clock. NULL: no curve was measured.
  */
 const struct kwhy_transfer_curve *kwhy_whatif_copy_curve(
 	const struct kwhy_profile *profile, enum kwhy_copy_kind kind, bool pageable);
 
-/* The curve of copies with page-locked memory in a full queue; NULL: it was not measured. */
+/* The curve of copies from or to page-locked memory in a full queue; NULL: it was not measured. */
 const struct kwhy_transfer_curve *kwhy_whatif_queued_copy_curve(
 	const struct kwhy_profile *profile, enum kwhy_copy_kind kind);
 

@@ -4,24 +4,31 @@
 
 #include <stdlib.h>
 
-/* Finds the usual delays of a recording, which are medians of the recorded ones. */
+/*
+ * Finds the delays of a recording that do not depend on the program (struct kwhy_whatif_delays), mostly
+ * medians of the recorded ones. Work is queued if it was launched before the work before it in its stream
+ * ended.
+ */
 
 enum {
 	KINDS = KWHY_ACTIVITY_KIND_COUNT,
 	SAMPLES_MIN = 8,
 	/*
-	 * Gap in ns between kernels of a stream that is used where a recording has too little queued work.
-	 * Measured: 1.0 us on a V100, 1.15 on an A100 and an H200, 1.4 to 1.6 on H100s (medians of traces
-	 * in docs/projections.md).
+	 * Gap in ns between queued kernels of a stream, and its quartiles, that are used if a recording has
+	 * fewer than SAMPLES_MIN such gaps. Medians of traces (docs/projections.md): 1.0 us on a V100, 1.15
+	 * on an A100 and an H200, 1.4 to 1.6 on H100s.
 	 */
 	QUEUED_NS = 1200,
 	QUEUED_FAST_NS = 1000,
 	QUEUED_SLOW_NS = 1600,
-	/* In ns. Longer gaps between queued kernels have causes other than the kernels. */
+	/*
+	 * In ns. Longer gaps before queued kernels of a name are left out, since they have other causes than
+	 * the kernel.
+	 */
 	NAME_GAP_NS = 10000
 };
 
-/* Sum and number of the gaps before those kernels of one name that were queued. */
+/* Sum in ns and number of the gaps before the queued kernels of one name. */
 struct name_gaps {
 	int64_t sum_ns;
 	uint32_t count;
@@ -33,8 +40,8 @@ struct sampled {
 };
 
 /*
- * Adds a gap before queued work to the samples. A gap of 0 is counted for the kernel's name only, since it
- * means that this kernel started before the previous one ended.
+ * Adds the gap before a queued activity to the samples of the two kinds and of the kernel's name. A gap of 0
+ * counts for the name only: the kernel started before the previous one ended.
  */
 static void sample_queued(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t row,
 	int64_t gap_ns, struct sampled *sampled)
@@ -77,7 +84,7 @@ static void sample_issue(const struct kwhy_whatif_graph *graph, uint32_t row, st
 
 /*
  * Whether an activity was queued when the one before it in its stream ended (free_ns): the call that issued
- * it had returned, and on an idle stream it would have started by then.
+ * it (node `issue`) had returned by then, and on an idle stream the activity would have started by then.
  */
 static bool was_queued(const struct kwhy_whatif_graph *graph, uint32_t row, uint32_t issue, int64_t free_ns)
 {
@@ -123,8 +130,8 @@ static void sample_calls(
 }
 
 /*
- * Fills the usual gaps of all pairs of kinds of activities. If the second kind was queued too seldom, the
- * pair gets the gap between kernels.
+ * Fills the median gaps of all pairs of kinds of activities, and the quartiles of that between kernels. A
+ * pair with fewer than SAMPLES_MIN gaps gets the gap between kernels.
  */
 static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampled)
 {
@@ -147,9 +154,9 @@ static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampl
 }
 
 /*
- * The usual time from the call to the start of a kernel. A first launch loads code, so a delay above
- * KWHY_WHATIF_STALL_NS counts as usual only with at least SAMPLES_MIN samples. Otherwise the result is the
- * shortest delay or, if that is above KWHY_WHATIF_STALL_NS, too, the length of a launch call.
+ * Usual time in ns from the start of the call to the start of a kernel on an idle stream: the median. A first
+ * launch loads code, so a median of KWHY_WHATIF_STALL_NS or more counts only with at least SAMPLES_MIN
+ * samples. Else the result is the shortest time or, if that is too long as well, the length of a launch call.
  */
 static int64_t usual_issue_ns(struct kwhy_whatif_samples *kernels, int64_t launch_call_ns)
 {
@@ -182,7 +189,8 @@ static void fill_issue(struct kwhy_whatif_delays *delays, struct sampled *sample
 	for (size_t kind = 0; kind < KINDS; kind++) {
 		delays->issue_ns[kind] = kwhy_whatif_quantile(&sampled->issue[kind], 0.5);
 		/*
-		 * A delay of KWHY_WHATIF_STALL_NS or longer is a stall and not usual for work of any kind.
+		 * A median of KWHY_WHATIF_STALL_NS or more is that of stalls. Such kinds, and kinds without
+		 * samples, get the usual delay of kernels.
 		 */
 		if (delays->issue_ns[kind] < 0 ||
 			(any_ns >= 0 && delays->issue_ns[kind] >= KWHY_WHATIF_STALL_NS))

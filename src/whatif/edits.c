@@ -16,7 +16,10 @@ static struct kwhy_whatif_node *edit(struct kwhy_whatif *whatif, uint32_t at)
 	return node;
 }
 
-/* Part in ns of the host's pause before a call that is expected to vanish with the call. */
+/*
+ * Part in ns of the host's pause before a call that goes with the call at the expected costs: all of it,
+ * unless it is longer than far_gap_ns of the class; then only the usual pause.
+ */
 static int64_t pause_gone_ns(const struct kwhy_whatif *whatif, uint32_t call, int64_t pause_ns)
 {
 	enum kwhy_call_class class = whatif->recording->calls.class[call];
@@ -47,7 +50,10 @@ int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t
 					  kwhy_whatif_lag_ns(whatif->graph, node, KWHY_LINK_ORDER)));
 }
 
-/* Removes a call. `corner` decides how much of the pause before the call remains. */
+/*
+ * Removes a call. corner: how much of the pause before it remains (SLOW: all; FAST: nothing; EXPECTED: what
+ * pause_gone_ns() leaves).
+ */
 static void drop_call(struct kwhy_whatif *whatif, uint32_t call, enum kwhy_whatif_corner corner)
 {
 	uint32_t at = kwhy_whatif_call_node(whatif->graph, call);
@@ -90,9 +96,10 @@ static bool issues_nothing(const struct kwhy_whatif *whatif, uint32_t call)
 }
 
 /*
- * Shortens the delay of an activity that follows removed work and started long after its call. The
- * recording does not state what stalled the device (a profiler that stores records, for example), but with
- * less work there is less to stall it. So the activity starts as soon after its call as kernels usually do.
+ * Lets an activity whose predecessor in its stream was removed start as soon after its call as kernels
+ * usually do, if it started KWHY_WHATIF_STALL_NS or more after it. What stalled the device is not recorded
+ * (such as a profiler that stores its records), but with less work there is less to stall it. Not for the
+ * lower bound of the saving.
  */
 static void drop_stall(struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -114,9 +121,9 @@ static void drop_stall(struct kwhy_whatif *whatif, uint32_t row)
 }
 
 /*
- * Part in ns of the gap before a removed activity that remains. It is 0 unless the lower bound of the
- * saving is computed and the activity has no recorded call. Then the part of the gap beyond that of queued
- * work remains, since it may be work of the host. `before` is the activity before the gap.
+ * Part in ns that remains of the gap gap_ns between `before` and a removed activity. It is 0, except for the
+ * lower bound of the saving if the call of the removed activity is unknown: what exceeds the gap of queued
+ * work may then be work of the host, and remains.
  */
 static int64_t gap_left_ns(const struct kwhy_whatif *whatif, uint32_t row, uint32_t before, int64_t gap_ns)
 {
@@ -210,8 +217,8 @@ void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double 
 }
 
 /*
- * Whether a call waits for removed work. Callers check this last, since the node is seldom in the
- * processor's cache.
+ * Whether a call waits for removed work. Callers test this last, because it reads a node that is seldom in
+ * the cache.
  */
 static bool waits_for_dropped(const struct kwhy_whatif *whatif, uint32_t call_node)
 {

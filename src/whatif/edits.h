@@ -6,29 +6,30 @@
 #include "whatif/change.h"
 
 /*
- * The edits of the graph. Each change to a program consists of such edits. When memory runs out, an edit
- * sets whatif->out_of_memory, and the caller of the change reports it.
+ * Edits of the graph, of which every change consists. When memory runs out, an edit sets
+ * whatif->out_of_memory, and the caller of the change reports it. "Lower" and "upper bound" are those of the
+ * saving, for which whatif->corner is SLOW and FAST.
  */
 
 /* Removes an activity. When all activities of its call are removed, the call is removed, too. */
 void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row);
 
 /*
- * Removes a call and the pause before it, which is the time of the loop that made the call. If that pause
- * is far longer than usual before calls of the class, only its usual length is removed. For the lower bound
- * of the saving the whole pause stays, for the upper bound none of it.
+ * Removes a call and the pause of its thread before it, in which a loop typically prepared the call. Of a
+ * pause far longer than usual before calls of the class, only the usual length is removed. For the lower
+ * bound of the saving no pause is removed; for the upper bound all of it is.
  */
 void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call);
 
 /*
- * Removes a call that a graph replaces. As no program makes that call again, the pause before it is
- * shortened as at the expected costs, even for the lower bound of the saving.
+ * As kwhy_whatif_drop_call(), for a call that the launch of a graph replaces. No program prepares that call
+ * any more, so the pause is shortened as at the expected costs even for the lower bound of the saving.
  */
 void kwhy_whatif_drop_captured_call(struct kwhy_whatif *whatif, uint32_t call);
 
 /*
- * Host time in ns that is expected to be saved by removing a call: the call without its wait for the
- * device, and the pause before it.
+ * Host time in ns that removing a call saves at the expected costs: the call without its wait for the device,
+ * and the part of the pause before it that goes.
  */
 int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t call);
 
@@ -42,8 +43,9 @@ void kwhy_whatif_drop_call_and_pause(struct kwhy_whatif *whatif, uint32_t call);
 void kwhy_whatif_pack_row(struct kwhy_whatif *whatif, uint32_t row, uint64_t bytes);
 void kwhy_whatif_pin_row(struct kwhy_whatif *whatif, uint32_t row);
 /*
- * kwhy_whatif_copy_bytes(): bytes of a copy after the changes so far; KWHY_UNKNOWN_BYTES where the recording
- * states no size. kwhy_whatif_row_copy_cost(): cost of that copy if it had `bytes` bytes.
+ * kwhy_whatif_copy_bytes(): bytes of a copy after the changes so far; KWHY_UNKNOWN_BYTES: unknown.
+ * kwhy_whatif_row_copy_cost(): cost of that copy, with its kinds of memory after the changes so far, if it
+ * had `bytes` bytes.
  */
 uint64_t kwhy_whatif_copy_bytes(const struct kwhy_whatif *whatif, uint32_t row);
 struct kwhy_whatif_cost kwhy_whatif_row_copy_cost(
@@ -56,8 +58,7 @@ void kwhy_whatif_resize_row(struct kwhy_whatif *whatif, uint32_t row, double own
 void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double own_ns);
 
 /*
- * Removes waits that became unnecessary because everything that the thread had issued since its previous
- * wait was removed.
+ * Removes waits for removed work, if everything that the thread issued since its previous wait was removed.
  */
 void kwhy_whatif_drop_idle_waits(struct kwhy_whatif *whatif);
 
@@ -79,7 +80,7 @@ static inline uint32_t kwhy_whatif_call_of(const struct kwhy_whatif *whatif, uin
 	return call == KWHY_NONE ? KWHY_NONE : whatif->graph->outer[call];
 }
 
-/* Loads an activity's node and that of its call into the processor's cache, before they are changed. */
+/* Prefetches an activity's node and that of its call, which are about to be changed. */
 KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_row(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	uint32_t call = whatif->recording->activities.call[row];
@@ -90,8 +91,8 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_row(const struct kwhy_whatif *whatif,
 }
 
 /*
- * For a loop over calls up to `end` that changes the calls of one class: prefetches the node of a later
- * call.
+ * For a loop over calls, upwards to `end`, that changes calls of one class: prefetches the node of the call
+ * KWHY_WHATIF_AHEAD iterations later, if it is of that class.
  */
 KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_ahead(
 	const struct kwhy_whatif *whatif, size_t call, size_t end, enum kwhy_call_class class)
@@ -102,7 +103,7 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_ahead(
 		kwhy_whatif_fetch(whatif->graph, kwhy_whatif_call_node(whatif->graph, (uint32_t)ahead));
 }
 
-/* For a loop over calls down to `first`: prefetches the node of an earlier call. */
+/* As kwhy_whatif_fetch_calls_ahead(), for a loop downwards to `first`. */
 KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_after(
 	const struct kwhy_whatif *whatif, size_t call, size_t first, enum kwhy_call_class class)
 {
@@ -112,7 +113,7 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_after(
 			kwhy_whatif_call_node(whatif->graph, (uint32_t)call - KWHY_WHATIF_AHEAD));
 }
 
-/* For a loop over activities up to `end` that changes copies: prefetches the node of a later copy. */
+/* As kwhy_whatif_fetch_calls_ahead(), for a loop over activities that changes copies. */
 KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_copies_ahead(
 	const struct kwhy_whatif *whatif, size_t row, size_t end)
 {
@@ -124,8 +125,8 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_copies_ahead(
 }
 
 /*
- * Gap in ns between the activities `before` and `row` if `row` is queued before `before` ends, by the costs
- * that apply (expected, fast or slow).
+ * Gap in ns between the activities `before` and `row` of a stream if `row` is launched before `before` ends,
+ * at the current costs (whatif->corner).
  */
 int64_t kwhy_whatif_queued_at_corner_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row);
 
@@ -135,7 +136,7 @@ bool kwhy_whatif_is_copy(const struct kwhy_whatif *whatif, uint32_t row, enum kw
 /* Writes a time for a sentence about costs: "12.3 us". */
 const char *kwhy_whatif_time_words(char out[32], double time_ns);
 
-/* A count for a sentence: "1,234". The string lives as long as the enclosing block. */
+/* A count in words, such as "1,234". The string lives as long as the enclosing block. */
 #define KWHY_WHATIF_COUNT(count) kwhy_quantity_count((char[KWHY_QUANTITY_BYTES]){0}, count)
 
 void kwhy_whatif_say(struct kwhy_whatif_effect *effect, const char *format, ...)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds the marks of each name of a call once, since there are few names and many calls. */
+/* Finds the marks of each name, rather than of each call, since there are few names and many calls. */
 static void mark_names(struct kwhy_whatif_graph *graph)
 {
 	static const struct {
@@ -27,9 +27,9 @@ static void mark_names(struct kwhy_whatif_graph *graph)
 }
 
 /*
- * Upper bound of the number of joints (nodes at which all ranks of a collective have started). A joint
- * follows up to three nodes, one of which may be another joint, so a collective of n ranks needs a chain of
- * about n / 2 joints.
+ * Upper bound of the number of joints (nodes that start when all ranks of a collective have started). A joint
+ * follows up to three nodes; in a chain, one of these is the joint before it. So a collective of n ranks
+ * needs about n / 2 joints.
  */
 static size_t joints_at_most(const struct kwhy_recording *recording)
 {

@@ -7,19 +7,21 @@
 #include <string.h>
 
 /*
- * Undoing edits of a graph. Many edits change most nodes, so an entry of the journal holds only what an
- * edit changed: the old values, then a mask of which values these are. Entries are read from their ends,
- * the last one first. What an edit changed is known only when the next edit begins; until then the journal
- * keeps a copy of the whole node.
+ * Journal of the edits of a graph, for undoing them. Since there are many edits, an entry holds only the old
+ * values that an edit changed, followed by a bit mask of which values these are. Entries are thus read
+ * backwards from their ends, the last one first. What an edit changed is known only when the next edit
+ * begins; until then the journal keeps a copy of the whole node.
  */
 
 enum {
-	WORDS = 1 + KWHY_LINK_COUNT, /* number of times of a node: own and lag */
+	WORDS = 1 + KWHY_LINK_COUNT, /* number of times of a node: `own`, and one `lag` for each link */
 	PIECE_BYTES = 1 << 20,
 	ENTRY_MAX_BYTES = 48
 };
 
-/* Bits of a mask. */
+/*
+ * Positions of bits in the mask of an entry: of the first time, of the first link in `from`, and of `flags`.
+ */
 enum { MASK_WORD = 0, MASK_FROM = WORDS, MASK_FLAGS = MASK_FROM + KWHY_LINK_COUNT };
 
 _Static_assert(MASK_FLAGS < 16, "a mask has 16 bits");
@@ -42,7 +44,7 @@ static void take(struct kwhy_whatif_piece *piece, void *value, size_t bytes)
 	memcpy(value, piece->bytes + piece->used, bytes);
 }
 
-/* Writes the values of the node before the edit that differ from its values now. */
+/* Appends an entry with those old values (`before`) of a node that differ from its values now. */
 static void put_entry(
 	struct kwhy_whatif_piece *piece, struct kwhy_whatif_node *before, struct kwhy_whatif_node *now)
 {
@@ -80,7 +82,9 @@ static void take_entry(struct kwhy_whatif_piece *piece, struct kwhy_whatif_node 
 			take(piece, word_of(node, word), sizeof(int32_t));
 }
 
-/* A block of memory with space for one more entry; NULL: out of memory. Blocks never move. */
+/*
+ * The last block that has entries, or a new one, with enough space for one more entry; NULL: out of memory.
+ */
 static struct kwhy_whatif_piece *piece_with_space(struct kwhy_whatif_journal *journal)
 {
 	struct kwhy_error error;
@@ -101,7 +105,10 @@ static struct kwhy_whatif_piece *piece_with_space(struct kwhy_whatif_journal *jo
 	return &journal->pieces[journal->used++];
 }
 
-/* Writes the entry of the last edit, if it has none yet. The next edit must follow at once. */
+/*
+ * Writes the entry of the last edit, if it is pending. False: out of memory. After it, `pending` is out of
+ * date until the caller begins the next edit.
+ */
 static bool settle(struct kwhy_whatif_graph *graph)
 {
 	struct kwhy_whatif_journal *journal = &graph->journal;
@@ -121,7 +128,9 @@ struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint3
 	struct kwhy_whatif_journal *journal = &graph->journal;
 	struct kwhy_error error;
 
-	/* The entry of the last edit is written last: nothing fails after it. */
+	/*
+	 * settle() comes last among the steps that can fail: a failure after it would leave `pending` wrong.
+	 */
 	if (kwhy_column_reserve((void **)&journal->edited, &journal->edited_capacity,
 		    graph->journal_count + 1, sizeof(*journal->edited), "edits", &error) ||
 		!settle(graph))

@@ -2,11 +2,11 @@
 #include "whatif/parts.h"
 
 /*
- * Sets the lags of links, which are least times from the start or end of the linked node. With them the
- * unchanged graph gives the recorded times. One of a node's links decided the node's start; the lag of this
- * link is set so that the recorded start results. The other links get the usual delay, or the recorded one
- * if that is shorter. If a change removes the deciding link, another one decides, so the node then starts
- * with the usual delay.
+ * Sets the lags of all links: least times from the start or end of the node to which a link leads. With them
+ * the unchanged graph gives the recorded times. Of the links that bound a node's start, one decides it, and
+ * its lag is such that the recorded start results. The other links get the usual delay, or the recorded one
+ * if that is shorter. If a change removes the deciding link or makes it shorter, another link decides, so
+ * that the node then starts with a usual delay.
  */
 
 static int64_t least(int64_t a, int64_t b)
@@ -37,9 +37,9 @@ static int64_t usual_ns(const struct kwhy_whatif_graph *graph, uint32_t at, size
 }
 
 /*
- * Handles work that started in an idle stream long after its call had returned. Something stalled the
- * device, and would also do so if a change delays several launches together. So the delay is kept as the
- * least time from the end of the work before it.
+ * If an activity started in an idle stream more than KWHY_WHATIF_STALL_NS after its call had returned,
+ * something stalled the device, and would do so as well if a change delayed several launches together. So
+ * that delay is kept as the lag from the end of the activity before it in the stream.
  */
 static void keep_stall(struct kwhy_whatif_graph *graph, uint32_t at)
 {
@@ -85,8 +85,8 @@ static void set_start_lags(struct kwhy_whatif_graph *graph, uint32_t at)
 }
 
 /*
- * Time in ns of a node without its wait: its length, but at most the time from the end of what it waited
- * for to its own end.
+ * Time in ns that a node takes without its wait: own_ns, its recorded length, but at most the time from the
+ * end of what it waited for (from_ns) to its own end; 0 if it ended earlier.
  */
 static int64_t alone_ns(int64_t own_ns, int64_t end_ns, int64_t from_ns)
 {
@@ -111,7 +111,7 @@ static void set_end_lag(struct kwhy_whatif_graph *graph, uint32_t at)
 }
 
 enum {
-	/* In bytes. A blocking call may return well after a larger copy has ended on the device. */
+	/* in bytes; a call that waits for a larger copy may return well after the copy ended on the device */
 	SMALL_BYTES = 65536
 };
 
@@ -121,8 +121,8 @@ static bool is_large_copy(const struct kwhy_activities *rows, uint32_t row)
 }
 
 /*
- * Time in ns from the end of the work to the return of the call that waited for it; INT64_MAX: the call did
- * not wait.
+ * Time in ns from the end of the work that a call waited for to the return of the call; INT64_MAX: it waited
+ * for nothing, or the work did not end during the call.
  */
 static int64_t return_of(const struct kwhy_whatif_graph *graph, size_t call)
 {
@@ -140,9 +140,10 @@ static int64_t return_of(const struct kwhy_whatif_graph *graph, size_t call)
 }
 
 /*
- * Finds return_ns: by class, the shortest time from the end of the work to the return of a call that waited
- * for it. A class without waiting calls gets the shortest time of any class, large copies excluded. If no
- * call waited, it gets the length of its own shortest call.
+ * Finds delays.return_ns: for each class of calls, the shortest time from the end of the work to the return
+ * of a call that waited for it. A class whose calls never waited gets the shortest time of all classes,
+ * without calls that waited for copies above SMALL_BYTES. If no call waited, it gets the length of its own
+ * shortest call.
  */
 static void find_returns(struct kwhy_whatif_graph *graph)
 {

@@ -5,16 +5,17 @@
 #include <stdlib.h>
 
 /*
- * Finds activities of several ranks that are one collective. A collective ends after the last of its ranks
- * has started and the data has been exchanged. The n-th collectives of a name on each device are one
- * collective if they ran at the same time. Each of its activities then ends after a joint: a node that starts
- * when all these activities have started.
+ * Finds activities on several devices that are one collective, and links their ends. A collective ends after
+ * the last of its ranks has started and the data has been exchanged. The n-th collectives of a name on each
+ * device are taken as one if they all ran at one time. Each of these activities then gets a JOIN link to a
+ * joint: a node that starts when all of them have started.
  */
 
 struct collectives {
 	const struct kwhy_recording *recording;
 	uint32_t *rows;	 /* activities of all collectives, sorted by device, then by start */
-	uint32_t *place; /* [count] number of earlier collectives of the same name on the same device */
+	uint32_t *place; /* [count] for each entry of `rows`, number of earlier collectives of its name on its
+			    device */
 	size_t count;
 };
 
@@ -48,7 +49,7 @@ static void collect(struct collectives *all, uint32_t *counts)
 	}
 }
 
-/* Whether there is a time at which all activities of the group ran. */
+/* Whether a group has more than one activity, and there is a time at which all of them ran. */
 static bool ran_together(const struct collectives *all, const uint32_t *order, size_t begin, size_t end)
 {
 	const struct kwhy_activities *rows = &all->recording->activities;
@@ -74,8 +75,8 @@ static uint32_t add_joint(struct kwhy_whatif_graph *graph)
 }
 
 /*
- * Makes the joint of a group. A joint follows at most three nodes, so more ranks need a chain of joints, in
- * which each joint but the first also follows the joint before it.
+ * Makes the joint of a group and the JOIN links to it. A joint follows at most three nodes, so larger groups
+ * get a chain of joints, in which each joint but the first also follows the one before it.
  */
 static void join(struct kwhy_whatif_graph *graph, const struct collectives *all, const uint32_t *order,
 	size_t begin, size_t end)

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 /*
- * Makes the links that the recording states directly: order in a stream, issuing call, order on a thread.
+ * Makes the nodes, and the links that the recording states directly: the ORDER links along streams and
+ * threads, and the ISSUE links from activities to their calls.
  */
 
 static struct kwhy_whatif_node fresh_node(
@@ -18,8 +19,8 @@ static struct kwhy_whatif_node fresh_node(
 }
 
 /*
- * Finds the outermost call around each call. Calls of a thread are sorted by start, outer ones first, so a
- * call that ends after the current outermost call is the next one.
+ * Makes the nodes of calls, and finds the outermost call around each. Calls of a thread are sorted by start,
+ * outer ones first, so an outermost call lasts until a call ends after it.
  */
 static void find_outer_calls(struct kwhy_whatif_graph *graph)
 {
@@ -54,8 +55,8 @@ static void link_activity(struct kwhy_whatif_graph *graph, size_t row, uint32_t 
 		return;
 	call = graph->outer[call];
 	/*
-	 * Work that starts before its call shows that the clocks of host and device disagree, so the link
-	 * is not made.
+	 * If an activity starts before its call, the clocks of host and device disagree, and a link to the
+	 * call would be wrong.
 	 */
 	if (graph->recording->calls.start_ns[call] <= rows->start_ns[row])
 		node->from[KWHY_LINK_ISSUE] = kwhy_whatif_call_node(graph, call);

@@ -4,15 +4,17 @@
 #include <stdlib.h>
 
 /*
- * Finds waits of one stream for another. If a thread made a stream wait for an event and issued work after
- * that, the calls show the wait. Elsewhere, if neither stream nor call explains why an activity starts so
- * late, it is linked to the work of another stream that ended last before that start. This keeps the
- * recorded order.
+ * Makes the CROSS links of activities: waits of one stream for another. If a thread called StreamWaitEvent
+ * before it issued an activity, that call states the wait. Elsewhere, if neither stream nor call explains why
+ * an activity starts as late as it does, it is linked to the activity of another stream that ended last
+ * before it. This keeps the recorded order.
  */
 
 enum { UNEXPLAINED_NS = 2000, LOOK_BACK = 8 };
 
-/* Finds the first activity that each outermost call issued. */
+/*
+ * Writes the first activity that each outermost call issued to issued[call_count]; KWHY_NONE: it issued none.
+ */
 static void find_first_issued(const struct kwhy_whatif_graph *graph, uint32_t *issued)
 {
 	const struct kwhy_activities *rows = &graph->recording->activities;
@@ -30,7 +32,7 @@ static void find_first_issued(const struct kwhy_whatif_graph *graph, uint32_t *i
  */
 struct trail {
 	uint32_t last, other;
-	bool reported; /* whether the thread has made a stream wait for an event after it issued `last` */
+	bool reported; /* whether the thread has called StreamWaitEvent since it issued `last` */
 };
 
 static void follow(struct kwhy_whatif_graph *graph, struct trail *trail, uint32_t row)
@@ -60,8 +62,9 @@ static void link_reported(struct kwhy_whatif_graph *graph, const uint32_t *issue
 }
 
 /*
- * Time at which an activity would have started if it waited only for its stream and its call; INT64_MIN:
- * neither is known; INT64_MAX: it overlapped the activity before it.
+ * Time in ns at which an activity would have started if it had waited only for its stream and its call;
+ * INT64_MIN: both are unknown; INT64_MAX: it overlapped the previous activity of its stream, so no link is
+ * made.
  */
 static int64_t explained_ns(const struct kwhy_whatif_graph *graph, uint32_t row)
 {

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 /*
- * Finds threads that hand work to each other, as a program and its backward pass do. A call after a pause
- * of its thread is linked to a call of another thread of the process, if that call started during the
- * pause. Of several such calls, the one that ended last is taken. Recordings do not state which thread
- * waited for which, so the links keep the recorded order.
+ * Makes the CROSS links of calls: threads that hand work to each other, as a program and its backward pass
+ * do. A call after a pause of its thread of PAUSE_NS or more is linked to a call of another thread of the
+ * process that started and ended during the pause; of several, to the one that ended last. Recordings do not
+ * state which thread waited for which, so the links keep the recorded order.
  */
 
 enum { PAUSE_NS = 20000 };
@@ -29,7 +29,7 @@ static int by_process_and_start(const void *context, uint32_t a, uint32_t b)
 	return kwhy_sort_by(start_ns[a], start_ns[b]);
 }
 
-/* Of the calls of a process so far, the one that ended last. */
+/* The process whose calls are visited, and the one of its calls so far that ended last. */
 struct latest {
 	uint32_t process, call;
 };
@@ -40,7 +40,10 @@ static void note(struct latest *latest, const struct kwhy_calls *calls, uint32_t
 		latest->call = call;
 }
 
-/* If the call that ended last is one of this thread, no call of another thread can have started since. */
+/*
+ * Links a call to latest->call, if that started and ended during the pause before the call. It is then of
+ * another thread, since the call's own thread made no call in the pause.
+ */
 static void link_call(struct kwhy_whatif_graph *graph, const struct latest *latest, uint32_t call)
 {
 	const struct kwhy_calls *calls = &graph->recording->calls;
@@ -65,7 +68,7 @@ enum kwhy_status kwhy_whatif_link_threads(struct kwhy_whatif_graph *graph, struc
 	for (size_t i = 0; !status && i < graph->call_count; i++) {
 		uint32_t call = order ? order[i] : (uint32_t)i, process = process_of(recording, call);
 
-		/* Other calls, such as queries of whether work has ended, hand over no work. */
+		/* Calls of class OTHER, such as queries whether work has ended, hand over no work. */
 		if (graph->outer[call] != call || recording->calls.class[call] == KWHY_CALL_OTHER)
 			continue;
 		if (process != latest.process)

@@ -5,25 +5,27 @@
 #include <stdlib.h>
 
 /*
- * Finds the work that each waiting call waited for, which recordings seldom state. If the call issued work,
- * it is that work. Otherwise a wait for a stream is for the thread's last work. Any other wait is for the
- * work that was issued before the call and was the last to end before the call returned.
+ * Makes the JOIN links of calls: finds the work that each waiting call waited for, which recordings seldom
+ * state. If the call itself issued work, it waited for that. Otherwise, a wait for a stream (StreamSync) is
+ * taken to be for the thread's last work, and any other wait for the work that had been issued before the
+ * call and was the last to end before the call returned.
  */
 
 enum {
 	/*
-	 * number of activities that are checked backwards in time, since activities of other processes, or
-	 * issued later, may end at about the same time
+	 * number of activities, latest ends first, among which the work waited for is searched: activities of
+	 * other processes, or issued later, may end at about the same time
 	 */
 	LOOK_BACK = 64,
 	/*
-	 * In ns. A launch that takes this long, and ten times the usual time, waits for space in the queue.
+	 * A launch call that takes at least LONG_LAUNCH_NS, and LONG_LAUNCHES times the median launch call,
+	 * waited for space in the launch queue.
 	 */
 	LONG_LAUNCH_NS = 50000,
 	LONG_LAUNCHES = 10,
 	/*
-	 * In bytes. On CUDA, calls for pageable copies up to this size return before the copy begins, and
-	 * calls for larger ones block.
+	 * In bytes. In CUDA, calls for copies of pageable memory to the device of up to this size return
+	 * before the copy begins; calls for larger ones block.
 	 */
 	STAGED_BYTES = 65536
 };
@@ -71,13 +73,17 @@ bool kwhy_whatif_is_wait(const struct kwhy_whatif_graph *graph, uint32_t call)
 	}
 }
 
-/* State of a walk over the calls of one thread. */
+/* State of a walk over the calls of one thread. call: the current one; process: that of the thread. */
 struct walk {
 	struct kwhy_whatif_graph *graph;
-	/* [calls] of the activities that each outermost call issued, the one that ended last */
+	/*
+	 * [call_count] for each outermost call, the activity issued by it that ended last; KWHY_NONE: it
+	 * issued none
+	 */
 	const uint32_t *issued;
 	uint32_t call, process;
-	uint32_t last; /* activity that the thread issued last; KWHY_NONE: it has issued none yet */
+	uint32_t last; /* activity among those issued by the thread's latest issuing call that ended last;
+			  KWHY_NONE: it has issued none yet */
 };
 
 static bool was_issued_before(const struct walk *walk, uint32_t row)
@@ -146,9 +152,9 @@ static bool blocks(const struct walk *walk, uint32_t row)
 }
 
 /*
- * Whether an activity is a large copy from pageable memory that had begun when its call returned. Such a
- * call returns when the host has filled the last staging buffer, shortly before the copy ends on the
- * device.
+ * Whether an activity is a copy of more than STAGED_BYTES from pageable memory that had begun when its call
+ * returned. Such a call returns when the host has filled the last staging buffer, shortly before the copy
+ * ends on the device; so it waited for the copy, although it returned earlier.
  */
 static bool is_being_filled(const struct walk *walk, uint32_t row)
 {

@@ -4,22 +4,28 @@
 
 #include "whatif/graph.h"
 
-/* Largest difference between the clocks of host and device in ns that is expected. */
+/* Largest difference in ns between the clocks of host and device that is expected in recordings. */
 enum { KWHY_WHATIF_CLOCKS_NS = 2000 };
 
-/* The steps of kwhy_whatif_graph_new(), in the order in which they are called. */
+/*
+ * The functions that kwhy_whatif_graph_new() calls, up to kwhy_whatif_set_lags(), in this order; and what
+ * they share.
+ */
 
-/* Makes the nodes, and the links that the recording states directly: streams, issuing calls, threads. */
+/*
+ * Makes the nodes of activities and calls, and the ORDER and ISSUE links: order in streams and on threads,
+ * issuing calls.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_order(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
-/* Finds the usual delays. The links above must exist. */
+/* Finds graph->delays. Needs the links of kwhy_whatif_link_order(). */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_delays(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 /*
- * Usual delays in ns. kwhy_whatif_queued_ns(): from the end of `before` to the start of `after`, if that is
- * queued before `before` ends. kwhy_whatif_issue_ns(): from the call to the start of an activity in an idle
- * stream. 0: the recording has no such delay.
+ * Usual delays in ns. kwhy_whatif_queued_ns(): from the end of `before` to the start of `after` in its
+ * stream, if `after` is launched before `before` ends. kwhy_whatif_issue_ns(): from the start of its call to
+ * the start of an activity in an idle stream. 0: unknown.
  */
 int64_t kwhy_whatif_queued_ns(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t after);
 int64_t kwhy_whatif_issue_ns(const struct kwhy_whatif_graph *graph, uint32_t row);
@@ -42,33 +48,32 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_collectives(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
 /*
- * Finds an order in which to compute the nodes. Equal times can make links form a cycle, of which one link
- * is then removed.
+ * Finds an order in which the nodes can be computed. Links between equal times can form a cycle, of which one
+ * link is then removed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_order(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
-/* Whether what a link of a start leads to comes before the start of the link's own node in that order. */
+/*
+ * Whether the start or end to which a link of a node leads comes before the node's own start in graph->order.
+ * For links that bound the start.
+ */
 bool kwhy_whatif_is_in_order(
 	const struct kwhy_whatif_graph *graph, uint32_t node, enum kwhy_whatif_link link);
 
-/*
- * Sets the lags of all links: the recorded lag if the link decided the node's time, else the usual delay.
- */
+/* Sets the lags of all links, so that the unchanged graph gives the recorded times (lags.c). */
 void kwhy_whatif_set_lags(struct kwhy_whatif_graph *graph);
 
 /*
- * Position in `by_end` after all activities of the device that ended by time_ns. If there are any,
- * by_end[result - 1] is the one that ended last.
+ * Position in graph->by_end after all activities of the device that ended at or before time_ns. If there are
+ * any, the one before that position ended last. kwhy_whatif_row_by_end(): activity at a position.
  */
 size_t kwhy_whatif_ended_before(const struct kwhy_whatif_graph *graph, uint32_t device, int64_t time_ns);
 static inline uint32_t kwhy_whatif_row_by_end(const struct kwhy_whatif_graph *graph, size_t place)
 {
 	return graph->by_end ? graph->by_end[place] : (uint32_t)place;
 }
-/*
- * Whether a call returns only when the device has reached some point, judged by the call's class and name.
- */
+/* Whether a call waits for the device before it returns, judged by its class and name. */
 bool kwhy_whatif_is_wait(const struct kwhy_whatif_graph *graph, uint32_t call);
 
 /*
@@ -93,9 +98,9 @@ static inline bool kwhy_whatif_follows_start(const struct kwhy_whatif_node *node
 }
 
 /*
- * Whether a link of a node counts in a simulation. A removed activity follows only the node before it in
- * its stream; if there is none, its other links count. A removed call still waits until another thread
- * hands over its work.
+ * Whether a link that bounds the start of a node counts in a simulation. A removed activity follows only the
+ * node before it in its stream; if there is none, its other links count. All links of a removed call count:
+ * it still waits until another thread hands over its work.
  */
 bool kwhy_whatif_has_link(const struct kwhy_whatif_node *node, size_t link);
 

@@ -9,25 +9,25 @@
 #include <string.h>
 
 /*
- * A plan takes changes one by one, each time the one with the largest gain. The gain of a candidate is
- * computed again only while the candidate could still be the best, since gains mostly fall as other changes
- * are taken. Before the plan ends, all remaining candidates are tried once more, since some changes gain
- * something only after others.
+ * A plan takes changes one by one, each time the one with the largest gain in addition to those already taken
+ * (a greedy search). Gains mostly fall as changes are taken, so the gain of a candidate is computed again
+ * only when it is the largest known one. Before the plan ends, all remaining candidates are tried again,
+ * since some changes gain something only after others.
  */
 
 struct candidate {
 	const struct kwhy_whatif_change *change;
 	/*
-	 * gain in addition to the changes that were taken when this one was last tried; -INFINITY: the
-	 * change was refused
+	 * gain (gain_ratio()) in addition to the changes that were taken when it was last tried; -INFINITY:
+	 * the change was refused
 	 */
 	double gain_ratio;
 	/*
-	 * saved share of the run's time or of the run's energy, whichever share is larger. The run's time and
-	 * energy are those without any change. The share is compared with the requested least saving.
+	 * share of the run's time or energy that it saves, whichever is larger, of the run without any
+	 * change; compared with the least share that the caller asks for
 	 */
 	double share_ratio;
-	size_t tried; /* number of changes that were taken when this one was last tried */
+	size_t tried; /* number of changes that were taken when it was last tried; SIZE_MAX: never */
 	/* barred: the change is never tried, for the reason that effect.words states */
 	bool taken, barred;
 	struct kwhy_whatif_effect effect;
@@ -40,7 +40,10 @@ struct planner {
 	struct candidate *candidates;
 	size_t count;
 	double min_gain_ratio;
-	/* candidate whose edits are in the graph in addition to those of the taken changes; NULL: none */
+	/*
+	 * candidate whose edits are in the graph, after the first edits_taken edits, which are those of the
+	 * taken changes; NULL: none
+	 */
 	const struct candidate *made;
 	size_t edits_taken;
 	struct kwhy_error *error;
@@ -77,10 +80,9 @@ static int64_t saved_nj(const struct kwhy_projection *before, const struct kwhy_
 }
 
 /*
- * Whether a saving is an upper bound. The change itself says so, except in two cases in which the saving is
- * always an upper bound. If activities were lost in recording, idle time that would vanish may have been
- * work. If a cost is generic (neither recorded nor in the profile), the real cost may be higher, since
- * generic costs are low ones.
+ * Kind of bound that a saving is: that of the change, unless it is an upper bound in any case. If activities
+ * were lost in recording, idle time that the change removes may have been work. If a cost is only assumed
+ * (is_generic), the real cost may be higher, since assumed costs are low ones.
  */
 static enum kwhy_bound bound_of(const struct kwhy_whatif *whatif, const struct kwhy_whatif_change *change,
 	const struct kwhy_whatif_effect *effect)
@@ -89,7 +91,9 @@ static enum kwhy_bound bound_of(const struct kwhy_whatif *whatif, const struct k
 									      : change->bound;
 }
 
-/* Appends a change to the plan. */
+/*
+ * Appends a change to the plan, with its projection and what it saves in addition to the changes before it.
+ */
 static enum kwhy_status add_change(struct planner *planner, const struct kwhy_whatif_request *change_request,
 	const struct kwhy_whatif_effect *effect, const struct kwhy_projection *after)
 {
@@ -148,8 +152,8 @@ static void widen(struct kwhy_projection *projection, const struct kwhy_projecti
 }
 
 /*
- * Makes the changes of the plan again with all costs at one end of their intervals, and widens the
- * intervals of the projections to include the results.
+ * Makes the changes of the plan again with all costs at one end of their intervals (`corner`), and widens the
+ * intervals of each change's projection to include that of its result.
  */
 static enum kwhy_status widen_to(struct planner *planner, enum kwhy_whatif_corner corner)
 {
@@ -205,7 +209,7 @@ static enum kwhy_status finish(struct planner *planner, enum kwhy_status status,
 	return status;
 }
 
-/* Appends a change that was simulated to the plan or, if it was refused, to the plan's refusals. */
+/* Appends a change that was tried to the plan or, if it was refused, to the list of refused changes. */
 static enum kwhy_status add_played(struct planner *planner, const struct kwhy_whatif_request *change_request,
 	const struct kwhy_whatif_effect *effect, const struct kwhy_projection *played)
 {
@@ -222,7 +226,10 @@ static struct kwhy_whatif_alone *alone_of(
 	return change_request->number == change->number ? &whatif->alone[change - kwhy_whatif_changes] : NULL;
 }
 
-/* Simulates one change on the graph as recorded, and keeps the result in `alone`. */
+/*
+ * Makes one change on the unchanged graph, simulates it at the expected costs, and keeps the result in
+ * `alone`.
+ */
 static enum kwhy_status play_alone(struct kwhy_whatif *whatif,
 	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_alone *alone,
 	struct kwhy_error *error)
@@ -237,7 +244,10 @@ static enum kwhy_status play_alone(struct kwhy_whatif *whatif,
 	return KWHY_OK;
 }
 
-/* Projects one change with its default number. A result in `alone` from an earlier call is used again. */
+/*
+ * Completes a plan of one change with its default argument, and writes it to *out. Results that `alone` has
+ * from earlier calls are used again.
+ */
 static enum kwhy_status project_alone(struct planner *planner,
 	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_alone *alone,
 	struct kwhy_plan **out)
@@ -295,8 +305,9 @@ static double ratio_of(int64_t saved, int64_t whole)
 }
 
 /*
- * Gain of a change as a share of the energy before all changes or, if the energy is unknown, of the time. A
- * change that takes more time has a negative gain.
+ * Gain of a change, by which candidates are ranked: saved energy as a share of the energy of the run without
+ * any change or, if energies are unknown, saved time as a share of its time. A change that makes the run
+ * slower has the negative gain in time, whatever energy it saves.
  */
 static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_projection *after)
 {
@@ -309,8 +320,8 @@ static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_project
 }
 
 /*
- * Share of the run that a change saves, by time or by energy, whichever is larger. Findings are judged by the
- * same rule.
+ * Share of the run without any change that a change saves, in time or in gain_ratio(), whichever is larger.
+ * Findings are judged by the same rule.
  */
 static double share_ratio(const struct kwhy_plan *plan, const struct kwhy_projection *after)
 {
@@ -321,8 +332,8 @@ static double share_ratio(const struct kwhy_plan *plan, const struct kwhy_projec
 }
 
 /*
- * Makes the change of a candidate in addition to the taken changes. Its edits remain in the graph, since in
- * most cases the candidate is taken next.
+ * Makes the change of a candidate in addition to the taken changes, in place of that of the previous
+ * candidate, and simulates it. Its edits stay in the graph, since in most cases it is taken next.
  */
 static enum kwhy_status make_candidate(struct planner *planner, struct candidate *candidate)
 {
@@ -338,7 +349,10 @@ static enum kwhy_status make_candidate(struct planner *planner, struct candidate
 	return status;
 }
 
-/* As make_candidate(), before any change is taken. The result is kept for later calls. */
+/*
+ * As make_candidate(), for the case that no change is taken yet. The result is kept in whatif->alone for
+ * later calls.
+ */
 static enum kwhy_status make_first(struct planner *planner, struct candidate *candidate)
 {
 	struct kwhy_whatif_request change_request = {candidate->change, candidate->change->number};
@@ -392,8 +406,8 @@ static struct candidate *best(const struct planner *planner)
 }
 
 /*
- * Tries the candidate with the largest gain until that gain is up to date. *out is NULL where no candidate is
- * left.
+ * Tries the candidate with the largest known gain, until that gain is one in addition to all taken changes.
+ * *out is NULL if no candidate saves enough.
  */
 static enum kwhy_status find_best(struct planner *planner, struct candidate **out)
 {
@@ -454,8 +468,8 @@ static enum kwhy_status choose(struct planner *planner)
 }
 
 /*
- * Adds the candidates that were not taken to the plan's refusals: they save too little or could not be
- * made.
+ * Adds the candidates that were not taken to the plan's list of refused changes: they save too little, were
+ * refused, have a condition, or were never tried.
  */
 static enum kwhy_status list_refused(struct planner *planner)
 {

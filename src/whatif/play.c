@@ -8,13 +8,17 @@
 #include <string.h>
 
 /*
- * Simulates a graph. Every start of a node is a vertex, and so is every end that a link bounds; other ends
- * are computed with their start. Vertices are computed in the order of the unchanged graph. Once an edit
- * has made a node follow one that is later in this order, each simulation marks the computed vertices, and
- * uses a stack to compute first what a vertex follows.
+ * Simulates a graph. Every start of a node is a vertex, and so is every end that a JOIN link bounds; other
+ * ends are computed together with their start. Vertices are computed in the order of the unchanged graph
+ * (graph->order), in which each comes after those that it follows. Once an edit has made a node follow a
+ * later one, that order is no longer right: a simulation then marks the computed vertices, and uses a stack
+ * to compute first what a vertex follows.
  */
 
-/* Bits for the state of a node's start. Those for the state of its end are shifted by one bit. */
+/*
+ * States of a node's start, as bits of graph->state[node]. Those of its end are shifted left by one. VISITED:
+ * its computation has begun; KNOWN: its time is computed.
+ */
 enum vertex_state { UNKNOWN = 0, VISITED = 1, KNOWN = 4 };
 
 enum { AHEAD = KWHY_WHATIF_AHEAD };
@@ -60,8 +64,8 @@ static uint32_t followed(
 }
 
 /*
- * Whether the vertex to which a link leads has been computed. An end that no link bounds is computed with
- * its start.
+ * Whether the time to which a link leads is computed. The bit of an end that no link bounds is set together
+ * with that of its start.
  */
 static bool is_reached(
 	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node, size_t link)
@@ -79,7 +83,10 @@ static inline int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* The earliest time that a link allows; INT64_MIN: no link. */
+/*
+ * Earliest time that a link allows: times_ns (starts or ends) of the node followed, plus the lag; INT64_MIN:
+ * there is no such link.
+ */
 static inline int64_t reached(const struct kwhy_whatif_graph *graph, const int64_t *times_ns,
 	const struct kwhy_whatif_node *node, size_t link)
 {
@@ -88,7 +95,10 @@ static inline int64_t reached(const struct kwhy_whatif_graph *graph, const int64
 		: times_ns[node->from[link]] + kwhy_whatif_lag_ns(graph, node, link);
 }
 
-/* Collects what callers read from a simulated graph, so that they need not read every node again. */
+/*
+ * Collects changed, first_ns and last_ns of the graph while activities are computed, so that callers need not
+ * read all nodes again.
+ */
 static inline void note_activity(
 	struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
 {
@@ -122,10 +132,9 @@ static inline void set_start(
 }
 
 /*
- * The latest of the times that the links of a start allow; INT64_MIN: the start has no link. The result
- * equals that of a loop over the links with kwhy_whatif_has_link() and kwhy_whatif_follows_start(). For
- * speed, kinds of nodes are distinguished once and not for each link: most time of a simulation is spent
- * here.
+ * Latest of the times that the links that bound a node's start allow; INT64_MIN: it has none. The result is
+ * that of a loop over the links with kwhy_whatif_has_link() and kwhy_whatif_follows_start(); distinguishing
+ * kinds of nodes once, not for each link, is faster, and most of a simulation's time is spent here.
  */
 static inline int64_t latest_reached(
 	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node)
@@ -150,8 +159,8 @@ static inline int64_t latest_reached(
 }
 
 /*
- * Computes a vertex and returns KWHY_LINK_COUNT. If a link leads to a vertex that is not computed yet, it
- * returns that link instead.
+ * Computes a vertex and returns KWHY_LINK_COUNT; or, if one of its links leads to a vertex that is not
+ * computed yet, that link.
  */
 static size_t compute(struct kwhy_whatif_graph *graph, uint32_t vertex)
 {
@@ -194,15 +203,15 @@ static enum kwhy_status push(struct kwhy_whatif_graph *graph, uint32_t vertex, s
 	return status;
 }
 
-/* Whether a vertex is on the stack: the vertices that it follows are being computed. */
+/* Whether a vertex is on the stack, so that the vertices that it follows are being computed. */
 static bool is_open(const struct kwhy_whatif_graph *graph, uint32_t vertex)
 {
 	return is(graph, vertex, VISITED) && !is(graph, vertex, KNOWN);
 }
 
 /*
- * Pushes the vertex to which a link leads onto the stack. If the link closes a cycle, it is removed while
- * the graph is being made; later a cycle is an error.
+ * Pushes the vertex to which a link of the top vertex leads. If that vertex is already being computed, the
+ * link closes a cycle: it is removed if `making` (the graph is being made), otherwise KWHY_E_INPUT.
  */
 static enum kwhy_status descend(
 	struct kwhy_whatif_graph *graph, size_t link, bool making, struct kwhy_error *error)
@@ -211,7 +220,10 @@ static enum kwhy_status descend(
 	struct kwhy_whatif_node *node = &graph->nodes[top / 2];
 	uint32_t next = followed(graph, node, link);
 
-	/* A link to the end of a node also closes a cycle if only the start of that node is on the stack. */
+	/*
+	 * The end of a node needs its start, so a link to an end also closes a cycle if that start is on the
+	 * stack.
+	 */
 	if (is_open(graph, next) || (next & 1 && is_open(graph, next - 1))) {
 		if (!making)
 			return fail_circle(error);
@@ -262,8 +274,8 @@ static void forget(struct kwhy_whatif_graph *graph)
 }
 
 /*
- * Finds the position of every vertex in the order. If no link leads to the end of a node, the end has the
- * position of the node's start.
+ * Writes graph->place: the position in graph->order of every start and end. An end that no link bounds has
+ * the position of its start.
  */
 static void find_places(struct kwhy_whatif_graph *graph)
 {
@@ -276,7 +288,10 @@ static void find_places(struct kwhy_whatif_graph *graph)
 	}
 }
 
-/* Reserves the order: one vertex per node, one more where a link bounds the end, and those prefetched. */
+/*
+ * Allocates graph->order: one vertex for each node, one more for each bounded end, and AHEAD entries for
+ * prefetching.
+ */
 static enum kwhy_status reserve_order(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
 {
 	size_t most = graph->node_count + AHEAD;
@@ -297,10 +312,7 @@ enum kwhy_status kwhy_whatif_find_order(struct kwhy_whatif_graph *graph, struct 
 	for (uint32_t i = 0; !status && i < graph->node_count; i++)
 		if (graph->nodes[i].kind != KWHY_NODE_INNER && !is(graph, end_of(graph, i), KNOWN))
 			status = reach(graph, end_of(graph, i), true, error);
-	/*
-	 * The loop prefetches nodes beyond the end of `order`. The entries there are set to 0, so it
-	 * prefetches the first node.
-	 */
+	/* Simulations prefetch AHEAD entries beyond the end: 0 there makes them prefetch the first node. */
 	memset(graph->order + graph->order_count, 0, AHEAD * sizeof(*graph->order));
 	find_places(graph);
 	return status;
@@ -310,19 +322,15 @@ bool kwhy_whatif_is_in_order(const struct kwhy_whatif_graph *graph, uint32_t at,
 {
 	const struct kwhy_whatif_node *node = &graph->nodes[at];
 	/*
-	 * If the link leads to the end of a node, the position of that end is compared, even if no link
-	 * bounds the end at present. That end has a position, too, which is never before the position of
-	 * the start.
+	 * For a link to an end, the place of that end counts, even if no link bounds it at present; every end
+	 * has a place, which is not before that of its start.
 	 */
 	const uint32_t from = start_of(node->from[link]) + !kwhy_whatif_follows_start(node, link);
 
 	return graph->place[from] < graph->place[start_of(at)];
 }
 
-/*
- * Simulates the graph in the order of the unchanged graph, in which each vertex comes after those that it
- * follows.
- */
+/* Simulates the graph in graph->order, for a graph in which no edit made a node follow a later one. */
 static void play_in_order(struct kwhy_whatif_graph *graph)
 {
 	for (size_t i = 0; i < graph->order_count; i++) {
@@ -353,8 +361,8 @@ enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_e
 
 		kwhy_whatif_fetch(graph, graph->order[i + AHEAD] / 2);
 		/*
-		 * The order has the ends that a link bounded when it was made. Ends whose link was removed
-		 * since are computed with their starts.
+		 * graph->order has the ends that were bounded when the graph was made. Ends whose link an
+		 * edit removed are known together with their starts.
 		 */
 		if (is(graph, vertex, KNOWN))
 			continue;

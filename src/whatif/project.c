@@ -12,17 +12,17 @@
 #include <string.h>
 
 /*
- * Energy of the changed run: the recorded energy of the run, less the energy above idle of removed work,
- * less the idle power times the time saved. Work that becomes shorter draws its power above idle for a
- * shorter time. Idle power is read from the ledger if the device idled for at least IDLE_MIN_RATIO of the
- * span.
+ * Projected energy of the changed run: the recorded energy, less the energy above idle of removed work, less
+ * the idle power times the time saved. Work that becomes shorter draws its power above idle for a shorter
+ * time. Idle power is that of the ledger's idle accounts if the device idled for at least IDLE_MIN_RATIO of
+ * the span, else its idle level.
  */
 
 #define IDLE_MIN_RATIO 0.1
 
 /*
- * Whether an account is for time that the graph does not have: before its first and after its last work,
- * while kernels were probed, and unrecorded time.
+ * Whether an account is for time that is not in the graph: before the first and after the last work, time of
+ * kwhy probe, and unrecorded time.
  */
 static bool is_elsewhere(const struct kwhy_account *account)
 {
@@ -30,7 +30,10 @@ static bool is_elsewhere(const struct kwhy_account *account)
 		account->category == KWHY_CATEGORY_UNRECORDED;
 }
 
-/* Whether meter readings cover at least half of the time from the first to the last work of the device. */
+/*
+ * Whether the energy is modelled, or readings cover at least half of the time from the first to the last work
+ * of the device.
+ */
 static bool is_seen(const struct kwhy_device_ledger *ledger)
 {
 	const struct kwhy_device_energy *energy = &ledger->energy;
@@ -48,9 +51,9 @@ static double spread_of(const struct kwhy_account *account)
 }
 
 /*
- * Reads the power of an idle device: from the ledger's idle accounts or, if these cover too little time, from
- * the device's idle level with an open context. If readings cover too little of the time in which the device
- * worked, this power is left unknown, and with it the projected energy.
+ * Sets idle_w of a device, and its uncertainty: the mean power of the ledger's idle accounts or, if these
+ * cover too little time, the device's idle level with a context. If readings cover less than half of the
+ * device's run, both stay unknown, and with them the projected energy.
  */
 static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 {
@@ -71,7 +74,7 @@ static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 		spread_nj += spread_of(account) * own_nj;
 		time_ns += (double)account->time_ns;
 	}
-	/* Readings cannot show the power of short idle time. */
+	/* too short idle time is not visible in readings */
 	is_reported = energy_nj > 0 && time_ns > 0 &&
 		time_ns >= IDLE_MIN_RATIO * (double)ledger->time.span_ns;
 	whatif->idle_w[device] = is_reported ? energy_nj / time_ns : ledger->energy.context_idle_w;
@@ -137,7 +140,7 @@ enum kwhy_status kwhy_whatif_read_powers(struct kwhy_whatif *whatif, struct kwhy
 	return KWHY_OK;
 }
 
-/* Recorded energy of a device, nJ; 0: the device did no work. */
+/* Recorded energy of a device's run in nJ; 0: it did no work, or its idle power is unknown. */
 static double recorded_nj(const struct kwhy_whatif *whatif, uint32_t device)
 {
 	const size_t *first = whatif->recording->activities.first;
@@ -147,7 +150,7 @@ static double recorded_nj(const struct kwhy_whatif *whatif, uint32_t device)
 	return kwhy_run_energy_of(&whatif->ledger->devices[device]).recorded_nj;
 }
 
-/* An energy of the simulated graph, or a change of energy, and half of its 90 % interval, nJ. */
+/* An energy, or a change of energy, of the simulated run in nJ, and half of its 90 % interval. */
 struct played_energy {
 	double energy_nj, spread_nj;
 };
@@ -162,7 +165,7 @@ static int64_t played_ns(const struct kwhy_whatif *whatif)
 	return graph->last_ns > graph->first_ns ? graph->last_ns - graph->first_ns : 0;
 }
 
-/* By how much longer an activity takes than recorded, ns. */
+/* Length of an activity in the graph minus its recorded length, in ns; a removed one has length 0. */
 static int64_t longer_ns(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -171,7 +174,7 @@ static int64_t longer_ns(const struct kwhy_whatif *whatif, uint32_t row)
 		(rows->end_ns[row] - rows->start_ns[row]);
 }
 
-/* Change of the energy by work that is removed, or whose length differs from the recorded one. */
+/* Change of the energy above idle by removed work and by work whose length differs from the recorded one. */
 static struct played_energy changed_work(const struct kwhy_whatif *whatif)
 {
 	struct played_energy work = {0};
@@ -210,8 +213,8 @@ static int64_t rounded(const struct kwhy_whatif *whatif, double energy_nj)
 }
 
 /*
- * Energy that all devices together would have drawn while idling for time_ns. Its uncertainty is that of
- * the idle level over the whole recording.
+ * Energy that all devices with work would have drawn together if they had idled for time_ns. Its uncertainty
+ * is that of the idle power, over the length of the whole recording.
  */
 static struct played_energy idle_energy(const struct kwhy_whatif *whatif, int64_t time_ns)
 {
@@ -257,17 +260,17 @@ struct kwhy_projection kwhy_whatif_baseline(const struct kwhy_whatif *whatif)
 }
 
 /*
- * How far another run may be below and above a simulated time in ns, and the idle energy of these times in
- * nJ.
+ * How far the time of another, equal run may be below and above a simulated time, in ns (half of a 90 %
+ * interval), and the idle energies, in nJ, of the part of these times that comes from the host.
  */
 struct other_run {
 	double below_ns, above_ns, below_nj, above_nj;
 };
 
 /*
- * Combines two sources of variation, which are taken as independent: the run's steps differ from each
- * other, and host-limited time differs between runs. The second one is left out at the expected costs; the
- * simulations with fast and with slow costs, which widen all intervals, include it.
+ * Combines two independent sources of variation of the run's time: steps differ from each other
+ * (scatter_ratio), and host-limited time differs between runs. The latter is left out at the expected costs;
+ * the simulations with fast and slow costs, with which all intervals are widened, include it.
  */
 static struct other_run other_run(const struct kwhy_whatif *whatif, int64_t time_ns)
 {
