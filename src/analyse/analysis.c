@@ -20,7 +20,7 @@ _Static_assert(KWHY_ANALYSE_E_INPUT == (int)KWHY_E_INPUT && KWHY_ANALYSE_E_IO ==
 	"statuses");
 _Static_assert(sizeof(((struct kwhy_error *)NULL)->text) == KWHY_ANALYSE_MESSAGE_BYTES, "messages");
 
-/* Number of intervals of the modelled power on the report's page; each is narrower than a pixel. */
+/* Number of intervals of the curve of modelled power in the HTML report; each is narrower than a pixel. */
 enum { MODEL_BINS = 4000 };
 
 const char *kwhy_analyse_version(void)
@@ -60,8 +60,9 @@ void kwhy_analysis_options_init(struct kwhy_analysis_options *options, size_t si
 }
 
 /*
- * Copies the options. Options of an older caller lack the newest fields, which get their defaults. Options
- * of a newer caller are refused, as they may have fields that are unknown here.
+ * Copies the options of a caller, who may be built with another version. Newer fields that the options of an
+ * older caller lack get their defaults. Options larger than this version knows are refused (KWHY_E_USAGE),
+ * because they may have fields that are unknown here.
  */
 static enum kwhy_status complete_options(const struct kwhy_analysis_options *given,
 	struct kwhy_analysis_options *out, struct kwhy_error *error)

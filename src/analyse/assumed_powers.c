@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads a number of watts from `text`, which ends at `end`. */
+/*
+ * Reads a number of watts, from 0 to KWHY_POWER_MAX_W, that makes up all of `text` up to `end`. False: it is
+ * none.
+ */
 static bool read_watts(const char *text, const char *end, double *out)
 {
 	char *stop;
@@ -20,8 +23,8 @@ static bool read_watts(const char *text, const char *end, double *out)
 }
 
 /*
- * The field for the power of an activity with this name; NULL: the name is unknown. All kinds of idle time
- * share one field.
+ * The member for the power that --assume-power calls `name`: a category or a direction of copies; NULL:
+ * unknown name. All categories of idle time share the name "idle".
  */
 static double *power_named(struct kwhy_assumed_powers *powers, const char *name, size_t length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns of the recording, lent without a copy. */
+/* Gives callers of libkwhy-analyse the columns of a recording without copying them. */
 #include "analyse/analysis.h"
 
 #include <stddef.h>
@@ -7,7 +7,10 @@
 
 #define COUNTED(list) list, sizeof(list) / sizeof((list)[0])
 
-/* What the values of a column are: plain numbers, or indices of names, of kinds of activities, ... */
+/*
+ * What the values of a column are: numbers, or indices of a table of names (of kernels, of kinds of
+ * activities, and so on).
+ */
 enum meaning { NUMBERS, NAMES, KINDS, COPY_KINDS, MEMORY_KINDS, CLASSES, ORIGINS };
 
 struct column {
@@ -16,7 +19,8 @@ struct column {
 	enum meaning meaning;
 	uint64_t unknown; /* the value that stands for unknown, if has_unknown is set */
 	bool has_unknown;
-	size_t place; /* offset of the pointer to the values in the struct of all columns */
+	size_t place; /* offset in bytes, in struct kwhy_activities or kwhy_calls, of the pointer to the
+			 values */
 };
 
 #define ACTIVITY(column) offsetof(struct kwhy_activities, column)
@@ -62,7 +66,7 @@ static const char *const origins[] = {"program", "repeat", "prober"};
 
 _Static_assert(sizeof(origins) / sizeof(origins[0]) == KWHY_ORIGIN_COUNT, "origins");
 
-/* Finds the description of a column; NULL: there is no such column. */
+/* Description of a column of a table (KWHY_ANALYSE_ACTIVITIES or _CALLS); NULL: there is none. */
 static const struct column *find(int table, size_t column)
 {
 	if (table < 0 || table >= KWHY_ANALYSIS_TABLES || column >= tables[table].column_count)
@@ -103,8 +107,8 @@ static size_t count_of(const struct kwhy_analysis *analysis, int table)
 }
 
 /*
- * Whether the value of a row is the one that stands for unknown. Reads the value's bytes in little-endian
- * order.
+ * Whether the value of a row is column->unknown. Compares the lowest bytes of `unknown`, which are the first
+ * ones on little-endian machines.
  */
 static bool is_unknown(const struct column *column, const unsigned char *values, size_t row)
 {
@@ -113,7 +117,10 @@ static bool is_unknown(const struct column *column, const unsigned char *values,
 	return memcmp(values + row * width, &column->unknown, width) == 0;
 }
 
-/* Makes the bits that say which values are known. The analysis owns them. */
+/*
+ * Finds which values of a column are known, at the first call for that column. The analysis owns the bits.
+ * False: out of memory.
+ */
 static bool find_known(struct kwhy_analysis *analysis, int table, size_t number, const struct column *column)
 {
 	struct kwhy_known *known = &analysis->known[table][number];

@@ -15,13 +15,15 @@ static int64_t rounded(double value)
 	return isfinite(value) && fabs(value) < 9e18 ? llround(value) : KWHY_ANALYSE_UNKNOWN;
 }
 
-/* The lower end of an interval, at least 0. */
+/*
+ * Lower end, `value` less `below`, of an interval, at least 0; KWHY_ANALYSE_UNKNOWN: one of the two is NAN.
+ */
 static int64_t low_of(double value, double below)
 {
 	return isnan(value) || isnan(below) ? KWHY_ANALYSE_UNKNOWN : rounded(fmax(0, value - below));
 }
 
-/* Number for an index; -1: the index is KWHY_NONE. */
+/* An index as a signed number; -1 for KWHY_NONE. */
 static int32_t number_of(uint32_t index)
 {
 	return index == KWHY_NONE ? -1 : (int32_t)index;

@@ -87,7 +87,9 @@ static enum kwhy_status check_work(const struct work *work)
 	return KWHY_OK;
 }
 
-/* Checks all options before any file is read. */
+/*
+ * Checks the options, and converts them for the ledger and for the search for waste, before any file is read.
+ */
 static enum kwhy_status take_options(struct work *work)
 {
 	const struct kwhy_analysis_options *given = work->given;
@@ -113,7 +115,10 @@ static enum kwhy_status take_options(struct work *work)
 	return status ? status : check_work(work);
 }
 
-/* Extends the recorded time to that of the whole run. */
+/*
+ * Extends the time of the recording to that of the whole run, which the user gave in Unix times (--run), if
+ * they did. KWHY_E_INPUT: the trace has no Unix times, or does not lie in the time of the run.
+ */
 static enum kwhy_status extend_window(struct work *work)
 {
 	const struct kwhy_analysis_options *given = work->given;
@@ -196,8 +201,8 @@ static enum kwhy_status make_ledger(struct work *work)
 }
 
 /*
- * Sums up the bursts (repeats of launches) of kwhy probe. They are read from the recording's table of
- * bursts, since the ledger's activities exclude the repeats.
+ * Sums up the bursts of kwhy probe (a burst repeats one launch). They are read from the recording's table of
+ * bursts, since the activities that repeat were removed from the recording.
  */
 static enum kwhy_status sum_probing(struct work *work)
 {
@@ -214,7 +219,7 @@ static enum kwhy_status sum_probing(struct work *work)
 	return status;
 }
 
-/* Finds waste, and projects what its cures would save. */
+/* Finds waste and, if savings can be projected for this recording, projects what its cures would save. */
 static enum kwhy_status find_waste(struct work *work)
 {
 	struct kwhy_analysis *analysis = work->analysis;

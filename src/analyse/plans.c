@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* How a plan is made: from requested changes, or from those that save most. */
+/* What is asked for: a plan of requested changes, or one of those that save most. */
 struct question {
 	const struct kwhy_whatif_request *requests; /* NULL: the plan takes the changes that save most */
 	size_t request_count;

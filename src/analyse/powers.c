@@ -8,7 +8,10 @@
 
 #include <stdlib.h>
 
-/* Learns the powers that a finished recording shows. */
+/*
+ * Makes the ledger of a finished recording, from the file `path`, and takes the powers of its accounts as
+ * learnt powers.
+ */
 static enum kwhy_status learn(const struct kwhy_recording *recording,
 	const struct kwhy_analysis_options *options, const char *path, struct kwhy_learnt_powers **out,
 	struct kwhy_error *error)
@@ -38,7 +41,10 @@ static bool is_of_writer(const struct kwhy_recording *recording, uint64_t writer
 	return false;
 }
 
-/* Refuses a recording that is a copy of the run itself, compressed or not. */
+/*
+ * Refuses a recording that has a process with the same writer id as one of the run that is analysed, and is
+ * thus a copy of a part of it, compressed or not (KWHY_E_USAGE).
+ */
 static enum kwhy_status check_other(const struct kwhy_recording *recording, const struct kwhy_recording *run,
 	const char *path, struct kwhy_error *error)
 {

@@ -23,7 +23,7 @@ static int is_profile(const struct dirent *entry)
 	return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-/* Reads one profile, and keeps it if it is the profile of the device. */
+/* Reads one profile, and writes it to *out if it is that of the device; otherwise *out stays. */
 static enum kwhy_status try_file(const char *folder, const char *file, const char *device_name,
 	struct kwhy_profile **out, struct kwhy_error *error)
 {
@@ -66,7 +66,7 @@ static enum kwhy_status try_folder(
 	return status;
 }
 
-/* Removes the last component of a path. */
+/* Cuts the last component off a path. False: it has none. */
 static bool to_parent(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -87,8 +87,9 @@ static bool is_source_tree(const char *folder)
 }
 
 /*
- * Finds the path of the program or shared library that contains this code. For the program itself the
- * dynamic linker's list of objects has no name; the program's path is then that of /proc/self/exe.
+ * Finds the path of the program or shared library that contains this code. The dynamic linker's list of
+ * objects has an empty name for the program itself; its path is then that of /proc/self/exe. False: there is
+ * no such file.
  */
 static bool find_self(char out[PATH_MAX])
 {
@@ -111,8 +112,8 @@ static void add_folder(struct folders *folders, const char *parent, const char *
 }
 
 /*
- * Adds the folders of profiles in the installation that contains this code. If this code is in a build
- * folder of a source tree, also adds the profiles of the source tree.
+ * Adds folders in which the profiles of this very installation may lie, going up from the file that contains
+ * this code; in a build folder of a source tree, also that of the source tree.
  */
 static void add_near_self(struct folders *out)
 {
@@ -121,8 +122,7 @@ static void add_near_self(struct folders *out)
 	if (!find_self(parent) || !to_parent(parent))
 		return;
 	for (size_t i = 0; i < PARENT_LIMIT && to_parent(parent); i++) {
-		if (i < 2) /* the first two parent folders are those above bin/ or lib/, and above
-			      lib/ARCHITECTURE */
+		if (i < 2) /* above bin/ or lib/, and above lib/ARCHITECTURE/ */
 			add_folder(out, parent, "/share/kwhy/profiles");
 		if (is_source_tree(parent)) {
 			add_folder(out, parent, "/profiles");
@@ -131,7 +131,10 @@ static void add_near_self(struct folders *out)
 	}
 }
 
-/* Lists the folders that may hold the bundled profiles, in the order of the search. */
+/*
+ * Lists the folders in which bundled profiles are searched, in this order: KWHY_PROFILES alone, if it is set;
+ * else those near this code, then that of the installation.
+ */
 static void list_folders(struct folders *out)
 {
 	const char *named = secure_getenv("KWHY_PROFILES");

@@ -42,8 +42,9 @@ static int64_t not_below_0(int64_t value)
 }
 
 /*
- * Limits the upper end of a saving's interval to the upper end of the energy that the waste takes, because
- * a cure cannot save more. The interval may reach further, because it includes the variation between runs.
+ * Upper end of the interval of a saving, in nJ: high_nj, limited to the upper end of the energy that the
+ * waste takes, because a cure cannot save more, but not below the saving itself. The interval may be wider
+ * before, because it includes the variation between runs.
  */
 static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_saving *saving, int64_t high_nj)
 {
@@ -55,8 +56,8 @@ static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_sav
 }
 
 /*
- * Sets the saving of a finding to the saving of a plan that has only the finding's change, so that finding
- * and plan state the same bound.
+ * Sets the saving of a finding to that of a plan that has only the change that cures it, so that `kwhy
+ * report` and `kwhy whatif` state the same saving.
  */
 static void set_saving(
 	struct kwhy_findings *findings, struct kwhy_finding *finding, const struct kwhy_plan *plan)
@@ -79,7 +80,10 @@ static void set_saving(
 	finding->saving = saving;
 }
 
-/* Keeps the bound of a finding's detector, and adds to the assumption why the change was refused. */
+/*
+ * Leaves the saving of a finding as its detector set it, an upper bound, and appends to its assumption why
+ * the change was refused.
+ */
 static void tell_refused(
 	struct kwhy_findings *findings, struct kwhy_finding *finding, const struct kwhy_plan *plan)
 {
@@ -87,14 +91,14 @@ static void tell_refused(
 		finding->saving.assumption, plan->refused[0].reason);
 }
 
-/* The change that was made to project the saving of a finding; NULL: none was. */
+/* For a finding, the change by which its saving was projected; NULL: none. */
 struct made {
 	const struct kwhy_whatif_change *change;
 };
 
 /*
- * Projects the saving of one finding by the change that cures it. Sets made->change unless the change was
- * refused.
+ * Projects the saving of a finding by the change that cures it, if there is one. Sets made->change if the
+ * change was not refused.
  */
 static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings *findings,
 	struct kwhy_finding *finding, struct made *made, struct kwhy_error *error)
@@ -120,8 +124,8 @@ static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings
 }
 
 /*
- * Removes findings whose cure saves too little, no matter how much their waste takes. `made` has the change
- * of each finding.
+ * Removes findings whose cure saves too little, however much energy their waste takes. made[count] is kept in
+ * step with the findings.
  */
 static void drop_small(struct kwhy_findings *findings, struct made *made)
 {
@@ -145,8 +149,8 @@ static bool costs_more(const struct kwhy_finding *finding, const struct kwhy_fin
 }
 
 /*
- * Sets a finding's saving to 0 and refers to another finding, which has the saving of the change that cures
- * both.
+ * Sets a finding's saving to 0 and makes it refer to another finding, `owner`, to which the saving of the
+ * change that cures both is credited.
  */
 static void refer(struct kwhy_findings *findings, struct kwhy_finding *finding,
 	const struct kwhy_finding *owner, const struct kwhy_whatif_change *change)
@@ -161,8 +165,9 @@ static void refer(struct kwhy_findings *findings, struct kwhy_finding *finding,
 }
 
 /*
- * Counts the saving of a change only once: at the finding with index `owner`, unless another finding that
- * the change cures costs more. All other findings that the change cures then refer to the owner.
+ * Credits the saving of a change once: to the finding with index `owner`, unless another finding that the
+ * change cures takes more energy (or time, if energies are unknown or equal). The other findings that it
+ * cures then refer to the owner, whose assumption names them.
  */
 static void credit(struct kwhy_findings *findings, const struct made *made, size_t owner)
 {

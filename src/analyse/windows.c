@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums of a window over one account, or over the time in which nothing ran. */
+/* Energy and time, in one window, of the activities of one account, or of the time in which nothing ran. */
 struct sum {
 	double energy_nj;
 	int64_t time_ns;
@@ -19,10 +19,10 @@ struct walk {
 	struct kwhy_analysis_window *windows;
 	size_t count;
 	int64_t *edges_ns; /* [2 * count] starts and ends of the windows on the recording's clock */
-	size_t *first;	  /* [device_count + 1] index of each device's first account among the accounts of all
-			     devices */
-	struct sum *sums; /* [count * (first[device_count] + 1)] for each window: one sum per account, then
-			     the sum of the time in which nothing ran */
+	size_t *first;	   /* [device_count + 1] number of accounts of all devices before each device, so that
+			      first[device] + i numbers its account i; at the end the number of all accounts */
+	struct sum *sums;  /* [count * (first[device_count] + 1)] for each window: one sum per account, then
+			      the sum of the time in which nothing ran */
 };
 
 static const struct kwhy_device_ledger *device_at(const struct walk *walk, size_t device)
@@ -85,7 +85,10 @@ static enum kwhy_status set_edges(struct walk *walk, struct kwhy_error *error)
 
 /* --- Sums --- */
 
-/* The power of a running activity relative to the powers of other activities that run at the same time. */
+/*
+ * Weight by which an activity shares the energy of a device with the activities that run at the same time:
+ * the power of its class in W, idle power included; 0: it has none.
+ */
 static double weight_of(const struct walk *walk, uint32_t device, uint32_t row)
 {
 	const struct kwhy_device_ledger *ledger = device_at(walk, device);
@@ -180,7 +183,10 @@ static struct kwhy_analysis_part *find_part(
 	return &window->parts[window->part_count++];
 }
 
-/* Adds a sum of an account of a device; accounts of one name on several devices are one part. */
+/*
+ * Adds the sum of an account of a device to the parts of a window; accounts of one name and category on
+ * several devices are one part. The 90 % interval is that of the account, scaled by energy.
+ */
 static void add_part(struct kwhy_analysis_window *window, const struct kwhy_account *account,
 	const struct sum *sum, int64_t energy_nj)
 {

@@ -4,16 +4,20 @@
 
 #include "analyse/analysis.h"
 
-/* The share that one account, or the time in which nothing ran, has in a window of a recorded run. */
+/*
+ * Energy and time, in a window of a recorded run, of what ran under one name on all devices, or of the time
+ * in which nothing ran.
+ */
 struct kwhy_analysis_part {
 	const char *name;  /* name of the account: a kernel, or a kind of copy such as "h2d pageable->device
 			      4-8 KB"; NULL: nothing ran */
 	uint32_t category; /* enum kwhy_category; KWHY_CATEGORY_IDLE: nothing ran */
-	int64_t time_ns;   /* sum over the devices; time in which two activities ran counts for both */
+	int64_t time_ns;   /* sum of durations, over all devices; if two activities run at the same time, both
+			      count */
 	int64_t energy_nj;
 	/*
-	 * Ends of the 90 % interval, which is as wide relative to energy_nj as the interval of the account.
-	 * KWHY_UNKNOWN_NJ if nothing ran.
+	 * Ends of the 90 % interval of energy_nj: those of the account's energy in the whole run, scaled to
+	 * energy_nj. KWHY_UNKNOWN_NJ for the time in which nothing ran.
 	 */
 	int64_t low_nj, high_nj;
 };
@@ -21,19 +25,21 @@ struct kwhy_analysis_part {
 struct kwhy_analysis_window {
 	int64_t start_unix_ns, end_unix_ns;
 	/*
-	 * set by kwhy_analysis_windows(); the parts add up to energy_nj, and the part with the most energy
-	 * comes first
+	 * The members from here on are set by kwhy_analysis_windows(). The energies of the parts add up to
+	 * energy_nj; parts are in descending order of energy.
 	 */
 	struct kwhy_analysis_part *parts;
 	size_t part_count;
 	int64_t energy_nj;
-	int64_t idle_nj; /* what the devices would have drawn with their contexts alone */
+	int64_t idle_nj; /* energy in nJ that the devices with activities would have drawn in the window if
+			    idle */
 };
 
 /*
- * Divides the energy of windows among what ran in them. The windows must follow each other in time. The
- * analysis owns the names. Call kwhy_analysis_windows_done() in any case. KWHY_E_UNSUPPORTED: the recording
- * has no Unix times, has no energy, or does not cover a window in full.
+ * Divides the energy of windows, which the caller gives in Unix times, among what ran in them. Windows must
+ * be in order and must not overlap (KWHY_E_INPUT). The analysis owns the names of parts.
+ * kwhy_analysis_windows_done() must be called in any case. KWHY_E_UNSUPPORTED: the recording has no Unix
+ * times, does not contain a window, or lacks energy in one.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_analysis_windows(const struct kwhy_analysis *analysis,
 	struct kwhy_analysis_window *windows, size_t count, struct kwhy_error *error);

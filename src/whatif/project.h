@@ -11,30 +11,38 @@
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_read_powers(struct kwhy_whatif *whatif, struct kwhy_error *error);
 
 /*
- * The unchanged recording as a projection. Its time has no uncertainty; its energy has that of the meters.
+ * The unchanged run as a projection: recorded time and energy, without uncertainty; only net energy has the
+ * interval of the idle power and of the variation between runs.
  */
 struct kwhy_projection kwhy_whatif_baseline(const struct kwhy_whatif *whatif);
 
 /*
- * The graph as last simulated, as a projection. The intervals contain the uncertainty of the powers and the
- * variation between runs.
+ * The graph as last simulated, as a projection, whose intervals contain the uncertainty of the powers and the
+ * variation between runs. Host-limited time varies only if the costs are not the expected ones.
  */
 struct kwhy_projection kwhy_whatif_as_played(const struct kwhy_whatif *whatif);
 
-/* Makes one change without simulating the graph. effect->places is 0 if the change was refused. */
+/*
+ * Makes one change, in addition to those in the graph, without simulating the graph. effect->places 0: the
+ * change was refused, and the graph is as before.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_edit_graph(struct kwhy_whatif *whatif,
 	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_effect *effect,
 	struct kwhy_error *error);
 
 /*
- * Makes one change and simulates the graph. effect->places is 0 if the change was refused; then the times
- * of the graph are invalid until it is simulated again.
+ * Makes one change, in addition to those in the graph, and simulates the graph. effect->places 0: the change
+ * was refused, and the graph is as before, but its times may be those of another graph until it is simulated
+ * again.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_make(struct kwhy_whatif *whatif,
 	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_effect *effect,
 	struct kwhy_error *error);
 
-/* Makes all changes of a finished plan and simulates the graph at the expected costs. */
+/*
+ * Undoes all edits, makes all changes of a finished plan, and simulates the graph, at the costs of
+ * whatif->corner (the expected ones between calls).
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_play_plan(
 	struct kwhy_whatif *whatif, const struct kwhy_plan *plan, struct kwhy_error *error);
 

@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /*
- * Values from which quantiles are computed. Of a long series only every 2nd, 4th, ... value is kept, so
- * that memory is bounded without random choice. Zero-initialise.
+ * Values from which quantiles are computed, at most KWHY_WHATIF_SAMPLES. Of a longer series every 2nd value
+ * is kept, then every 4th and so on, so that memory is bounded and the result does not depend on chance.
+ * Zero-initialise.
  */
 enum { KWHY_WHATIF_SAMPLES = 1024 };
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 /*
- * Estimates from one recording by how much the time of another run of the same program would differ. A run
- * is a sum of steps, so the estimate comes from how much the steps differ from each other, and from the
- * time outside of steps. If steps are unknown, it comes from how much kernels of one name and copies of one
- * kind differ, which are taken as independent.
+ * Estimates from one recording how much the time of another run of the same program would differ
+ * (scatter_ratio). A run is a sum of steps, so the estimate comes from how much the steps differ from each
+ * other, and from the time outside of steps. If steps are unknown, it comes from how much the lengths of
+ * kernels of one name, copies of one kind and memsets differ. All these are taken as independent.
  */
 
 /*
@@ -23,13 +23,13 @@
 enum {
 	STEPS_MIN = 4,
 	/*
-	 * A step that takes more than this many times the median contains a pause. The value is chosen, not
-	 * measured.
+	 * Steps longer than this many times the median contain a pause of the program, and are left out. The
+	 * value is chosen, not measured.
 	 */
 	PAUSE_RATIO = 4
 };
 
-/* Variance of the sum of all values, if they are independent. */
+/* Variance of the sum of all values that were added, taken as independent. */
 static double variance_of_sum(const struct kwhy_moments *moments)
 {
 	return moments->count * kwhy_moments_variance(moments);
@@ -51,7 +51,7 @@ static void each_length(const struct kwhy_whatif *whatif, uint32_t device, take_
 		if (whatif->step[i] == KWHY_NONE || whatif->step[i] == step)
 			continue;
 		if (step != KWHY_NONE && whatif->step[i] < step)
-			continue; /* another stream is still running an earlier step */
+			continue; /* another stream still runs an earlier step */
 		if (start_ns != KWHY_UNKNOWN_TIME)
 			take(into, rows->start_ns[i] - start_ns);
 		start_ns = rows->start_ns[i];
@@ -89,8 +89,8 @@ static struct kwhy_moments steps_of(const struct kwhy_whatif *whatif, uint32_t d
 }
 
 /*
- * Standard deviation of the run's time as a share of that time, computed from the device with most steps.
- * Steps and the time outside of them are taken as independent. NAN: there are too few steps.
+ * Standard deviation of the run's time as a share of that time, by the steps of the device that has most.
+ * Steps, and the time outside of steps, are taken as independent. NAN: fewer than STEPS_MIN steps.
  */
 static double ratio_of_steps(const struct kwhy_whatif *whatif)
 {
@@ -110,8 +110,9 @@ static double ratio_of_steps(const struct kwhy_whatif *whatif)
 }
 
 /*
- * Activities of a group are alike: kernels of one name, or copies between the same kinds of memory. Names of
- * copies and memsets do not count, since profilers make them from these columns and some traces have none.
+ * Groups of activities that should take equal time: kernels (or collectives) of one name; copies of one
+ * direction and pair of memory kinds; memsets of one memory kind. Names of copies and memsets do not count,
+ * since profilers make them from these columns, and some traces have none.
  */
 enum { COPY_GROUPS = KWHY_COPY_KIND_COUNT * KWHY_MEMORY_KIND_COUNT * KWHY_MEMORY_KIND_COUNT };
 

@@ -7,11 +7,9 @@
 #include <stdlib.h>
 
 enum {
-	PAUSE_NS = 1000000, /* In ns. During a longer pause the host did something other than launch. */
-	/*
-	 * number of activities from which a segment ends where the repeating sequence of launches begins
-	 * again
-	 */
+	PAUSE_NS =
+		1000000, /* in ns; in a longer pause between calls the host did something other than launch */
+	/* a segment with this many activities ends where the next step begins, even if steps have no names */
 	LONG_ROWS = 1024
 };
 
@@ -28,7 +26,10 @@ void kwhy_whatif_segments_done(struct kwhy_whatif_segments *segments)
 	free(segments->rows);
 }
 
-/* Whether a call ends a segment, because it cannot be captured in a graph or fused with other calls. */
+/*
+ * Whether a call ends a segment: any call but one that issues work and returns, or of class OTHER. Launches
+ * of graphs end it, too.
+ */
 static bool ends_segment(const struct kwhy_whatif *whatif, uint32_t call)
 {
 	switch (whatif->recording->calls.class[call]) {
@@ -74,9 +75,10 @@ static void take(struct kwhy_whatif_segments *segments, uint32_t call, struct kw
 }
 
 /*
- * Whether a new step begins a segment. If segments->steps is set, only the first step of each group of that
- * many steps begins one. Otherwise every step that a range names begins one. A step without a name may be an
- * iteration of a loop inside a real step, so it begins a segment only if the segment so far is long.
+ * Whether a call of step `step`, after calls of step `before`, begins a new segment. If segments->steps is
+ * set, the first step of each group of that many steps does. Otherwise every step that a range names does. A
+ * step without a name may be an iteration of a loop inside a real step, so it does only if the segment so far
+ * has LONG_ROWS activities or more, and not if rhythm_is_whole.
  */
 static bool parts_segment(
 	const struct kwhy_whatif_segments *segments, uint32_t before, uint32_t step, size_t row_count)
@@ -89,8 +91,8 @@ static bool parts_segment(
 }
 
 /*
- * Reads the first segment that starts at a call or later; returns the call from which to look for the next
- * segment.
+ * Reads a segment from `call` on, up to the call `end`; it has no activities if none was found before a call
+ * that ends segments. Returns the call at which to go on.
  */
 static size_t read_segment(
 	struct kwhy_whatif_segments *segments, size_t call, size_t end, struct kwhy_whatif_segment *out)

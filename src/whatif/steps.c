@@ -8,31 +8,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Distances between the occurrences of one kernel name in a stream, counted in activities. */
+/*
+ * Distances between successive occurrences of one kernel name in a stream, counted in activities of the
+ * stream. They are found in two passes, vote() and count_even().
+ */
 struct rhythm {
-	uint32_t last; /* position of the last occurrence, in activities of the stream */
-	/* distance between consecutive occurrences that won the majority vote, in activities */
+	uint32_t last; /* position in the stream of the last occurrence so far */
+	/* after vote(): the distance that more than half of all distances have, if there is one, else any */
 	uint32_t period;
 	uint32_t votes; /* votes for `period` less votes for other distances */
-	uint32_t even;	/* number of occurrences at the distance `period` from the one before */
+	uint32_t even;	/* number of distances that equal `period` */
 	uint32_t count;
 };
 
 enum {
 	EVEN_MIN = 3,
-	PERIOD_MIN = 2,	    /* least number of activities in a step */
-	LENGTH_PERIODS = 2, /* Longest step, in periods; later work belongs to no step. The value is chosen,
-			       not measured. */
+	PERIOD_MIN = 2,	    /* least `period`, in activities, of a kernel name that begins steps */
+	LENGTH_PERIODS = 2, /* longest step in activities of its stream, in multiples of `period`; chosen, not
+			       measured */
 	/*
-	 * A sequence that takes more than this many times the median step is no step. The value is chosen,
-	 * not measured.
+	 * A sequence that takes more than this many times as long as the median step is no step. Chosen, not
+	 * measured.
 	 */
 	FAR_RATIO = 4
 };
 
 /*
- * Counts an occurrence by majority vote (Boyer-Moore): if more than half of all distances are equal,
- * `period` is that distance in the end.
+ * Counts an occurrence at position `place` by the Boyer-Moore majority vote: if more than half of all
+ * distances are equal, `period` is that distance in the end.
  */
 static void vote(struct rhythm *rhythm, uint32_t place)
 {
@@ -70,8 +73,8 @@ static void note_places(const struct kwhy_whatif *whatif, uint32_t stream, struc
 }
 
 /*
- * The kernel name with the largest `period`, among the names whose occurrences at the distance `period` cover
- * most of the stream; KWHY_NONE: no such name.
+ * The kernel name with the largest `period`, of those for which most distances equal it, at least EVEN_MIN of
+ * them, and these cover at least half of the stream (`length` activities); KWHY_NONE: none.
  */
 static uint32_t choose_name(const struct rhythm *rhythms, size_t names, uint32_t length)
 {
@@ -111,16 +114,16 @@ static uint32_t busiest_stream(const struct kwhy_whatif *whatif, uint32_t device
 	return busiest;
 }
 
-/* The kernel name that begins the steps of a device. */
+/* The kernel name that begins the steps of a device, in its stream with most activities. */
 struct beat {
 	const struct kwhy_whatif *whatif;
 	uint32_t device, stream, name, period;
-	int64_t far_ns; /* In ns. A sequence of launches that takes longer is no step. */
+	int64_t far_ns; /* in ns; a sequence that begins with `name` and takes longer is no step */
 };
 
 /*
- * End in ns of the step that begins with an activity. It is the start of the next step or, if none follows
- * soon enough, the end of the last of `period` activities.
+ * End in ns of the step that begins with an activity: the start of the next activity of the same name if that
+ * comes within LENGTH_PERIODS * period activities, else the end of the last of `period` activities.
  */
 static int64_t step_end_ns(const struct beat *beat, uint32_t row)
 {
@@ -151,10 +154,10 @@ static int64_t usual_step_ns(const struct beat *beat)
 }
 
 /*
- * Numbers the activities of a device by step and returns the number of steps. An activity belongs to the
- * last step that began before it, unless that step has ended. A sequence that takes far longer than a step
- * (an evaluation, a checkpoint, the rest of the run) is no step, since a change to the steps does not
- * change it.
+ * Writes the step of the activities of a device, and returns the number of steps. An activity belongs to the
+ * last step that began before it, on any stream, unless that step has ended. A sequence longer than far_ns
+ * (an evaluation, a checkpoint, the rest of the run) is no step, since a change to the steps does not change
+ * it.
  */
 static uint32_t number_rows(struct kwhy_whatif *whatif, const struct beat *beat)
 {
@@ -218,7 +221,8 @@ static uint32_t step_at(const int64_t *starts_ns, uint32_t count, int64_t time_n
 }
 
 /*
- * Numbers all activities by the range in which they were issued. Ranks that run concurrently have the same
+ * Writes the step of all activities: the last range that began before the activity's call (or the activity,
+ * if that is unknown). `count` ranges begin at starts_ns. Ranks that run at the same time have the same
  * steps.
  */
 static void number_by_ranges(struct kwhy_whatif *whatif, const int64_t *starts_ns, uint32_t count)
@@ -245,8 +249,8 @@ static int earlier_first(const void *a, const void *b)
 }
 
 /*
- * Writes the sorted starts of the ranges that are steps, and returns their number. If the user named step
- * ranges, the ledger has only these.
+ * Writes the sorted starts of the ranges that are steps, and returns their number: the steps of the ledger,
+ * which are those that the user named; without these, all ranges of kind KWHY_RANGE_STEP.
  */
 static uint32_t find_starts(const struct kwhy_whatif *whatif, int64_t *starts_ns)
 {

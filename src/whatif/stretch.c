@@ -13,15 +13,15 @@
 enum { STEPS_MAX = 4, MIDDLE_ROWS = 120 };
 
 /*
- * The excerpt of the run that is shown: activities, and on each thread the calls from the first to the last
- * that issued one of these activities.
+ * The excerpt of the run that a picture shows: chosen activities and, on each thread, the calls from the
+ * first that issued one of these up to the next issuing call after the last.
  */
 struct choice {
 	struct kwhy_whatif *whatif;
-	uint32_t step; /* number of the step of median length */
+	uint32_t step; /* step whose length is nearest to the median */
 	uint32_t first_step, end_step;
 	size_t first_row, end_row; /* range of the chosen activities, if steps are unknown */
-	/* [threads] range of the chosen calls of each thread; KWHY_NONE: no call is chosen */
+	/* [thread_count] range [first_call, end) of the chosen calls of each thread; KWHY_NONE: none */
 	uint32_t *first_call, *end;
 	struct kwhy_stretch_item *items;
 	size_t count, capacity;
@@ -38,8 +38,9 @@ static bool is_chosen(const struct choice *choice, size_t row)
 }
 
 /*
- * [step_count] time in ns from the first start of each step to that of the next step or, for the last step,
- * to the end of the run; -1: the step or the next one has no work.
+ * Returns lengths of steps, [step_count], in ns: from the first start of a step to that of the next one or,
+ * for the last step, to the end of the run; -1: one of these is unknown, because a step has no work. The
+ * caller frees the array. NULL: out of memory.
  */
 static int64_t *lengths_of_steps(const struct kwhy_whatif *whatif)
 {
@@ -94,7 +95,7 @@ static uint32_t nearest_step(const int64_t *lengths, uint32_t count, int64_t med
 	return best;
 }
 
-/* Chooses `length` consecutive steps that include the one of median length. */
+/* Chooses up to `length` successive steps that include choice->step. */
 static void take_steps(struct choice *choice, uint32_t length)
 {
 	uint32_t count = choice->whatif->step_count;
@@ -137,8 +138,8 @@ static void choose_middle(struct choice *choice)
 }
 
 /*
- * The end of the excerpt on a thread whose last chosen call is `call`: the thread's next call that issues
- * work. The calls in between are shown, too, since they include waits for the shown work.
+ * End of the excerpt on a thread whose last call for chosen activities is `call`: the thread's next call that
+ * issues work. The calls in between are shown, too, since they include waits for the activities shown.
  */
 static uint32_t with_waits(const struct choice *choice, uint32_t call)
 {
@@ -221,7 +222,8 @@ static int by_start(const void *left, const void *right)
 }
 
 /*
- * Shifts the times so that the first start is 0; times before and after the changes are shifted separately.
+ * Shifts the times so that the first start is 0, separately for recorded and for projected times, and sets
+ * before_ns and after_ns, the lengths of the excerpt.
  */
 static void shift(struct kwhy_stretch *stretch)
 {
@@ -276,7 +278,10 @@ static enum kwhy_status keep(struct choice *choice, struct kwhy_plan *plan)
 	return KWHY_OK;
 }
 
-/* Chooses the steps: up to STEPS_MAX, or fewer if these have too many activities and calls. */
+/*
+ * Chooses the excerpt: up to STEPS_MAX steps, or 2 or 1 if these have more than KWHY_WHATIF_STRETCH_ITEMS
+ * activities and calls; without steps, the middle of the device with most activities.
+ */
 static enum kwhy_status choose(struct choice *choice)
 {
 	enum kwhy_status status = KWHY_OK;

@@ -8,10 +8,10 @@
 enum { KWHY_WHATIF_STRETCH_ITEMS = 800 };
 
 /*
- * Adds an excerpt of the run to the plan, for a picture. It consists of up to four steps, among them one of
- * median length. If steps are unknown, it is the middle of the busiest device's work. It has the recorded
- * times, and the simulated times with all changes of the plan at the expected costs. `whatif` is the one
- * that made the plan.
+ * Adds an excerpt of the run to the plan, for a picture: up to four steps, among them one of about median
+ * length or, if steps are unknown, the middle of the work of the device with most activities. It has the
+ * recorded times, and the simulated times with all changes of the plan at the expected costs. `whatif` must
+ * be the one that made the plan.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_add_stretch(
 	struct kwhy_whatif *whatif, struct kwhy_plan *plan, struct kwhy_error *error);

@@ -10,20 +10,25 @@
 
 /*
  * Finds warm-up outliers. A call after thousands of calls of other kinds finds the processor's cache cold,
- * and takes several times as long as a call right after one of its own kind. A call counts as warm-up
- * outlier if its time is an outlier among calls of its kind and it comes after calls of other kinds.
+ * and takes several times as long as one right after a call of its own kind. A call counts as a warm-up
+ * outlier if its length is an outlier among calls of its kind (struct sort), and other calls came between it
+ * and the previous one of its kind on the thread.
  */
 
 enum {
 	/*
-	 * largest number of kinds of calls; programs make about a dozen kinds, and calls of further kinds
-	 * are not changed
+	 * largest number of kinds of calls; programs make about a dozen, and calls of further kinds are never
+	 * outliers
 	 */
 	SORTS_MAX = 64,
 	SAMPLES_MIN = 8
 };
 
-/* Calls of one name that issue the same kind of work and do not wait. */
+/*
+ * A kind of calls: those of one name that issue the same kind of work (`piece`: kind of activity and
+ * direction of copies) and do not wait. usual_ns: median length; far_ns: length above which a call is an
+ * outlier.
+ */
 struct sort {
 	uint32_t name, piece;
 	struct kwhy_whatif_samples lengths;
@@ -54,7 +59,10 @@ static bool is_plain(const struct kwhy_whatif *whatif, size_t call)
 		graph->nodes[graph->activity_count + call].from[KWHY_LINK_JOIN] == KWHY_NONE;
 }
 
-/* The sort of a call that is not a wait; NULL: there are more than SORTS_MAX sorts. */
+/*
+ * The kind of a call that issues work and does not wait, which is added if it is new; NULL: there would be
+ * more than SORTS_MAX.
+ */
 static struct sort *sort_of(struct sorts *sorts, const struct kwhy_whatif *whatif, size_t call)
 {
 	uint32_t name = whatif->recording->calls.name[call], piece = piece_of(whatif, call);
@@ -90,9 +98,9 @@ static void find_usual(struct sort *sort)
 }
 
 /*
- * Gives memsets the usual time of launches if their own usual time would be an outlier among launches. To
- * the driver a memset is a launch; a program that makes one memset in each step, after all other work of
- * the step, makes all of them with cold caches.
+ * Gives memsets the usual length of kernel launches if their own would be an outlier among these. To the
+ * driver a memset is a launch; a program that makes one memset in each step, after all other work of the
+ * step, makes all of them with cold caches.
  */
 static void take_memsets_for_launches(struct sorts *sorts)
 {
@@ -166,7 +174,10 @@ enum kwhy_status kwhy_whatif_find_warmups(struct kwhy_whatif *whatif, struct kwh
 	return status;
 }
 
-/* Whether more than half of the calls between an outlier and the previous call of its kind are removed. */
+/*
+ * Whether more than half of the outermost calls between an outlier and the previous call of its kind are
+ * removed.
+ */
 static bool is_near_now(const struct kwhy_whatif *whatif, const struct kwhy_whatif_warmup *warmups)
 {
 	size_t gone = 0, between = 0;
@@ -180,7 +191,7 @@ static bool is_near_now(const struct kwhy_whatif *whatif, const struct kwhy_what
 	return 2 * gone > between;
 }
 
-/* Makes the work of a call start sooner by the time saved, but no sooner after the call than usual. */
+/* Makes an activity start sooner after its call by saved_ns, but not sooner than is usual. */
 static void warm_issued(struct kwhy_whatif *whatif, uint32_t row, int64_t saved_ns)
 {
 	int64_t lag_ns = kwhy_whatif_lag_ns(whatif->graph, &whatif->graph->nodes[row], KWHY_LINK_ISSUE);

@@ -27,7 +27,10 @@ static enum kwhy_status reserve(struct kwhy_whatif *whatif, struct kwhy_error *e
 	return KWHY_OK;
 }
 
-/* Lists activities by the outermost call that issued them; those of one call keep their order. */
+/*
+ * Sets first_issued and issued: the activities by the outermost call that issued them; those of one call keep
+ * their order.
+ */
 static void list_issued(struct kwhy_whatif *whatif)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -59,8 +62,9 @@ static void list_streams(struct kwhy_whatif *whatif)
 }
 
 /*
- * Refuses recordings that consist of windows. What the host did between windows is unknown, so it cannot be
- * simulated as a pause. Calls in the windows are often not recorded either.
+ * Refuses recordings with unrecorded time (KWHY_E_UNSUPPORTED): what the host did in it is unknown, so it
+ * cannot be simulated as a pause, and calls in recorded windows are often not recorded either. Also refuses
+ * recordings of kwhy probe.
  */
 static enum kwhy_status check_windows(
 	const struct kwhy_recording *recording, const struct kwhy_ledger *ledger, struct kwhy_error *error)

@@ -11,32 +11,34 @@
  */
 
 /*
- * Makes the graph. `ledger` and `profile` may be NULL. All arguments must outlive the result, which one
- * thread at a time may use. KWHY_E_UNSUPPORTED: the run was recorded in windows only, or by kwhy probe.
+ * Makes the dependency graph and reads what changes need. `ledger` and `profile` may be NULL. All arguments
+ * must outlive the result, which only one thread at a time may use. KWHY_E_UNSUPPORTED: the run was recorded
+ * in windows only, or by kwhy probe.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_new(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const struct kwhy_profile *profile, struct kwhy_whatif **out,
 	struct kwhy_error *error);
 void kwhy_whatif_free(struct kwhy_whatif *whatif);
 
-/* A change that a caller requests. */
+/* A change that a caller requests, with its argument. */
 struct kwhy_whatif_request {
 	const struct kwhy_whatif_change *change;
-	uint32_t number; /* argument of the change's option */
+	uint32_t number;
 };
 
 /*
- * Makes the requested changes in their order. A change that cannot be made is refused, and the plan states
- * why. The plan does not refer to `whatif`.
+ * Makes a plan of the requested changes, in their order. A change that cannot be made is refused, and the
+ * plan states why. The plan does not refer to `whatif`; the caller frees it with kwhy_plan_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_project(struct kwhy_whatif *whatif,
 	const struct kwhy_whatif_request *change_requests, size_t change_request_count,
 	struct kwhy_plan **out, struct kwhy_error *error);
 
 /*
- * Makes a plan: repeatedly takes the change that saves most in addition to those taken, until no change saves
- * min_gain_ratio of the time or of the energy. Changes that alter numerical results are tried only with
- * `numerics`; otherwise the plan lists them as left out.
+ * Makes a plan that repeatedly takes the change with the largest gain in addition to those taken (energy, or
+ * time if energies are unknown), until none saves the share min_gain_ratio of the run's time or energy.
+ * Changes that alter numerical results are tried only with `numerics`; otherwise the plan lists them as not
+ * tried.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_plan(struct kwhy_whatif *whatif, double min_gain_ratio,
 	bool numerics, struct kwhy_plan **out, struct kwhy_error *error);
