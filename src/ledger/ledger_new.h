@@ -21,10 +21,9 @@ struct kwhy_assumed_powers {
 };
 
 struct kwhy_ledger_options {
-	const struct kwhy_profile *profile; /* NULL: no profile */
-	const struct kwhy_learnt_powers *const
-		*learnt; /* [learnt_count] powers from other recordings (--powers); those of devices of other
-			    names are not used */
+	const struct kwhy_profile *profile;		/* NULL: no profile */
+	const struct kwhy_learnt_powers *const *learnt; /* [learnt_count] powers of --powers; those
+							   of other kinds of device are not used */
 	size_t learnt_count;
 	struct kwhy_assumed_powers assumed;
 	uint64_t seed;	       /* seed of the draws from the posterior; the same seed gives the same ledger */

@@ -26,10 +26,12 @@ struct sum {
 	double certain; /* sum in windows that are not random; it is known exactly and is no part of the
 			   sample */
 	double all;	/* sum in all random windows so far */
-	double squares,
-		products; /* squares: sum over pairs of successive random windows of the squared change of the
-			     account's sum; products: of that change times the change of `wholes` */
-	double last;	  /* value of `now` in the latest random window in which the account ran */
+	/*
+	 * Over pairs of successive random windows: sum of the squared change of the account's sum, and sum of
+	 * that change times the change of `wholes`.
+	 */
+	double squares, products;
+	double last;		    /* value of `now` in the latest random window in which the account ran */
 	size_t last_drawn;	    /* number, from 0 on, of that window */
 	double time_ns, certain_ns; /* time in ns in random windows, and in other windows */
 	double now_ns;

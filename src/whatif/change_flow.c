@@ -210,8 +210,8 @@ struct overlap {
 	uint32_t buffers;
 	struct batch *batches; /* [activity_count] batches of the stream that is being changed, so far */
 	size_t count;
-	uint32_t last_copy,
-		last_work; /* last copy to the device, and last other activity, of that stream so far */
+	/* Last copy to the device, and last other activity, of that stream so far. */
+	uint32_t last_copy, last_work;
 	bool in_batch;
 	uint64_t moved, blocked;
 };

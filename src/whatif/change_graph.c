@@ -30,9 +30,8 @@ enum {
 	TOGETHER = 16
 };
 
-#define CAPTURED                                                                             \
-	UINT32_MAX /* value in `repeats` of a sequence whose first occurrence was visited by \
-		      capture_repeated() */
+/* Value in the map `repeats` of a sequence whose first occurrence capture_repeated() has visited. */
+#define CAPTURED UINT32_MAX
 
 /* What one process issues in one step that a range names. */
 struct step {

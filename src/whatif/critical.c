@@ -66,8 +66,7 @@ static bool leave_start(struct walk *walk)
 	lag_ns = kwhy_whatif_lag_ns(graph, node, link);
 	if (node->kind == KWHY_NODE_CALL && lag_ns <= KWHY_WHATIF_PAUSE_MAX_NS)
 		add_host(walk, time_followed(graph, node, link), lag_ns);
-	else if (link ==
-		KWHY_LINK_ISSUE) /* the host's part ends with the call, even if the work started later */
+	else if (link == KWHY_LINK_ISSUE) /* the host's part ends with the call */
 		add_host(walk, graph->start_ns[node->from[link]],
 			smaller(kwhy_whatif_own_ns(graph, &graph->nodes[node->from[link]]), lag_ns));
 	walk->at_start = kwhy_whatif_follows_start(node, link);

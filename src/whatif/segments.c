@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 enum {
-	PAUSE_NS =
-		1000000, /* in ns; in a longer pause between calls the host did something other than launch */
+	/* in ns; in a longer pause between calls of a thread, the host did something other than launch */
+	PAUSE_NS = 1000000,
 	/* a segment with this many activities ends where the next step begins, even if steps have no names */
 	LONG_ROWS = 1024
 };
@@ -26,9 +26,7 @@ void kwhy_whatif_segments_done(struct kwhy_whatif_segments *segments)
 	free(segments->rows);
 }
 
-/*
- * Whether a call ends a segment: any call but one that issues work and returns, or of class OTHER. Launches
- * of graphs end it, too.
+/* Whether a call ends a segment: waits, copies that may block, allocations, frees and launches of graphs do.
  */
 static bool ends_segment(const struct kwhy_whatif *whatif, uint32_t call)
 {

@@ -11,11 +11,13 @@
  * The activities of a device as a meter with a first-order low-pass shows them. There is one channel for the
  * `net` level of each power class (power_level.h), with `with_base` one for the `base` level of each class,
  * then one for idle and one for unrecorded time. Each channel is filtered with each time constant. When a
- * readout is visited, channel c has the values level[c] the level itself level[c] - lag[tau * channel_count +
- * c] the filtered level, for the time constant with index tau area_s[c] integral of the level since the walk
- * began The integral of the filtered level over a window is (area_s[c] - tau_s[tau] * filtered level) at the
- * end of the window, minus the same at its start. Before the hull of the coverage (coverage.h) all values are
- * 0. A walk over A activities takes O(A log (largest number of concurrent ones)), and computes tau_count
+ * readout is visited, channel c has the values
+ *   level[c]                                    the level itself
+ *   level[c] - lag[tau * channel_count + c]     the filtered level, for the time constant with index tau
+ *   area_s[c]                                   integral of the level since the walk began
+ * The integral of the filtered level over a window is (area_s[c] - tau_s[tau] * filtered level) at the end of
+ * the window, minus the same at its start. Before the hull of the coverage (coverage.h) all values are 0. A
+ * walk over A activities takes O(A log (largest number of concurrent ones)), and computes tau_count
  * exponentials for each change of the running activities.
  */
 struct kwhy_filtered_levels {

@@ -68,8 +68,8 @@ struct kwhy_posterior_prediction {
 	double *scratch;   /* [2 * count] memory for intermediate results */
 };
 
-#define KWHY_NOISE_PARAMETERS \
-	4 /* number of parameters that concern only the noise; they are the last of the vector */
+/* Number of the parameters that concern only the noise; they are the last ones of the vector. */
+#define KWHY_NOISE_PARAMETERS 4
 
 /* Largest distance of time constant and delay from the middle of the response grid, in grid steps. */
 #define KWHY_TAU_REACH 1.7

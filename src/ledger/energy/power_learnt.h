@@ -17,11 +17,13 @@ struct kwhy_learnt_prior {
  * Writes the priors of all accounts, [account_count], from the powers of recordings of devices with the same
  * name. The best match is a power of the same name, grid and block; then one of the same name and block; then
  * one of the same name. Several powers that match equally well are weighted by their uncertainty. An
- * uncertainty for the difference between two runs is added: - same grid: 2 %, for the card, its temperature
- * and the data. An iteration of set A's loop (docs/attribution.md) took 0.7 % less energy in its recording
- * than in its reference measurement; the idle powers of two H200s differ by 5 W. - another grid: 15 %, an
- * assumption. The same name with another grid is mostly another size of the same work. - another block: 30 %,
- * an assumption: half of what is assumed for an unknown kernel.
+ * uncertainty for the difference between two runs is added:
+ * - same grid: 2 %, for the card, its temperature and the data. An iteration of set A's loop
+ *   (docs/attribution.md) took 0.7 % less energy in its recording than in its reference measurement; the idle
+ *   powers of two H200s differ by 5 W.
+ * - another grid: 15 %, an assumption. The same name with another grid is mostly another size of the same
+ *   work.
+ * - another block: 30 %, an assumption: half of what is assumed for an unknown kernel.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_learnt_priors_find(const struct kwhy_recording *recording,
 	uint32_t device, const struct kwhy_device_ledger *device_ledger,

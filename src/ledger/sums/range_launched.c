@@ -24,10 +24,9 @@ struct launches {
 	struct kwhy_marks marks;
 	struct bin *bins; /* [marks.count + 1] bin i is between marks i - 1 and i */
 	bool used[SCOPE_COUNT];
-	size_t near[SCOPE_COUNT]; /* bin of the latest launch that was added, in each scope */
-	struct kwhy_marks_near
-		*ranges; /* [thread_count + 1] where the marks of the latest range of each thread were found,
-			    for the next search; the last entry is for ranges of unknown thread */
+	size_t near[SCOPE_COUNT];	/* bin of the latest launch that was added, in each scope */
+	struct kwhy_marks_near *ranges; /* [thread_count + 1] where the marks of each thread's latest range
+					   were found; the last entry is for ranges of unknown thread */
 	bool metered; /* the energy of at least one device is known; false: that of a range is unknown even if
 			 it launched nothing */
 };

@@ -14,8 +14,7 @@ KWHY_MUST_USE kwhy_sums_part
 	kwhy_sums_ranks; /* devices with work, each with its rank, in the order of the recording */
 KWHY_MUST_USE kwhy_sums_part kwhy_sums_streams; /* streams with work, in the order of the recording */
 KWHY_MUST_USE kwhy_sums_part kwhy_sums_memory;	/* peaks and changes of the memory in use on each device */
-KWHY_MUST_USE kwhy_sums_part
-	kwhy_sums_hosts; /* energies of the host's meters (CPU packages, wall meters and others) */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_hosts;	/* energies of meters of the host */
 KWHY_MUST_USE kwhy_sums_part
 	kwhy_sums_overhead; /* overhead of the measurement; called after the energies are written */
 

@@ -13,9 +13,8 @@
 struct rise {
 	int64_t counts;
 	size_t falls;
-	double highest_w,
-		second_w; /* highest and second highest mean power of an interval between two readings */
-	size_t known;	  /* number of intervals whose power is known */
+	double highest_w, second_w; /* highest and second highest mean power between two readings */
+	size_t known;		    /* number of intervals whose power is known */
 };
 
 /*

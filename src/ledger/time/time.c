@@ -33,8 +33,8 @@ struct tally {
 	const struct kwhy_covered *covered;
 	struct kwhy_covered_window *windows; /* windows of the ledger's coverage, one for each of
 						covered->windows; NULL: the ledger has none */
-	size_t window, unrecorded,
-		probing; /* indices of the current window, unrecorded interval and interval of kwhy probe */
+	size_t window, unrecorded, probing;  /* indices of the current ones: window, unrecorded interval,
+						interval of kwhy probe */
 	struct kwhy_host_wait wait;
 	struct kwhy_host_sums host;
 	uint32_t last, next; /* last: activity of the program that ended last before the current interval
