@@ -153,9 +153,7 @@ static size_t parts_of(int64_t length_ns, int64_t cell_ns)
 	return length_ns > 0 ? (size_t)((length_ns + cell_ns - 1) / cell_ns) : 0;
 }
 
-/*
- * Length of a cell: half of the mean time between readings, with CELLS_MIN to CELLS_MAX cells in a window.
- */
+/* Length of a cell: half the mean time between readings, with CELLS_MIN to CELLS_MAX cells in a window. */
 static int64_t cell_length_ns(const struct deconvolution *deconvolution)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
