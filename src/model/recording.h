@@ -429,8 +429,8 @@ struct kwhy_recording {
 	struct kwhy_power_series *power;
 	struct kwhy_power_file *power_files; /* files that have only power readings, such as power CSV */
 	struct kwhy_gauge_series *gauges;
-	struct kwhy_perf_sample *perf_samples;	     /* in the order in which they were written */
-	struct kwhy_counter_window *counter_windows; /* in the order in which they were written */
+	struct kwhy_perf_sample *perf_samples;	     /* in the order of the recording's file */
+	struct kwhy_counter_window *counter_windows; /* in the order of the recording's file */
 	struct kwhy_coverage *coverage;
 	struct kwhy_selection *selections;
 	struct kwhy_cost *costs;

@@ -15,9 +15,9 @@ struct kwhy_record_counters;
 
 /*
  * Starts a process for each whole NVIDIA GPU of the sensors, which are borrowed. Call it before this process
- * starts a thread, since the children go on without executing another program. `producer` is the program that
- * records, "kwhy record 1.2". `share` is the share of the time in which counters are sampled: up to
- * KWHY_RECORD_COUNTERS_SHARE_MAX, in a window at a random time of each two seconds, or 1, all the time.
+ * starts a thread, since the children continue as copies of this process, without exec(). `producer` is the
+ * program that records, "kwhy record 1.2". `share` is the share of the time in which counters are sampled: up
+ * to KWHY_RECORD_COUNTERS_SHARE_MAX, in a window at a random time of each two seconds, or 1, all the time.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_counters_open(const struct kwhy_sensors *sensors,
 	const char *producer, double share, struct kwhy_record_counters **out, struct kwhy_error *error);

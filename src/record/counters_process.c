@@ -273,7 +273,7 @@ static enum kwhy_status step(struct process *process, int *out_wait_ms, struct k
 	return status;
 }
 
-/* Samples until the recorder ends the sampling, and then reads the last samples. */
+/* Reads and writes samples until the recorder ends the sampling; then stops it and reads the last samples. */
 static enum kwhy_status sample(struct process *process, struct kwhy_error *error)
 {
 	int wait_ms = 0;

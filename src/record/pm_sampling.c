@@ -9,9 +9,10 @@
 #include <string.h>
 
 /*
- * The device's buffer holds samples that are not decoded yet: BUFFER_BYTES_PER_S for each second for which
- * this process may not run, measured on an H200 (50 kB per sample). A larger buffer takes longer to enable.
- * One decoding takes up to IMAGE_SAMPLES; its time grows with that number even if there are few samples.
+ * BUFFER_BYTES_PER_S: size of CUPTI's buffer for samples that are not decoded yet, for each second for which
+ * this process may not run; an H200 used 50 kB per sample. A larger buffer takes longer to enable.
+ * LONGEST_PAUSE_NS and SHORTEST_PAUSE_NS: limits of that time. IMAGE_SAMPLES: largest number of samples that
+ * one call decodes; the time of the call grows with it, even if there are few samples.
  */
 #define BUFFER_BYTES_PER_S (UINT64_C(256) << 20)
 #define LONGEST_PAUSE_NS INT64_C(1000000000)
@@ -278,7 +279,10 @@ enum kwhy_status kwhy_pm_sampling_release(struct kwhy_pm_sampling *pm, struct kw
 	return check(pm, pm->calls.cuptiPmSamplingDisable(&ask), "release the GPU's counters", error);
 }
 
-/* Reads one decoded sample. *out_valid: its times can be those of a sample. */
+/*
+ * Reads sample number `index` of the decoded ones. *out_valid false: its times are impossible, since it has
+ * no length or one above 4 s.
+ */
 static enum kwhy_status read_sample(struct kwhy_pm_sampling *pm, size_t index, struct kwhy_perf_sample *out,
 	bool *out_valid, struct kwhy_error *error)
 {

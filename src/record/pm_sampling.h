@@ -17,8 +17,9 @@ struct kwhy_pm_sampling {
 	struct kwhy_cupti_pm_calls calls;
 	size_t device; /* CUDA's number of the device */
 	kwhy_cupti_host host;
-	kwhy_cupti_pm sampling; /* NULL: not enabled; the device draws no power for it */
-	uint8_t *availability, *config, *data, *blank; /* blank: `data` without samples */
+	kwhy_cupti_pm sampling; /* CUPTI's handle of the sampling; NULL: it is not enabled */
+	uint8_t *availability, *config, *data,
+		*blank; /* blank: initial contents of `data`, without samples */
 	size_t config_bytes, data_bytes;
 	bool is_started;
 };
@@ -44,11 +45,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_start(
 /* Stops sampling. Samples that were taken before can still be read. */
 KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_stop(struct kwhy_pm_sampling *pm, struct kwhy_error *error);
 
-/* After kwhy_pm_sampling_stop(): gives the device's counters free. The sampling can be started again. */
+/* Disables the counters, after kwhy_pm_sampling_stop(). Then the sampling can be started again. */
 KWHY_MUST_USE enum kwhy_status kwhy_pm_sampling_release(
 	struct kwhy_pm_sampling *pm, struct kwhy_error *error);
 
-/* Receives a sample; its start is a time on CLOCK_MONOTONIC, and its device is 0. */
+/* Function that receives a sample. sample->start_ns is on CLOCK_MONOTONIC; sample->device is not set (0). */
 typedef void kwhy_pm_sampling_seen(void *context, const struct kwhy_perf_sample *sample);
 
 /*

@@ -84,7 +84,7 @@ struct kwhy_totals {
 	 */
 	int64_t probing_ns, probing_nj;
 	int64_t counting_nj; /* energy that enabled performance counters drew; no other energy contains it */
-	/* accounts, sorted by energy (by time where that is unknown), largest first */
+	/* accounts but those of kwhy probe, sorted by gross energy, then by time, largest first */
 	struct kwhy_total *rows;
 	size_t row_count;
 	/*

@@ -151,7 +151,10 @@ static double counter_share(const struct kwhy_record_options *options)
 	return isnan(options->counter_percent) ? COUNTER_SHARE : options->counter_percent / 100;
 }
 
-/* The processes that sample counters are forked before the sampler's thread is there. */
+/*
+ * Opens the sensors and starts the thread that reads them (the sampler). Processes that sample performance
+ * counters are forked before that thread exists.
+ */
 static enum kwhy_status open_sensors(struct job *job, struct kwhy_error *error)
 {
 	const struct kwhy_record_options *options = job->options;

@@ -6,9 +6,8 @@
 #include "ledger/ledger_new.h"
 
 /*
- * Readings of the power and energy meters of one device, indexed by enum kwhy_meter; NULL: the meter has
- * fewer than two readings. Where performance counters were enabled, readings are without the power that this
- * took.
+ * The readings of one device, indexed by enum kwhy_meter; NULL: the meter has fewer than two readings. Where
+ * performance counters were enabled, the readings are without the power that this took.
  */
 struct kwhy_device_meters {
 	const struct kwhy_power_series *series[KWHY_METER_COUNT];
@@ -58,8 +57,9 @@ struct kwhy_metered_total {
 KWHY_MUST_USE enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy_error *error);
 
 /*
- * Finds the meters of a device. Fails if a power is negative or higher than any device draws. `profile` may
- * be NULL. End with kwhy_device_meters_done(), also after a failure.
+ * Finds the meters of a device that have at least two readings. KWHY_E_INPUT: a power is negative or above
+ * KWHY_POWER_MAX_W. `profile` NULL: no machine profile is known. End with kwhy_device_meters_done(), also
+ * after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
 	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_profile *profile,

@@ -52,8 +52,9 @@ static size_t find_counting(const struct kwhy_powers_question *question)
 }
 
 /*
- * Lists times whose readings are not used: the idle level changes in them, a burst of kwhy probe had another
- * clock than the program, or performance counters were enabled.
+ * Lists the times whose readings are not used, and counts bursts of kwhy probe in `powers`. In these times
+ * the idle level changes or is elevated, a burst ran at another clock than the program's work or with a
+ * falling clock, or performance counters were enabled. The caller frees *out.
  */
 static enum kwhy_status find_unsettled(struct kwhy_inference *inference, struct kwhy_window **out,
 	size_t *out_count, struct kwhy_error *error)
