@@ -28,10 +28,16 @@ int kwhy_test_run(const char *name, const struct CMUnitTest *tests, size_t count
 _Noreturn void kwhy_skip_at(const char *why, const char *file, int line);
 #undef skip
 
-/* Skips a whole program that cannot begin: prints the same line and returns 77, which main() returns. */
+/*
+ * Skips all cases of a test program that cannot set up what they need: prints "skipped: why" and returns 77,
+ * which main() must return.
+ */
 int kwhy_skip_all(const char *why);
 
-/* cmocka's own macro (1.1.5) takes NaN as equal to any number and rounds to float before it compares. */
+/*
+ * Redefined because assert_float_equal() of cmocka 1.1.5 takes NaN as equal to any number, and rounds its
+ * arguments to float before it compares them.
+ */
 #undef assert_float_equal
 #define assert_float_equal(a, b, epsilon) kwhy_assert_close((a), (b), (epsilon), __FILE__, __LINE__)
 

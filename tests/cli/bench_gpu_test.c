@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Tests `kwhy bench` with the calls of a real driver. They go to a fake CUDA driver, whose kernels run on
- * the host.
+ * Tests `kwhy bench` on its CUDA back end. The CUDA driver library that it loads is a fake, which runs the
+ * kernels on the host.
  */
 static int begin(void **state)
 {

@@ -48,7 +48,7 @@ static double figure(const json_t *document, const char *part, const char *key)
 
 #define assert_near(a, b, tolerance) assert_true(fabs((a) - (b)) <= (tolerance))
 
-/* Takes some 15 s, because the fake driver's kernels last as long as kwhy requests. */
+/* Takes some 15 s, because a kernel on the fake driver occupies as much time as kwhy asks of it. */
 static void a_profile_is_measured_and_keeps_to_its_schema(void **state)
 {
 	struct spawned spawned = SPAWN("calibrate", "--quick", "--json");
@@ -68,8 +68,9 @@ static void a_profile_is_measured_and_keeps_to_its_schema(void **state)
 }
 
 /*
- * The bundled profile must follow from the readings of a real H200 in examples/h200-self-test. Idle levels
- * are not compared, because those in the bundled profile are of two cards.
+ * `kwhy calibrate --from`, given the saved readings of an H200 in examples/h200-self-test, must compute the
+ * figures of the bundled profile. Idle levels are not compared: those in the bundled profile come from two
+ * cards, the readings from one.
  */
 static void the_bundled_profile_is_made_of_the_saved_session(void **state)
 {

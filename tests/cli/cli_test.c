@@ -58,8 +58,8 @@ static size_t count_files(void)
 }
 
 /*
- * Checks that each line of the paragraph after the options is filled: it may end early only before a label
- * of a list, a word followed by a colon or a comma.
+ * Checks that the lines after the options use the 80 columns: a line may be short enough for the first word
+ * of the next line only if that word ends in a colon or a comma, as a label in a list does.
  */
 static void assert_last_paragraph_is_filled(const char *help)
 {
@@ -383,7 +383,7 @@ static void grams_a_kwh_may_be_those_of_a_place(void **state)
 	spawned_done(&spawned);
 }
 
-/* Writes the tiny trace, preceded by `lines`, to a file of this name in the test's folder. */
+/* Writes tests/golden/tiny.csv, with `lines` put before it, to the file `name` in the test's folder. */
 static void write_rank(const char *name, const char *lines)
 {
 	struct kwhy_text trace = {0}, text = {0};
@@ -445,8 +445,8 @@ static void a_copy_of_a_trace_or_of_its_power_is_refused(void **state)
 }
 
 /*
- * The power file has only readings of a wall meter, in the documented form. The report must show their
- * energy, and say why it shows no energy of a device.
+ * The power file has only readings of a wall meter (source meter_mw, no device). The report must show the
+ * energy that they give for the host, and say why it shows no energy of a device.
  */
 static void a_wall_meter_is_reported_under_host_and_not_as_readings_beside_the_run(void **state)
 {

@@ -53,7 +53,7 @@ static void write_window(const char *name, int64_t count)
 		kwhy_text_addf(&csv, "kernel,norm_kernel,0,7,%" PRId64 ",%" PRId64 ",,132,128\n",
 			start_ns + 4210000, start_ns + 4300000);
 	}
-	/* the windows of all recordings end at the same time with the same memset */
+	/* this memset ends at 300 ms in every recording, so all windows have the same length */
 	kwhy_text_add(&csv, "memset,,0,7,299999000,300000000,64,,\n");
 	end_csv(&csv, name);
 }
@@ -141,7 +141,7 @@ static void runs_of_another_length_are_compared_by_step(void **state)
 		"finding:new: 0 new kinds, kept\n");
 }
 
-/* A report.json must contain everything that a comparison of its trace shows. */
+/* A report.json takes the place of the trace that it was made from: the comparison prints the same. */
 static void a_report_is_compared_as_its_trace_is(void **state)
 {
 	const char *a, *b, *more_a, *more_b;
@@ -161,7 +161,7 @@ static void a_report_is_compared_as_its_trace_is(void **state)
 		"step>+0.5%: +0.57 % (348.0 ms to 350.0 ms), 95 %: +0.57 % to +0.57 %, EXCEEDED\n");
 }
 
-/* Without a meter the table has no column of energies and shows the time of each category instead. */
+/* Runs without energy: the table of categories has columns of times in place of those of energies. */
 static void runs_without_energy_have_a_table_of_their_own(void **state)
 {
 	struct spawned spawned;
@@ -262,7 +262,10 @@ static const char *name_at(json_t *comparison, const char *array, size_t index)
 		json_object_get(json_array_get(json_object_get(comparison, array), index), "name"));
 }
 
-/* Time per step of an account of side A; its energy if `key` is "unit_energy_j". */
+/*
+ * Returns the figure `key` of an account on side A: its seconds per step ("unit_time_s") or joules per step
+ * ("unit_energy_j").
+ */
 static double for_step(json_t *comparison, const char *name, const char *key)
 {
 	json_t *accounts = json_object_get(comparison, "accounts");
@@ -277,14 +280,14 @@ static double for_step(json_t *comparison, const char *name, const char *key)
 
 static void assert_figure(const char *name, double value, double wanted)
 {
-	/* JSON has nine digits */
+	/* `kwhy compare` writes numbers with nine significant digits */
 	if (!(fabs(value - wanted) <= 1e-8 * fabs(wanted)))
 		fail_msg("%s: %.12g, not %.12g", name, value, wanted);
 }
 
 /*
- * The runs of A have 2 and 20 steps, so a ratio of sums would be close to the figure of the second run
- * alone.
+ * The two runs of A have 2 and 20 steps of different length. A's figure must be the mean of the figures of
+ * its two runs; total time divided by total steps would nearly equal the figure of the second run alone.
  */
 static void each_figure_of_several_runs_is_the_mean_of_their_own(void **state)
 {
@@ -326,7 +329,10 @@ static void each_figure_of_several_runs_is_the_mean_of_their_own(void **state)
 	assert_output(SPAWN("compare", "-q", run[0], run[1], "--", after), 0, " points");
 }
 
-/* A run that counts twice would make every change significant. */
+/*
+ * A run that is given twice on one side, under one path or two, is refused: as a duplicate adds no variation,
+ * every change would look significant. The same run on both sides is allowed.
+ */
 static void a_run_is_given_once_a_side(void **state)
 {
 	char a[256], b[256], link[256];
@@ -387,7 +393,9 @@ static void a_summary_is_written_for_a_pull_request(void **state)
 		1, "none");
 }
 
-/* A side that recorded only calls of the host must not look as if it saved all of the other side's time. */
+/*
+ * Side B recorded host calls only. The comparison must not show that as a saving of all of A's time (-100 %).
+ */
 static void a_side_without_work_of_a_device_is_not_compared(void **state)
 {
 	struct kwhy_text csv = {0};
@@ -419,8 +427,8 @@ static void a_side_without_work_of_a_device_is_not_compared(void **state)
 }
 
 /*
- * A recording whose writer was killed lacks the end of the run, so all figures that are compared leave out
- * that end.
+ * A recording whose writer was killed lacks the end of the run, and so do all figures computed from it. The
+ * warning must therefore precede the figures.
  */
 static void a_recording_that_ends_early_is_compared_with_a_warning_first(void **state)
 {
@@ -449,8 +457,8 @@ static void a_recording_that_ends_early_is_compared_with_a_warning_first(void **
 }
 
 /*
- * Only energy that was metered during the run is shown as "metered". The energy of a counter that was also
- * read before or after the run has another name.
+ * An energy metered from before a run's start to after its end must be called "metered in and around the
+ * run", not "metered".
  */
 static void what_was_metered_around_the_run_is_not_said_to_be_of_it(void **state)
 {
@@ -484,7 +492,7 @@ static int begin(void **state)
 	return mkdtemp(folder) ? 0 : -1;
 }
 
-/* Writes a result of kwhy llm with one load. */
+/* Writes a result file of `kwhy llm` that has one load: a set of requests sent at one rate, 4 per second. */
 static void write_llm(const char *name, double tokens_per_s, double first_s)
 {
 	FILE *file = fopen(place(name), "w");

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests kwhy digest: sums equal those of the report to the nanosecond and nanojoule; files have at most 100 kB, and a
-# new digest of a trace replaces the old one; tasks share a list; a bad trace does not prevent the digests of the
-# others.
+# Tests kwhy digest. The sums in a digest equal those of the report to the nanosecond and nanojoule. A digest has at
+# most 100 kB. A new digest of a trace replaces its old one. Several tasks can divide one list of traces. A trace that
+# cannot be read does not prevent the digests of other traces.
 # Usage: digest.sh KWHY SOURCE_DIR
 set -euo pipefail
 kwhy=$1
@@ -19,7 +19,7 @@ same() { # WHAT GOT WANTED
 }
 sql() { sqlite3 -separator ' ' "$@"; }
 
-# Sums of a metered recording.
+# The digest of a recording with meter readings has the sums that `kwhy report` shows.
 "$kwhy" digest -q "$examples/train.kwhy" -o one
 digest=$(echo one/*.sqlite)
 "$kwhy" report -q --json "$examples/train.kwhy" > report.json
@@ -34,7 +34,7 @@ done
 same "findings" "$(sql "$digest" 'SELECT count(*) FROM finding')" \
 	"$(python3 -c 'import json; print(len(json.load(open("report.json"))["findings"]))')"
 
-# What no reading covers is not part of the energy, and the report on digests says so.
+# Energy of unmetered time is left out of the job's energy; the report on digests says so.
 unmetered="The energy lacks about .* of time that no reading covers"
 "$kwhy" report one | grep -q "$unmetered" && fail "all is metered, but the report says otherwise"
 sql "$digest" 'UPDATE device SET run_unmetered_nj = 300e9' 'INSERT INTO lost VALUES ("running", 1)'
@@ -66,7 +66,8 @@ rank 3 3000 > other.csv
 "$kwhy" digest -q other.csv -o ranks
 same count "$(ls ranks | wc -l)" 6
 
-# Tasks share a list on standard input. Together they make the digests that one task would make.
+# `--task K/N`: N processes get the same list of traces on standard input, and each takes its share. Together they must
+# write the same digests as one process that gets the whole list.
 for task in 0 1 2; do
 	printf '%s\n' trace*.csv | "$kwhy" digest -q --task $task/3 -o tasks -
 done
@@ -75,7 +76,8 @@ diff -r tasks whole || fail "three tasks make other digests than one"
 "$kwhy" digest -q --task 3/3 trace0.csv -o tasks 2> message && fail "task 3 of 3 is accepted"
 grep -q 'from 0' message || fail "$(cat message)"
 
-# A reader opens a trace several times, so the bytes from a pipe are kept.
+# A trace is read several times, which a pipe does not allow. Therefore kwhy saves what it reads from /dev/stdin or a
+# shell's <(...), and refuses a named pipe.
 gzip -c trace0.csv | "$kwhy" digest -q -o pipes /dev/stdin
 "$kwhy" digest -q -o pipes <(cat trace1.csv) <(cat trace2.csv)
 for rank in 0 1 2; do
@@ -91,7 +93,8 @@ echo nothing > bad.csv
 grep -q bad.csv message || fail "$(cat message)"
 same some "$(ls some | wc -l)" 2
 
-# Without a digest no folder is left, and one that cannot be made is named before any trace is read.
+# No output folder is left if no trace gave a digest. An output folder that cannot be created is an error before any
+# trace is read.
 "$kwhy" digest -q bad.csv nosuch -o none 2> message && fail "bad traces are accepted"
 grep -q nosuch message || fail "$(cat message)"
 [ ! -e none ] || fail "a folder without digests is left"
@@ -102,7 +105,8 @@ for place in there/is/none bad.csv; do
 	grep -q "$place" message && same "messages about $place" "$(wc -l < message)" 1
 done
 
-# A digest of thousands of collectives and hundreds of kernels has less than 100 kB; counts in it say what is left out.
+# A digest of 20,000 collectives and 700 kernel names has at most 100 kB. It keeps a sample of the collectives, whose
+# share is kept_ratio, and the counts and times of all.
 awk 'BEGIN {
 	print "# clock other hand-made\n# device 0 rank=7\nkind,name,device,stream,start_ns,end_ns"
 	for (i = 0; i < 20000; i++) {

@@ -113,7 +113,7 @@ static void wrong_usage_is_a_sentence_and_status_2(void **state)
 	}
 }
 
-/* Started by a shell, because spawn_run() sets KWHY_PROFILES. */
+/* A shell starts kwhy here, because spawn_run() would set KWHY_PROFILES to the folder of the profiles. */
 static void a_program_without_its_profiles_says_so_with_the_cure(void **state)
 {
 	char said[16384] = "";

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests kwhy digest of traces by HTTP and from S3: the digest is that of the file, requests to S3 are signed, what is
-# missing, refused or cut off is reported in one sentence, and no file is left behind.
+# Tests kwhy digest of traces that it loads by HTTP or from S3. The digest equals that of the local file; requests to S3
+# are signed; a trace that is missing, refused or cut off is reported in one sentence; no temporary file is left behind.
 # Usage: download.sh KWHY
 set -euo pipefail
 kwhy=$1
@@ -67,7 +67,8 @@ refuses "$at/nothing.json" "$at/nothing.json"
 "$kwhy" digest -q -o some "$at/cut/rank0.json" "$at/rank1.json" 2> message && fail "a cut trace is accepted"
 same some 1
 
-# The disk is full, or kwhy is ended while the file arrives: nothing is left behind.
+# Writing the temporary file fails (simulated by a limit on file sizes), or kwhy gets SIGTERM while the trace is being
+# loaded: no temporary file is left behind.
 (
 	trap '' XFSZ
 	ulimit -f 8
@@ -79,7 +80,8 @@ kill -TERM $!
 wait $! && fail "an endless file ends well"
 [ -z "$(ls -A tmp)" ] || fail "a signal leaves behind: $(ls -A tmp)"
 
-# S3: the server computes the signature itself. The key contains a space and a plus.
+# The S3 server of the test computes the signature of each request itself and compares. One key contains a space and a
+# plus sign, which have to be encoded.
 export AWS_ENDPOINT_URL=$at/ AWS_REGION=eu-north-1
 refuses "answers 403; set AWS_ACCESS_KEY_ID" "s3://bucket/traces/rank0.json.gz"
 export AWS_ACCESS_KEY_ID=AKIDEXAMPLE AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY AWS_SESSION_TOKEN=a-session

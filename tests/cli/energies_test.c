@@ -94,8 +94,8 @@ static json_t *report_of(const char *const *recording)
 }
 
 /*
- * Checks that the plan, which is made from the recording, and the cost and the comparison, which are made
- * from its report.json, all have the report's energy of the run.
+ * Checks that the energy of the run in the report is also that of `kwhy whatif --plan`, computed from the
+ * recording, and of `kwhy model cost` and `kwhy compare`, computed from report.json.
  */
 static void assert_one_energy(const char *const *recording)
 {
@@ -122,8 +122,8 @@ static void assert_one_energy(const char *const *recording)
 }
 
 /*
- * Checks that the first screen has the report's energy of the run, and that its cost in EUR, at 1 EUR per
- * joule, equals that energy in joules.
+ * Checks that the text report shows the same energy of the run as report.json. Checks also the cost: at 3.6e6
+ * EUR/kWh, which is 1 EUR/J, it equals the energy in joules.
  */
 static void assert_priced_alike(const char *const *recording)
 {
@@ -164,7 +164,10 @@ static void the_first_screen_and_the_cost_are_of_the_same_energy(void **state)
 		assert_priced_alike(recordings[i]);
 }
 
-/* GPU 0 works for 2 s and draws 300 W. GPU 1 does nothing and draws 120 W. Both have readings. */
+/*
+ * GPU 0 runs kernels for 2 s at 300 W. GPU 1 runs nothing and draws 120 W, which is metered but no part of
+ * the energy of the run.
+ */
 static void what_a_gpu_drew_that_did_nothing_is_metered_and_of_no_run(void **state)
 {
 	const char *const recording[] = {place("trace.csv"), "--power", place("power.csv"), NULL};
@@ -190,8 +193,8 @@ static void what_a_gpu_drew_that_did_nothing_is_metered_and_of_no_run(void **sta
 }
 
 /*
- * Returns the report of tests/golden/windows.csv, whose run of 8.974 s draws 250 W throughout, with
- * readings from `start_cs` (hundredths of a second) to 11 s.
+ * Returns the report of tests/golden/windows.csv, whose run lasts 8.974 s, with readings of 250 W during the
+ * run and of 119 W around it, from `start_cs` (hundredths of a second) to 11 s.
  */
 static json_t *report_of_windows(int start_cs)
 {
@@ -210,8 +213,8 @@ static json_t *report_of_windows(int start_cs)
 }
 
 /*
- * The recorded time begins before the run and ends after it, by 1 s in total, in which the device draws 119
- * W.
+ * Readings begin 1.2 s before the run and end 1.8 s after it; in these 3 s the device draws 119 W. The energy
+ * of the run is 250 W times 8.974 s, 2243.5 J, and must include none of that.
  */
 static void unrecorded_time_around_the_run_is_not_of_the_run(void **state)
 {
@@ -239,8 +242,8 @@ static void unrecorded_time_that_no_meter_saw_is_worked_out_and_said(void **stat
 }
 
 /*
- * Assumed powers give the energy of the 1.044 s that were recorded. They give neither energy nor cost of
- * the run, as most of it was not recorded.
+ * Of the run of 8.974 s, the trace records 1.044 s. Assumed powers give the energy of these only, so the
+ * report must show neither energy nor cost of the run.
  */
 static void assumed_powers_are_of_what_was_recorded(void **state)
 {
@@ -263,8 +266,8 @@ static void assumed_powers_are_of_what_was_recorded(void **state)
 }
 
 /*
- * Writes a trace with one kernel on each device that lasts `days`, and counter readings of 700 W. Returns
- * the words that name both files.
+ * Writes a trace in which each device runs one kernel for `days` days, and energy-counter readings that rise
+ * by 700 W. Returns the words of a command line that name both files.
  */
 static const char *const *drawn_for_days(size_t devices, int days)
 {

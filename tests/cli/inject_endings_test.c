@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests libkwhy-inject.so in programs that end abnormally, fork or call exec, with a CUPTI that is missing,
- * too old, used by another profiler or short of buffers, and with a limit on the recording's size.
+ * Tests what libkwhy-inject.so does when the program ends abnormally, forks or calls exec; when CUPTI is
+ * missing, is too old, is in use by another profiler or drops records; and when the size of the recording or
+ * of files is limited.
  */
 #include "inject_run.h"
 
@@ -19,8 +20,8 @@ static void a_killed_program_leaves_the_windows_that_had_ended(void **state)
 }
 
 /*
- * The idle level of a device with a context can be metered only while the context exists. So the library
- * delays the end of the program: coverage must end 300 ms later than the last activity.
+ * kwhy can meter the idle power of a device with a context only while the context exists. So the library
+ * delays the end of the program: the recording must cover at least 300 ms after the last activity.
  */
 static void a_program_that_has_a_context_stays_while_its_device_rests(void **state)
 {
@@ -82,9 +83,9 @@ static void records_may_come_in_any_order(void **state)
 }
 
 /*
- * The last flush, at the end of the program, takes long in this fake. Meanwhile the recording thread tries
- * to flush, too. A flush or a switch of collection after the last flush ends the program
- * (KWHY_FAKE_CUPTI=lasts).
+ * In the fake scenario "lasts" the forced flush at the end of the program takes 50 ms, and any use of CUPTI
+ * after it makes the program fail. The recording thread, which flushes every 2 ms, must not use CUPTI any
+ * more either.
  */
 static void behind_the_last_flush_cupti_is_left_alone(void **state)
 {
@@ -96,7 +97,10 @@ static void behind_the_last_flush_cupti_is_left_alone(void **state)
 	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 10);
 }
 
-/* The driver's state is destroyed next, so a thread that still calls the driver would crash the program. */
+/*
+ * "threads-at-end" prints the number of kwhy's threads after all exit handlers of libraries. It must be 0: a
+ * thread that then called the driver would crash the program, because the driver's state is being destroyed.
+ */
 static void the_thread_of_the_recording_is_gone_when_the_program_ends(void **state)
 {
 	struct run *run = *state;
@@ -175,7 +179,10 @@ static void a_cupti_of_12_0_with_its_own_clock_gives_the_same(void **state)
 	rows = &run->recording->activities;
 	assert_int_equal(rows->count, 10);
 	assert_int_equal(run->recording->calls.count, 11);
-	/* times are on kwhy's clock, as those of the coverage are, although CUPTI had another one */
+	/*
+	 * times of activities are on the clock of the coverage, although this CUPTI cannot be told to use
+	 * that clock
+	 */
 	assert_true(rows->start_ns[0] >= run->recording->coverage[0].start_ns - 1000000);
 	assert_true(rows->end_ns[9] <= run->recording->coverage[0].end_ns + 1000000);
 }
@@ -244,8 +251,9 @@ static void a_child_that_starts_cuda_itself_has_a_recording_of_its_own(void **st
 }
 
 /*
- * The handler ends the program on the interrupted thread, which holds the lock of the collection control
- * and never releases it. The end must skip whatever needs this lock.
+ * SIGALRM interrupts a thread while it switches collection on or off, holding the lock for that. The signal's
+ * handler ends the program on this thread, so the lock is never released. What the library does at the end of
+ * a program must not wait for this lock.
  */
 static void a_handler_may_end_the_program_while_collection_is_switched(void **state)
 {
@@ -284,8 +292,9 @@ static void a_handler_may_end_the_program_while_a_buffer_is_read(void **state)
 }
 
 /*
- * Daemons, and programs that start others, close descriptors that they did not open, and may get the same
- * numbers for files of their own. The library must neither write to these files nor close them.
+ * Daemons, and programs that start others, close descriptors that they did not open. They may then open files
+ * of their own under the numbers that libkwhy-inject.so used. The library must neither write to these files
+ * nor close them.
  */
 static void descriptors_that_the_program_has_taken_are_its_own(void **state)
 {

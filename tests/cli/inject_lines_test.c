@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks that recorded CUDA calls name the lines of the program that made them, with each installed Python.
+ * Checks that each CUDA call that is recorded in a Python program has the source line that made it, with
+ * every version of Python that is installed here.
  */
 static char program[256];
 #define KWHY_FAKE_PROGRAM program
@@ -40,8 +41,8 @@ static uint32_t line_of(const char *name)
 }
 
 /*
- * Counts the recorded frames at the line marked `mark`, in a function whose qualified name ends in
- * `function`.
+ * Counts the recorded stack frames at the line of the Python program that ends in "# LINE mark", in a
+ * function whose qualified name ends in `function`.
  */
 static size_t count_frames(const struct run *run, const char *mark, const char *function)
 {
@@ -137,7 +138,8 @@ static void lines_may_be_left_out(void **state)
 }
 
 /*
- * With elfutils' libdw, frames of native programs are named by function, without it by module and offset.
+ * The stack frames of a native program are recorded, too: with elfutils' libdw by function ("main"),
+ * without it by module and offset.
  */
 static void other_programs_show_where_they_call_from(void **state)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs programs that treat their own process in unusual ways, with and without libkwhy-inject.so: output,
- * exit status and written files must be equal.
+ * Runs programs that limit or change their own process (threads, descriptors, seccomp, signals), with and
+ * without libkwhy-inject.so. Output and exit status must be equal, and no file may appear outside of the
+ * recording.
  */
 #include "inject_run.h"
 
 #include <sys/stat.h>
 
-/* Output and status of a run without kwhy. */
+/* Output, and status as from wait(), of the program run without kwhy. */
 struct plain {
 	char out[4096];
 	int status;
@@ -25,8 +26,9 @@ static int run_shell(const char *command, char out[4096])
 }
 
 /*
- * Shell commands that set every place where a library might leave files: the current folder and the folders
- * of these variables.
+ * Shell commands that run the program in an empty folder, and set to this folder each variable that names a
+ * place where a library might leave files. Placeholders: the recording's folder twice, the fake CUPTI, the
+ * folder of the fake CUDA driver.
  */
 static const char places[] = "mkdir -p %s.away; cd %s.away; export HOME=$PWD TMPDIR=$PWD XDG_CACHE_HOME=$PWD "
 			     "XDG_RUNTIME_DIR=$PWD ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=die_after_fork=0 "
@@ -172,7 +174,10 @@ static void another_user_of_cupti_after_kwhy(void **state)
 	assert_true(count_kind(run, KWHY_ACTIVITY_KERNEL) >= 5);
 }
 
-/* A limit may stop the recording, but not the program. */
+/*
+ * setrlimit() before the first use of CUDA, by the program itself: a limit may prevent the recording, but
+ * must not change what the program does.
+ */
 static void limits_from_the_start(void **state)
 {
 	struct run *run = *state;
@@ -199,7 +204,10 @@ static void a_program_that_denies_itself_files_and_threads(void **state)
 	assert_recorded(run, 520);
 }
 
-/* If the program cannot have threads, nothing is recorded, and the program must run as without kwhy. */
+/*
+ * The program denies itself new threads before it uses CUDA. kwhy can then record nothing, and the program
+ * must run as without kwhy.
+ */
 static void a_program_that_denied_itself_threads_before(void **state)
 {
 	struct run *run = *state;

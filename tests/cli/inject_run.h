@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A run of the program and its results. */
+/* What a run of the program left: its folder, output, status and recording. */
 struct run {
 	char folder[64];
 	char out[4096];
@@ -43,9 +43,9 @@ static inline int teardown(void **state)
 }
 
 /*
- * Runs the program with libkwhy-inject.so, these environment variables and these arguments. In builds with
- * sanitizers, a child of fork() is allowed to start threads, and leaks are not looked for, because a thread
- * of the parent may have held the allocator's lock during fork().
+ * Runs the program with libkwhy-inject.so, with `variables` in its environment and `words` as arguments. For
+ * builds with sanitizers, ThreadSanitizer lets a child of fork() start threads, and AddressSanitizer does not
+ * look for leaks: a thread of the parent may have held the allocator's lock during fork().
  */
 static inline void run_program(struct run *run, const char *variables, const char *words)
 {

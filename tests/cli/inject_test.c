@@ -151,8 +151,9 @@ static void a_graph_node_is_known(void **state)
 }
 
 /*
- * CUPTI 13.0 crashes a program in which whole graphs are switched on after a graph was instantiated while
- * they were off. So the library records whole graphs from the start, independent of windows.
+ * KWHY_RECORD_GRAPHS=graph records a graph launch as one activity. CUPTI 13.0 crashes a program in which this
+ * kind is enabled after a graph was instantiated while it was disabled. So the library enables it at the
+ * start and leaves it on, also outside of the windows that KWHY_RECORD_RANGE selects.
  */
 static void whole_graphs_are_recorded_from_the_start_on_whatever_windows_do(void **state)
 {
@@ -181,8 +182,8 @@ static void graphs_are_kernels_unless_asked_for_whole(void **state)
 }
 
 /*
- * Sets the environment as torchrun and mpirun do: two ranks on one device, one of them with a child that
- * uses CUDA.
+ * Runs two ranks on one device, rank 1 with the variables of torchrun and rank 0 with those of mpirun. One of
+ * them has a child process that uses CUDA.
  */
 static void ranks_and_their_children_are_one_recording(void **state)
 {
@@ -201,7 +202,7 @@ static void ranks_and_their_children_are_one_recording(void **state)
 		assert_true(process->rank < 2);
 		of_rank[process->rank]++;
 	}
-	assert_int_equal(of_rank[0], 2); /* the rank and its child */
+	assert_int_equal(of_rank[0], 2); /* two processes: rank 0 and its child */
 	assert_int_equal(of_rank[1], 1);
 	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 35);
 	assert_int_equal(run->recording->device_count, 1);

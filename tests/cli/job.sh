@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests kwhy report over digests: sums equal those of one process over all traces; clock errors are found and corrected;
-# waiting is attributed to the late rank; missing, cut, duplicate and foreign digests, and files that are no digests,
-# are named.
+# Tests kwhy report over the digests of a job. Sums equal those of one process that reads all traces. Offset and drift
+# of each rank's clock are found and corrected. Waiting is attributed to the rank that came late. Digests that are
+# missing, cut, given twice or of another job, and files that are no digests, are named.
 # Usage: job.sh KWHY
 set -euo pipefail
 kwhy=$1
@@ -14,7 +14,7 @@ fail() {
 	exit 1
 }
 
-# Ranks with meters: they start and end at different times, and each device has a counter and samples.
+# Four ranks on a device each, with readings of an energy counter and of power. They start and end at different times.
 for rank in 0 1 2 3; do
 	awk -v rank=$rank 'BEGIN {
 		srand(rank + 1)
@@ -70,8 +70,8 @@ assert job["sums"]["measured_nj"] > 0
 END
 python3 equal.py
 
-# Two ranks share a device, as with MPS. Both digests contain its energy, but the sums count it once. Rank 1 ran half as
-# much.
+# Two ranks share a device, as with MPS. Each digest contains the energy of the whole device, but the sum of the job
+# counts it once. Kernels of rank 1 run half as long as those of rank 0, which therefore gets twice the energy.
 for rank in 0 1; do
 	{
 		printf '# clock unix\n# device 0 name="NVIDIA H200" uuid=GPU-5 rank=%d\nkind,name,device,stream,start_ns,end_ns\n' $rank
@@ -104,9 +104,9 @@ assert sum(parts) == sums["measured_nj"], (parts, sums)
 assert abs(parts[0] / parts[1] - 2) < 0.2, parts
 END
 
-# 64 ranks run 100 steps of 1 ms, or up to 3 us more. Rank 17 takes 100 us longer. The clock of rank 40 is 1 ms ahead
-# and runs 50 ppm fast; that of rank 41 is 1 ms behind. All ranks leave a collective together, 100 us after the last one
-# entered.
+# 64 ranks run 100 steps. Work takes 1 ms to 1.003 ms in each, and 100 us more on rank 17. The clock of rank 40 is 1 ms
+# ahead and runs 50 ppm fast; that of rank 41 is 1 ms behind. Each step ends in a collective, which all ranks leave 100
+# us after the last one entered.
 write_rank() {
 	awk -v rank="$1" -v offset="$2" -v ppm="$3" -v late=17 'function clock(time) { return int(time + offset + time * ppm / 1000000) }
 	BEGIN {
@@ -127,7 +127,7 @@ write_rank 41 -1000000 0 > rank41.csv
 "$kwhy" report ranks > screen
 [ "$(wc -l < screen)" -le 24 ] || fail "$(wc -l < screen) lines: $(cat screen)"
 grep -q 'rank 17 (straggler) *100 of 100' screen || fail "$(cat screen)"
-# 63 ranks wait for 100 us, give or take 1.5 us, in each of 100 steps, at 200 W.
+# The expected waiting: in each of 100 steps, 63 ranks wait 100 us for rank 17, give or take 3 us, at 200 W.
 python3 - <<'END' <("$kwhy" report --json ranks) <("$kwhy" report --csv ranks ranks) <("$kwhy" report --csv collectives ranks)
 import csv
 import json
@@ -155,7 +155,8 @@ assert len(collectives) == 100 and {row["late_rank"] for row in collectives} == 
 assert sum(int(row["skew_ns"]) for row in collectives) == sums["skew_ns"]
 END
 
-# Faulty inputs are named. The others are reported, each rank once.
+# Digests that are given twice, cut off, empty or of another clock are named in the report with the reason, and the
+# other ranks are reported, each once.
 mkdir parts
 cp ranks/rank-000[0-4]*.sqlite parts
 cp ranks/rank-00011.sqlite parts/copy.sqlite
@@ -174,7 +175,8 @@ ls -r ranks/*.sqlite | "$kwhy" report --json - > list.json
 "$kwhy" report --json 'ranks/rank-*' > pattern.json
 cmp whole.json list.json || fail "a list in another order gives another report"
 cmp whole.json pattern.json || fail "a pattern gives another report"
-# A digest is not accepted as a trace. A damaged digest does not prevent the report on the others.
+# Commands that need traces refuse a digest, and a trace and a digest cannot be in one report. A damaged digest does not
+# prevent the report on the others.
 "$kwhy" export ranks/rank-00001.sqlite --to csv -o export.csv 2> message && fail "a digest is exported"
 grep -q 'is a digest' message || fail "$(cat message)"
 "$kwhy" report rank1.csv ranks/rank-00002.sqlite > screen 2> message && fail "a trace and a digest are one report"
@@ -193,7 +195,8 @@ for number in range(60):
 END
 "$kwhy" report -v damaged ranks > screen || fail "damaged digests end the report"
 grep -q 'damaged/' screen || fail "no damage is named: $(cat screen)"
-# World sizes show which ranks are missing, and which belong to another job.
+# The world sizes in the digests show which ranks are missing (2 and 3 of 4), and that a digest is of another job (it
+# states 5 ranks).
 for rank in 0 1 3; do
 	printf '{"distributedInfo":{"rank":%d,"world_size":%d},"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":%d,"dur":10,"args":{"device":0,"stream":7}}]}' \
 		$rank $((rank == 3 ? 5 : 4)) 100 > world$rank.json
@@ -216,7 +219,8 @@ done
 grep -q 'cut: cut/rank-00002.sqlite: it has 80 collectives, others have 100' screen || fail "$(cat screen)"
 [ "$(grep -c 'cut: ' screen)" = 1 ] || fail "$(cat screen)"
 
-# Meters in digests without a host name are not taken for one meter.
+# A host meter is identified by its host name and boot. Two ranks on node0 have the same RAPL meter, which counts once.
+# Two digests without a host name count as two meters.
 for rank in 0 1; do
 	sqlite3 cut/rank-0000$rank.sqlite "INSERT INTO meter VALUES(NULL, 'rapl.package-0', NULL, NULL, 9, 0, 9, 1000)"
 	sqlite3 cut/rank-0000$((rank + 2)).sqlite "INSERT INTO meter VALUES(NULL, 'rapl.package-0', 'node0', 'boot', 9, 0, 9, 500)"

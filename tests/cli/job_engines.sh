@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests digests made by xargs, GNU parallel and mpirun, as docs/scale.md describes. A worker that is killed is run
-# again; no digest is half written, and none counts twice.
+# Tests digests written by several processes of kwhy digest at once, started by xargs, GNU parallel and mpirun, as
+# docs/scale.md describes. A process that was killed is run again; afterwards no digest is incomplete, and no trace has
+# two.
 # Usage: job_engines.sh KWHY SOURCE_DIR
 set -euo pipefail
 kwhy=$1
@@ -33,12 +34,12 @@ same() { # ENGINE: checks that its folder has the same digests and nothing else
 xargs -P 4 -n 2 "$kwhy" digest -q -o xargs < traces.txt
 same xargs
 
-# The system limits the size of a file, so a worker cannot write a whole digest: no file remains.
+# A limit on the size of files (in blocks of 1 KiB) lets no digest be completed: none may remain.
 for blocks in 1 8 16; do
 	(ulimit -f $blocks && exec "$kwhy" digest -q -o killed - < traces.txt) > /dev/null 2>&1 && fail "a limit of $blocks blocks stops nothing"
 	[ -z "$(find killed -name 'rank-*.sqlite' 2> /dev/null)" ] || fail "half a digest: $(ls -la killed)"
 done
-# Another worker is killed at random times; each time it has written at least one more digest than the time before.
+# A process is killed (kill -9) five times, each time once it has written one digest more than the time before.
 for ((i = 0; i < 5; i++)); do
 	rm -rf killed
 	"$kwhy" digest -q -o killed - < traces.txt &
@@ -54,7 +55,8 @@ xargs -P 2 -n 3 "$kwhy" digest -q -o killed < traces.txt
 find killed ! -name 'rank-*.sqlite' -type f -delete # what a worker left that could not tidy up
 same killed
 
-# Uses the arguments of the indexed Job, in which Kubernetes replaces the variables of each pod. One pod is run again.
+# Runs kwhy with the arguments of the Kubernetes manifest of an indexed Job, with each pod's variables put in. Four pods
+# run, and pod 2 a second time.
 words=$(sed -n 's/^ *args: \[\(.*\)\]$/\1/p' "$source_dir/monitoring/kubernetes/digest-job.yaml" | tr -d ',')
 [ -n "$words" ] || fail "no arguments in the manifest"
 mkdir bin volume
@@ -71,7 +73,8 @@ for digest in volume/digests/*.sqlite; do # only the paths of the traces differ
 done
 [ "$(ls volume/digests)" = "$(ls one)" ] || fail "the Job makes other digests: $(ls volume/digests)"
 
-# Runs the lines for Dask with a Client that uses processes of its own instead of Dask's.
+# Runs the Python example for Dask in docs/scale.md. A Client of the test's own takes the place of Dask's, and runs the
+# tasks in processes.
 sed -n '/^```python$/,/^```$/p' "$source_dir/docs/scale.md" | sed '1d;$d' | sed 's/"digests"/"dask"/' > example.py
 cat > client.py << 'END'
 import concurrent.futures

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests 16 ranks in four rows and four columns of communicators, as with tensor and data parallelism, whose clocks are
-# off: clocks are corrected across several communicators; a row with slow links and a host with low clocks are named.
+# Tests 16 ranks in a grid: each is in the communicator of its row and in that of its column, as with tensor and data
+# parallelism. Their clocks differ, and are corrected across the communicators. The report names the row with slow links
+# and the host with low clocks.
 # Usage: job_links.sh KWHY
 set -euo pipefail
 kwhy=$1
@@ -37,7 +38,7 @@ for step in range(STEPS):
                 add(rank, "work", at[rank], at[rank] + work, {})
                 enters.append(at[rank] + work)
             last = max(enters)
-            # row 2 has slow links
+            # links of row 2 are slow: its collectives take 100 us after the last rank entered, all others 50 us
             leave = last + 50_000 * (2 if kind == "row" and number == 2 else 1)
             for rank, enter in zip(group, enters):
                 waiting[rank] += last - enter
@@ -52,7 +53,8 @@ for rank in range(RANKS):
 json.dump({"waiting": waiting, "late": late}, open("truth.json", "w", encoding="utf-8"))
 END
 "$kwhy" digest -q traces -o digests
-# Adds what kwhy record would record: hosts of four ranks each; the second host has low clocks, the fourth is hot.
+# Adds to the digests what a trace has not and kwhy record would record: host names (four ranks each), clocks, low on
+# the second host, and reasons for throttling, thermal on rank 13.
 for ((rank = 0; rank < 16; rank++)); do
 	sqlite3 "$(printf 'digests/rank-%05d.sqlite' $rank)" "UPDATE digest SET host = 'node$((rank / 4))';
 		INSERT INTO gauge VALUES(0, 'sm_clock_hz', 100, 1, $((rank / 4 == 1 ? 1500000000 : 1980000000)), 2);

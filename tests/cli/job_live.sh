@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests kwhy record --digest: while ranks run, each keeps a digest that kwhy report can read, and replaces it as a
-# whole. It writes the last digest at the end, also after SIGTERM, and keeps no recording. After a kill -9 the last
-# digest is still complete.
+# Tests kwhy record --digest. While ranks run, each rewrites its digest again and again, as a whole, so that kwhy report
+# can read it at any time. The last digest is written at the end of the program, also after SIGTERM; the recording is
+# then removed. After kill -9 the digest written last is still complete.
 # Usage: job_live.sh KWHY INJECT_LIBRARY FAKE_CUPTI FAKE_CUDA_DIR FAKE_PROGRAM FAKE_NVML_DIR
 set -euo pipefail
 kwhy=$1
@@ -48,8 +48,8 @@ begin() { # RANK FOLDER WORK...: a rank of a launcher; it uses one device, and s
 }
 first=live/rank-00000.sqlite second=live/rank-00001.sqlite
 
-# Two ranks run until they get a signal to end. Each digest is replaced by later ones. The recording of each rank has
-# both devices, but each device counts once.
+# Two ranks run, each on one device, until they get SIGTERM. Newer digests replace older ones. The recording of each
+# rank has meter readings of both devices, but the energy of a device is counted in one rank only.
 begin 0 live loop:600000
 begin 1 live loop:600000
 wait_for has_more $first 20
@@ -68,8 +68,9 @@ same "ranks" "$(of live 'job["ranks"], job["running"], job["problems"]')" "(2, 0
 [ "$(ask $first "$kernels")" -gt "$early" ] || fail "no digest of the end"
 [ "$(stat -c %s $first)" -le 100000 ] || fail "a digest of $(stat -c %s $first) bytes"
 
-# The program ignores SIGTERM, and the interval of a minute has not passed: the digest is written at once. Then all
-# processes are killed: the digest stays complete, and the recording can still be read.
+# The program ignores SIGTERM. kwhy gets SIGTERM before the first minute, the default of --digest-every, is over: it
+# writes the digest at once. Then all processes are killed with SIGKILL: the digest stays complete, and the recording
+# can still be read.
 ignoring="trap '' TERM; exec \"$program\" cuda loop:600000"
 RANK=0 WORLD_SIZE=1 setsid "$kwhy" record -q --digest deaf -- bash -c "$ignoring" 2> messages0 &
 started=($!)
@@ -88,7 +89,7 @@ same "ranks" "$(of deaf 'job["ranks"], job["unused_devices"], job["running"], jo
 is_recorded || fail "the recording cannot be read"
 rm -r spool/*
 
-# Two ranks share the device, which draws 200 W. Its energy counts once and is divided between them.
+# Two ranks run on device 0, which draws 200 W. Its energy is counted once in the job and is divided between the ranks.
 for rank in 0 1; do
 	RANK=$rank WORLD_SIZE=2 "$kwhy" record -q --digest shared -- "$program" cuda device:0 loop:1500 2> "messages$rank" &
 	started[$rank]=$!
@@ -103,14 +104,15 @@ parts = [int(row["measured_nj"]) for row in csv.DictReader(sys.stdin) if row["ra
 wholes = [int(whole) for whole in sys.argv[1].split(",")]
 print(len(parts) == 2 and max(wholes) * 0.98 <= sum(parts) < 0.95 * sum(wholes) and min(parts) > 0 or (parts, wholes))' "$wholes")" True
 
-# One recording of four ranks that share a device has one digest for all of them, so no rank is missing.
+# One kwhy record runs four ranks that share a device. Its one digest is for all four, so the report must not say that
+# ranks are missing.
 "$kwhy" record -q --digest merged -- bash -c "for rank in 0 1 2 3; do RANK=\$rank WORLD_SIZE=4 \"$program\" cuda device:0 launch:50 & done; wait" 2> messages0
 same "digests" "$(find merged -name 'rank-*' | wc -l)" 1
 same "kernels" "$(ask merged/rank-*.sqlite "$kernels")" 200
 same "ranks" "$(of merged 'job["ranks"], job["merged_ranks"], job["world_size"], job["problems"]')" "(1, 3, 4, [])"
 "$kwhy" report merged | grep -q '^1 of 4 ranks' || fail "$("$kwhy" report merged)"
 
-# With -o the recording is kept, and the digest is made from it. Another run replaces it.
+# With -o, kwhy keeps the recording next to the digest. A second run with the same options replaces both.
 for work in 30 50; do
 	RANK=3 WORLD_SIZE=4 "$kwhy" record -q -o kept --digest both -- "$program" cuda launch:$work
 	same "kernels" "$(ask both/rank-00003.sqlite "$kernels")" $work

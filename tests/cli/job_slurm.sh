@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Starts a Slurm on this machine, which runs kwhy digest as a job array. One task is killed, and Slurm queues it again.
-# The report is a job that depends on the array (docs/scale.md). Skipped without Slurm, munge or root.
+# Runs kwhy digest as a Slurm job array, and kwhy report as a job that depends on the array (docs/scale.md), on a Slurm
+# that the test starts on this machine. One task of the array is killed, and Slurm runs it again. Skipped (77) without
+# Slurm, munge or root.
 # Usage: job_slurm.sh KWHY
 set -euo pipefail
 kwhy=$1
@@ -90,7 +91,7 @@ printf '%s\n' traces/* > traces.txt
 "$kwhy" digest -q -o one - < traces.txt
 "$kwhy" report --json one > one.json
 
-# Task 2 is killed in the middle of its share when it runs first; Slurm queues it again.
+# In its first run task 2 digests one trace of its share, asks Slurm to queue it again, and kills itself.
 cat > task.sh << END
 #!/bin/bash
 if [ "\$SLURM_ARRAY_TASK_ID" = 2 ] && [ ! -e killed ]; then

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests 64 ranks that are made from a real trace; two of them are slower, and all clocks are off by up to 1 ms and 50
-# ppm. The report over their digests must find the waiting times, the late ranks and the clocks with which the ranks
-# were made.
+# Tests 64 ranks that bench/job_ranks.py makes from a real trace: ranks 17 and 42 are slower, and clocks differ by up to
+# 1 ms and 50 ppm. The report over their digests must find the waiting times, late ranks and clock errors that were put
+# in.
 # Usage: job_trace.sh KWHY SOURCE_DIR
 set -euo pipefail
 kwhy=$1

@@ -9,12 +9,13 @@
 static struct kwhy_error error;
 
 /*
- * A gRPC message: the prefix and a content of at most 255 bytes. `length` is a string with the byte of the
- * length.
+ * A gRPC message: a prefix of five bytes (a flag, and the length of the content as 32 bits, big-endian) and
+ * the content, which has at most 255 bytes. `length`: a string of one byte, the length.
  */
 #define FRAME(length, content) "\0\0\0\0" length content
 /*
- * A list with one container, "main" of pod "p" in namespace "batch", which has two devices of one resource.
+ * Protocol buffer of the kubelet's answer to List: pod "p" in namespace "batch" has one container, "main",
+ * with two devices, "GPU" and "MIG", of the resource nvidia.com/gpu.
  */
 #define LIST                   \
 	"\x0A\x2E"             \
@@ -49,7 +50,7 @@ static void an_empty_list_is_no_error(void **state)
 	assert_int_equal(read.count, 0);
 }
 
-/* An answer that is cut at any byte must be refused. */
+/* An answer that lacks any number of bytes at its end must be refused. */
 static void answers_that_are_cut_or_no_message_are_refused(void **state)
 {
 	static const char body[] = FRAME("\x30", LIST);
@@ -66,8 +67,8 @@ static void answers_that_are_cut_or_no_message_are_refused(void **state)
 		kwhy_allocations_done(&read);
 		if (length < 6)
 			continue;
-		cut[4] = (char)(length -
-			5); /* now the prefix states the shorter length, and only the message in it is cut */
+		cut[4] = (char)(length - 5); /* the prefix states the length that is left, so that only the
+						protocol buffer in it is cut */
 		assert_int_equal(kwhy_kubelet_read(cut, length, &read, &error), KWHY_E_INPUT);
 		kwhy_allocations_done(&read);
 	}

@@ -9,10 +9,13 @@
 #include <unistd.h>
 
 #define DECODE KWHY_SOURCE_DIR "/examples/recordings/decode.kwhy"
-/* start of the recording, which has 2.008 s of a decoder's steps */
+/* start of the recording in Unix time; it lasts 2.008 s and has decoding steps of a language model */
 #define DECODE_START_UNIX_NS INT64_C(1795289717087403345)
 
-/* Writes a result with a load of 0.4 s and one of 1 s from `from_ns` after the recording's start. */
+/*
+ * Writes kernels.json, a result of `kwhy llm` with two loads. The first begins `from_ns` after the
+ * recording's start and lasts 0.4 s, the second begins 0.5 s after the first and lasts 1 s.
+ */
 static void write_result(int64_t from_ns)
 {
 	FILE *file = fopen("kernels.json", "w");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the loads of `kwhy llm`: arrivals, lengths, conversations, logs, limits and the search. */
+/*
+ * Tests the loads (sets of requests) that `kwhy llm` generates: arrival times, prompt and answer lengths,
+ * conversations, replay of logs, latency limits (--slo), and the search for the highest rate within these.
+ */
 #include "llm_result.h"
 #include "llm_server.h"
 #include "spawned_checks.h"
@@ -10,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * If the machine is too busy to send thousands of requests in a second, the test is repeated with more
- * time.
+ * 2000 connections must each carry a request at once. Where the machine is too busy to send so many within 1
+ * s, the load is repeated for 8 s, then for 60 s.
  */
 static void thousands_of_requests_are_in_flight_at_once(void **state)
 {
@@ -109,7 +112,10 @@ static void the_largest_load_within_limits_is_the_best(void **state)
 	json_decref(root);
 }
 
-/* No answer can come within a nanosecond, so the search halves the rate until it ends. */
+/*
+ * No answer comes within the limit of a nanosecond for the first token, so the search halves the rate, 40 per
+ * second at first, until it gives up without a best load.
+ */
 static void a_search_that_finds_no_rate_ends(void **state)
 {
 	static const char *const options[] = {"--search", "--rate", "40", "--slo", "ttft=0.000001ms",
@@ -145,8 +151,8 @@ static void a_trace_is_replayed_at_its_times(void **state)
 	assert_string_equal(json_string_value(json_object_get(load_of(root), "arrivals")), "logged");
 	assert_true(number(load_of(root), "requests") == 5);
 	assert_int_equal(kwhy_file_read("llm-trace.csv", 1 << 20, &csv, &error), KWHY_OK);
-	assert_non_null(strstr(csv.data, "1,done,0.1,")); /* the second request is at 200 ms in the log, which
-							     is 100 ms at twice the speed */
+	assert_non_null(strstr(csv.data, "1,done,0.1,")); /* second request: logged at 200 ms, sent at 100 ms
+							     as the log is replayed at twice the speed */
 	assert_non_null(strstr(csv.data, "1,done,0.4,"));
 	kwhy_text_done(&csv);
 	unlink("llm-trace.csv");

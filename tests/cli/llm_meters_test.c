@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests `kwhy llm --meters`: the energy of a server's GPUs, read from a real `kwhy serve` whose fake GPUs
- * draw known powers.
+ * Tests `kwhy llm --meters`, which reads the energy of the language-model server's GPUs from a `kwhy serve`
+ * on its host. Here a real `kwhy serve` meters fake GPUs that draw known powers.
  */
 #include "llm_server.h"
 #include "spawned_checks.h"
@@ -141,8 +141,8 @@ static void joules_of_another_host_lie_in_their_intervals(void **state)
 }
 
 /*
- * Checks that in each line of a file of --windows the parts add up to the energy. Returns the energy of the
- * load, J.
+ * Checks that in each line of the CSV file of --windows the parts (prefill, decode, idle) add up to the
+ * energy of that time window. Returns the sum of the energies of the windows of load `load`, in J.
  */
 static double check_windows(const char *path, int load)
 {
@@ -173,8 +173,8 @@ static double check_windows(const char *path, int load)
 }
 
 /*
- * The energies of the requests and of the idle server must add up to what the meters of another host
- * counted.
+ * The energies attributed to requests and to the idle server must add up to the energy that the meters of
+ * `kwhy serve`, as on another host, counted.
  */
 static void joules_of_requests_add_up_to_another_hosts_meters(void **state)
 {

@@ -11,11 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Runs the server in the child process; it writes its port to `path`. */
+/*
+ * Replaces the child process by the fake server that answers as `behaviour` says (NULL: the fast one), with
+ * the key that it requires (NULL: none). The server writes its port to the file `path`.
+ */
 static void become(const char *behaviour, const char *key, const char *path)
 {
-	prctl(PR_SET_PDEATHSIG,
-		SIGKILL); /* if the test fails, this ends the server; otherwise ctest would wait for it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test program ends without stopping the server, the kernel
+					     kills the server, for which ctest would wait */
 	if (key)
 		setenv("FAKE_LLM_KEY", key, 1);
 	if (!behaviour)

@@ -12,11 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct llm_server any; /* behaves as the name of the requested model says */
+static struct llm_server any; /* server that answers each request as its model's name says */
 
 /*
- * Runs a load of two concurrent requests for a short time. The steady window is the whole load. The stall
- * timeout is short only for the server that stalls on purpose.
+ * Sends two concurrent requests again and again for 0.3 s to the server, which answers as `behaviour` says.
+ * With no ramp the whole load counts as steady. A stalled request is given up after 0.5 s if the server
+ * stalls on purpose, otherwise after 60 s. Returns the JSON; kwhy must exit with `status`.
  */
 static json_t *load_with(const char *behaviour, int status)
 {
@@ -39,7 +40,10 @@ static void assert_all_failed(const char *behaviour, const char *outcome)
 	json_decref(root);
 }
 
-/* Interrupts kwhy in the second of two loads. */
+/*
+ * Sends SIGTERM to kwhy 4.5 s after its start, in the second of two loads of 3 s. Its output must have the
+ * first load only.
+ */
 static void an_interrupt_leaves_the_loads_before(void **state)
 {
 	char command[1024];
@@ -90,8 +94,9 @@ static void answers_have_times_and_tokens(void **state)
 }
 
 /*
- * If there were pauses between requests, time and joules per token would include a server that waits for
- * the client.
+ * With one request at a time, the next one must be sent as soon as an answer ends: at least 70 % of the time
+ * must be answers. Otherwise the time and joules per token would include time in which the server waits for
+ * kwhy.
  */
 static void one_request_at_once_follows_the_other_without_a_pause(void **state)
 {
@@ -148,7 +153,10 @@ static void counts_that_lie_or_lack_are_told(void **state)
 	json_decref(root);
 }
 
-/* In this tokenizer each character is a token. Each of the server's 8 pieces has three characters. */
+/*
+ * This server states no number of tokens, so kwhy counts them by a tokenizer, in which each character is a
+ * token. The server's 8 pieces have three characters each, which makes 24 tokens.
+ */
 static void a_tokenizer_counts_what_the_server_does_not(void **state)
 {
 	static const char tokenizer[] =
@@ -180,9 +188,10 @@ static void a_tokenizer_counts_what_the_server_does_not(void **state)
 }
 
 /*
- * The four pieces have 1, 4, 2 and 1 of the answer's 8 tokens, so 7 tokens come after the first piece. The
- * time per token is a seventh of the time from the first piece to the last, whether the server states the
- * tokens of each piece or they follow from the pieces' sizes.
+ * An answer of 8 tokens comes in four pieces of 1, 4, 2 and 1 tokens. Time per token: the time from the first
+ * piece to the last, divided by the tokens after the first piece. These are 7 if the server states the tokens
+ * of each piece. If not, each piece is given one token, and the other 4 are divided by the pieces' sizes: the
+ * first piece gets 1.5, so 6.5 come after it.
  */
 static void a_token_is_timed_by_the_tokens_of_pieces(void **state)
 {
@@ -256,8 +265,8 @@ static void each_failure_is_counted_by_its_kind(void **state)
 }
 
 /*
- * If the first byte of an answer comes after the end of the load, the request is counted as cut, not as
- * stalled.
+ * A request without an answer for 0.5 s is given up as "stalled", unless the load ends before that: then it
+ * is "cut".
  */
 static void those_that_stall_are_given_up(void **state)
 {
@@ -390,7 +399,10 @@ static void assert_inside(const json_t *part, double truth)
 		fail_msg("%g is not in %g to %g", truth, number(part, "low"), number(part, "high"));
 }
 
-/* Two GPUs draw a constant 300 W and 200 W. So the gross power is 500 W, and the energy above idle is 0. */
+/*
+ * Two GPUs draw a constant 300 W and 200 W. So the gross power is 500 W, which gives 1000 J in the steady
+ * window of 2 s, and the energy above idle is 0.
+ */
 static void joules_of_all_gpus_are_shared_by_tokens_and_requests(void **state)
 {
 	char scenario[] = "/tmp/kwhy-llm-gpu-XXXXXX";
@@ -422,8 +434,8 @@ static void joules_of_all_gpus_are_shared_by_tokens_and_requests(void **state)
 }
 
 /*
- * The power is constant, whatever the load. So no request has energy above idle, and the parts must still
- * add up.
+ * The GPU draws a constant 300 W, so no request has energy above idle. In nanojoules, prefill, decode and
+ * idle must add up exactly to what the meter shows.
  */
 static void joules_of_requests_add_up_to_the_meter(void **state)
 {

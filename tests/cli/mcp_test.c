@@ -108,8 +108,8 @@ static json_t *call(struct client *client, const char *tool, json_t *arguments)
 }
 
 /*
- * Calls a tool, and checks that the text of its result is the same object as the structured content.
- * Returns this object; the caller owns it.
+ * Calls a tool. Checks that it succeeds and that its result holds the same JSON object twice, as text and as
+ * structured content. Returns this object; the caller owns it.
  */
 static json_t *call_well(struct client *client, const char *tool, json_t *arguments)
 {
@@ -323,7 +323,10 @@ static void hostile_messages_get_an_error_each(void **state)
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[]}", -32602},
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no/such\"}", -32601},
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\"}", -32601},
-		/* cut within a character */
+		/*
+		 * the error message quotes the first bytes of the name; the cut falls within a character of
+		 * two bytes, which must not be divided
+		 */
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x" UMLAUTS UMLAUTS "\"}", -32601},
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"x" UMLAUTS
 				UMLAUTS "\"}}",
@@ -340,7 +343,7 @@ static void hostile_messages_get_an_error_each(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++)
 		assert_error(&client, messages[i].line, messages[i].code);
-	send_long_line(&client, 3000000); /* longer than the longest message accepted */
+	send_long_line(&client, 3000000); /* longer than the longest message that is accepted (1 MiB) */
 	send_long_line(&client, 1000000); /* nested deeper than the JSON parser accepts */
 	send_line(&client, "");
 	send_line(&client, "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{\"name\":\"rm\"}}");

@@ -42,8 +42,8 @@ static bool is_found(const json_t *answer, const char *claim)
 }
 
 /*
- * Checks that the audit finds an error in exactly those rows of the file whose last column names one.
- * Returns their number.
+ * The last column of the file states the known error of a row; it is empty in correct rows. Checks that the
+ * audit's findings name exactly the claims of the rows with an error. Returns the number of these rows.
  */
 static size_t compare_rows(const char *path, const json_t *answer)
 {
@@ -105,7 +105,8 @@ static void a_figure_below_zero_is_off_in_size_and_not_in_height(void **state)
 }
 
 /*
- * Claim `a` in line 4 refers to `b`, so `b` is read first. The message must name the line of `b`, line 5.
+ * Claim `a` in line 4 is computed from claim `b` in line 5, so `b` is evaluated first. The error lies in `b`:
+ * the message must name line 5, except where `b` is in turn computed from `a`.
  */
 static void a_claim_that_cannot_be_read_is_told_with_file_line_and_cure(void **state)
 {

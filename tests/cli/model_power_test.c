@@ -49,7 +49,10 @@ static void the_power_of_a_second_recording_is_predicted_within_five_percent(voi
 	json_decref(answer);
 	assert_fails(
 		SPAWN("model", "power", "--window", "5", COUNTERS "mixed-1.kwhy"), 1, "shorter --window");
-	/* A short recording is joined to windows of 1 s, and to longer ones only if that is asked for. */
+	/*
+	 * kwhy averages a short recording over windows of 1 s, and over longer ones only with --window. A fit
+	 * needs 24 windows, more than this recording has.
+	 */
 	assert_fails(SPAWN("model", "power", TRAIN), 1, "24 windows of 1 s");
 	assert_fails(SPAWN("model", "power", "--window", "2", TRAIN), 1, "24 windows of 2 s");
 	assert_says(SPAWN("model", "power", "--fit", COUNTERS "mixed-2.kwhy", COUNTERS "mixed-1.kwhy"),
@@ -59,8 +62,8 @@ static void the_power_of_a_second_recording_is_predicted_within_five_percent(voi
 }
 
 /*
- * In these recordings each block that is not fitted has every kind of work, and the clock of the
- * multiprocessors was read five times per second.
+ * kwhy fits some blocks of time of a recording and predicts the power in the others. In these recordings each
+ * of the others has every kind of work, and the clock of the multiprocessors was read five times per second.
  */
 static void blocks_of_balanced_work_and_the_other_recording_are_predicted_within_five_percent(void **state)
 {
@@ -83,7 +86,10 @@ static void blocks_of_balanced_work_and_the_other_recording_are_predicted_within
 
 #define KINDS KWHY_SOURCE_DIR "/examples/h200-power/"
 
-/* Without the counter of the integer units, the error for the blocks that are not fitted would be 9 %. */
+/*
+ * The error of the predicted power in blocks that are not fitted must be below 5.5 %; it would be 9 % without
+ * the counter of the integer units.
+ */
 static void a_decoder_s_power_is_predicted_for_other_numbers_of_sequences(void **state)
 {
 	json_t *answer = json_of(
@@ -96,8 +102,10 @@ static void a_decoder_s_power_is_predicted_for_other_numbers_of_sequences(void *
 }
 
 /*
- * The predicted recording has attention, convolutions, sorting and training, none of which the fit saw. The
- * fitted power of memory traffic must be at least what the memory's own meter shows.
+ * Predicts other.kwhy, which has attention, convolutions, sorting and training, from a fit of mixed-1.kwhy,
+ * which has none of them. One counter, that of memory traffic, also has a power meter, that of the memory.
+ * The watts per unit that are fitted for it must be at least those that this meter shows, as they include the
+ * work of the GPU itself.
  */
 static void kinds_of_work_that_were_not_fitted_are_predicted_by_many_that_were(void **state)
 {
@@ -150,8 +158,9 @@ static void watts_of_base_compute_and_memory(void **state)
 }
 
 /*
- * Memory traffic is proportional to compute, so no fit can say which of the two draws the power. In the
- * second file all windows are alike and no fit is possible.
+ * In the first file the counter `memory` always equals `compute`, so no fit can attribute the power to one of
+ * them: the answer gives them one common figure. In the second file all windows are equal, so no fit is
+ * possible.
  */
 static void counters_that_windows_do_not_tell_apart_are_one_part(void **state)
 {
@@ -183,7 +192,10 @@ static void counters_that_windows_do_not_tell_apart_are_one_part(void **state)
 	kwhy_text_done(&alike);
 }
 
-/* The windows draw 50 W, plus 20 W per GHz^2 of the clock, plus 10 W per unit of compute and GHz^2. */
+/*
+ * The power of each window is 50 W + (20 W + 10 W * compute) * f^2, where f is the clock in GHz. Voltage
+ * rises with the clock, hence the square.
+ */
 static void watts_by_the_square_of_the_clock(void **state)
 {
 	struct kwhy_text csv = {0};
@@ -199,7 +211,7 @@ static void watts_by_the_square_of_the_clock(void **state)
 	}
 	answer = json_of(SPAWN("model", "power", "--json", given(csv.data)));
 	assert_near(number_at(answer, "constant_w.value"), 50);
-	assert_true(isnan(number_at(answer, "joules.I/O.value"))); /* no counter shows it */
+	assert_true(isnan(number_at(answer, "joules.I/O.value"))); /* no counter of I/O is in the file */
 	assert_near(number_at(answer, "gauges.0.watts_per_unit.value"), 20);
 	assert_near(number_at(answer, "gauges.1.watts_per_unit.value"), 10);
 	assert_true(number_at(answer, "held_out_ratio") < 1e-6);

@@ -44,7 +44,10 @@ static int end(void **state)
 	"\"domains\":[{\"name\":\"gpu 0\",\"kind\":\"device\",\"energy_j\":{\"mean\":" energy \
 	",\"low\":990,\"high\":1010}}],\"work\":[" work "]}"
 
-/* Work of a stat.json: 2000 tokens per run, with the joules per token of GPU 0 and their interval. */
+/*
+ * Member of `work` in a stat.json: 2000 tokens per run, joules per token of GPU 0 (mean and ends of the
+ * interval), and tokens per second.
+ */
 #define TOKENS(each_j, low_j, high_j, per_s)                                                      \
 	"{\"unit\":\"tokens\",\"count\":{\"mean\":2000},\"per_s\":{\"mean\":" per_s               \
 	"},\"domains\":[{\"name\":\"cpu\",\"joules_per_unit\":{\"mean\":9}},{\"name\":\"gpu 0\"," \
@@ -94,8 +97,8 @@ static void costs_of_two_runs_and_what_is_saved(void **state)
 }
 
 /*
- * A run that states no tokens counts in the mean joules, but not in the joules per token: 1000 J and 2000
- * tokens per run need not be 0.5 J per token.
+ * In a stat.json the mean energy (1000 J) is of all runs, the joules per token (0.2 J) only of the runs that
+ * stated tokens. So the cost per token must be computed from 0.2 J, not from 1000 J / 2000 tokens = 0.5 J.
  */
 static void a_unit_of_work_takes_what_the_runs_that_tell_of_it_took(void **state)
 {
@@ -194,7 +197,10 @@ static void assert_tells_of_no_interval(struct spawned spawned)
 	spawned_done(&spawned);
 }
 
-/* Intervals of a report are 90 % intervals; those of stat.json and of all models are 95 % intervals. */
+/*
+ * A report has 90 % intervals, models have 95 % intervals, as stat.json has. So each half of the report's
+ * interval must be widened by 1.96 / 1.645.
+ */
 static void a_reports_interval_is_widened_to_that_of_models(void **state)
 {
 	const char *report = given("report.json",
@@ -274,9 +280,9 @@ static void what_no_phase_can_have_is_refused_with_its_line(void **state)
 }
 
 /*
- * Writes a report of a run of 10 s and 7 J, with ranges that nest, follow one another and recur. For the
- * range "untold" the report does not show which ranges it overlaps, as in older reports and in reports of
- * many ranges.
+ * Writes a report of a run of 10 s and 7 J with nine ranges. "overlaps" and "beside" are indices of the
+ * ranges that run at the same time on the same device, and on other devices only; null for "untold" means
+ * unknown, as in older reports and for ranges after the first 256.
  */
 static const char *report_of_ranges(void)
 {
@@ -365,7 +371,7 @@ static void ranks_side_by_side_add_joules_but_no_times(void **state)
 
 	(void)state;
 	assert_near(number_at(answer, "phases.0.joules_per_token.value"), 6.0 / 400);
-	/* in the 4 s in which at least one rank runs */
+	/* 400 tokens in 4 s: union_s, the time in which at least one of the two ranks is in the range */
 	assert_near(number_at(answer, "phases.0.tokens_per_s"), 100);
 	assert_near(number_at(answer, "phases.0.mean_w"), 1.5);
 	assert_int_equal(json_array_size(json_object_get(answer, "remarks")), 0);
@@ -410,8 +416,8 @@ static void assert_scale(const char *rows, const char *says, bool is_said)
 }
 
 /*
- * With repeated runs, fewer workers must exceed the best run of the most workers before the model says that
- * workers cost time.
+ * `kwhy model scale` says "workers cost time" only if each run with some smaller number of workers had a
+ * higher throughput than the best run with the largest number.
  */
 static void workers_cost_time_only_where_fewer_did_more_than_every_run_of_the_most(void **state)
 {
@@ -493,8 +499,8 @@ static void a_power_limit_only_where_the_sweep_supports_one(void **state)
 }
 
 /*
- * 86 J of the recording's 368 J were metered before the first or after the last activity and belong to no
- * token.
+ * The meter counted 368 J over the recording, 86 J of them before the first or after the last activity.
+ * Report, model and comparison must all leave these 86 J out of the joules per token.
  */
 static void a_report_a_model_and_a_comparison_agree_on_joules_a_token(void **state)
 {

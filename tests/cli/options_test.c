@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests options of all commands: former names, which still work, warn in one line, and are absent from help;
- * and options that contradict each other. */
+/*
+ * Tests what options of all commands have in common: a former name of an option still works, gives a warning
+ * of one line, and is absent from the help; options that contradict each other are refused.
+ */
 #include "cmocka_all.h"
 #include "spawned_checks.h"
 
@@ -77,7 +79,10 @@ static void the_least_gain_is_a_percentage_in_every_command(void **state)
 	assert_fails(SPAWN("report", TINY, "--min-gain", "500ms"), 2, "takes a number");
 }
 
-/* A form that an option states and another one in the name of the output contradict each other. */
+/*
+ * The output form by option (--json, --csv) must agree with the one that the extension of the output's name
+ * stands for.
+ */
 static void an_option_and_the_name_of_the_output_do_not_say_different_forms(void **state)
 {
 	static const char *const commands[][8] = {{"report", TINY, "--json", "-o", "x.html"},
@@ -119,7 +124,10 @@ static void a_study_refuses_a_back_end_that_does_not_exist(void **state)
 	assert_int_not_equal(access("study-transfers", F_OK), 0);
 }
 
-/* A file that cannot be read is bad input; 2 is for words that kwhy does not understand. */
+/*
+ * A file that cannot be read gives exit status 1, as bad input does; status 2 is only for a wrong command
+ * line.
+ */
 static void a_missing_file_of_powers_is_bad_input_in_every_command(void **state)
 {
 	(void)state;

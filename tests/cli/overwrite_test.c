@@ -34,7 +34,7 @@ static const char *place(const char *name)
 	return place_in(folder, name);
 }
 
-/* Makes a copy of the trace in the folder. */
+/* Copies tests/golden/tiny.csv to the file `name` in the test's folder, and its text to `out`. */
 static void copy_trace(const char *name, struct kwhy_text *out)
 {
 	struct kwhy_error error;
@@ -139,8 +139,8 @@ static void a_trace_in_a_folder_that_is_read_is_an_input(void **state)
 }
 
 /*
- * Files that kwhy does not read may be replaced. This includes files that are named in the command line of a
- * program that kwhy starts.
+ * A file that kwhy does not read may be replaced by its output, even if it is an argument of the program that
+ * kwhy starts.
  */
 static void other_files_are_replaced_as_before(void **state)
 {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares projections with measurements for pairs of PyTorch programs, before and after a change: what the earlier
-# recording projects, and what the later one took. Skipped (77) if the recordings are missing.
+# Each pair is the recording of a PyTorch program before a change and the one after it. Compares the time that kwhy
+# projects for the change from the first recording with the time that the second one took. Skipped (77) if the
+# recordings are missing.
 # Usage: pairs_projected.sh SOURCE_DIR KWHY
 set -euo pipefail
 pairs=$1/../shared/data/changes
@@ -10,8 +11,9 @@ kwhy=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# check NAME CHANGE PERCENT: the projected time may be off by that much. With 100 %, which is used for upper bounds, the
-# interval must contain the measured time.
+# check NAME CHANGE PERCENT PROFILE: the projected time may differ from the measured one by PERCENT %; a time projected
+# as an upper bound may be lower than measured by any amount. For PERCENT = 100 the measured time must also lie within
+# the projected interval.
 check() {
 	tar -xJf "$pairs/$1.tar.xz" -C "$folder"
 	"$kwhy" whatif -q "$2" --machine-profile "$4" --json "$folder/$1.before.kwhy" >"$folder/$1.json"

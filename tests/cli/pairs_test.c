@@ -17,8 +17,8 @@
 
 #define SMALL "bench", "pairs", "--min-size", "4KiB", "--max-size", "64KiB", "--quiet"
 /*
- * Time limit, s, that no run reaches, even on a busy machine: each of the few dozen configurations may take
- * 1/400 of it.
+ * Time limit of a run, s. A configuration with enough samples ends after 1/400 of it at the latest, and there
+ * are only a few dozen, so no run reaches the limit, even on a busy machine.
  */
 #define LONG "--time", "60"
 
@@ -56,7 +56,10 @@ static void read_kept(const char *name, struct kwhy_text *out)
 		fail_msg("%s", error.text);
 }
 
-/* Checks that the log has eight columns, all with whole numbers, as other tools expect. */
+/*
+ * Checks that execution_log.csv has the header and the eight columns of whole numbers that tools other than
+ * kwhy expect.
+ */
 static void assert_log_is_as_others_read_it(void)
 {
 	struct kwhy_text log = {0};
@@ -153,8 +156,8 @@ static void report_works_it_out_again(void **state)
 }
 
 /*
- * Reads the complete lines of the samples that are saved so far in a folder of `in`. Returns their number,
- * 0 if nothing is saved yet.
+ * Reads samples.csv in the only folder within `in`, to which a run of kwhy may be writing, without an
+ * incomplete last line. Returns the number of complete lines; 0 if there is no such file yet.
  */
 static size_t read_samples(const char *in, struct kwhy_text *out)
 {
@@ -253,7 +256,8 @@ static void simulators_and_predictions_are_held_against_it(void **state)
 		strstr(spawned.out.data, "Predictions of transfers by write that were not measured: 1."));
 	spawned_done(&spawned);
 	spawned = SPAWN("bench", "pairs", "--from", folder, "--simulators", inputs);
-	assert_int_equal(spawned.exit, 1); /* sizes end at 64 KiB, too few for a fit */
+	assert_int_equal(spawned.exit, 1); /* the saved run measured up to 64 KiB only, but the fit needs at
+					      least three larger sizes */
 	assert_non_null(strstr(spawned.err.data, "three sizes"));
 	spawned_done(&spawned);
 	spawned = SPAWN("bench", "pairs", "--backend", "host", "--engine", "write", "--timing",
@@ -264,7 +268,10 @@ static void simulators_and_predictions_are_held_against_it(void **state)
 	spawned_done(&spawned);
 }
 
-/* Each engine has its own inputs and predictions. Rows without an engine belong to the first one. */
+/*
+ * --simulators writes the inputs of each engine into a folder of its own. --against compares each row of
+ * predictions with the engine that it names, and a row without an engine with the first one.
+ */
 static void simulators_and_predictions_take_every_engine(void **state)
 {
 	char inputs[700], predictions[700], input[800];
@@ -324,8 +331,8 @@ static void two_fake_gpus_are_measured_and_verified(void **state)
 }
 
 /*
- * The GPUs draw a constant 300 W and 200 W. So the energy per byte is 500 W times the transfer time per
- * byte, and the interval of the net energy contains 0.
+ * The GPUs draw a constant 300 W and 200 W, idle or not. So the gross energy per byte is 500 W times the
+ * transfer time per byte, and the net energy is 0, which its interval must contain.
  */
 static void joules_at_both_ends_are_those_of_gpus_of_known_power(void **state)
 {
@@ -421,7 +428,8 @@ static void each_communicator_of_many_has_a_sample_of_its_own(void **state)
 	assert_int_equal(spawned.exit, 0);
 	document = json_loads(spawned.out.data, 0, NULL);
 	configs = json_object_get(document, "configs");
-	assert_int_equal(json_array_size(configs), 16); /* 3 x 5 sizes, and the reference */
+	assert_int_equal(json_array_size(configs), 16); /* 5 sizes of nccl from 0 to 1, of nccl from 1 to 0,
+							   and of all-reduce, and 1 reference */
 	json_array_foreach(configs, i, config)
 	{
 		if (i > 0)
@@ -436,7 +444,7 @@ static void each_communicator_of_many_has_a_sample_of_its_own(void **state)
 	spawned_done(&spawned);
 }
 
-/* Runs on a fake driver only: no test may change settings of real hardware. */
+/* Locks the clocks of the fake driver's GPUs. No test may change settings of real hardware. */
 static void clocks_are_locked_with_leave_alone_and_unlocked_in_the_end(void **state)
 {
 	char settings[400];

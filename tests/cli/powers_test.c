@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests --powers, which uses the powers learnt from one recording in the ledger of another. */
+/*
+ * Tests --powers FILE: kernel powers learnt from another recording are prior knowledge in the ledger of this
+ * one.
+ */
 #include "../golden/schema_check.h"
 #include "spawned_checks.h"
 
@@ -93,7 +96,10 @@ static void a_report_says_what_was_repeated(void **state)
 	assert_true(json_integer_value(json_object_get(probing, "busy_nj")) > 0);
 	assert_true(json_integer_value(json_object_get(probing, "known_nj")) <=
 		json_integer_value(json_object_get(probing, "busy_nj")));
-	/* The repeats have no runtime call in the program, and must not count as unlinked activities. */
+	/*
+	 * The 810 repeats were launched by kwhy, not by a runtime call of the program. They must not count as
+	 * activities whose call is missing.
+	 */
 	assert_true(json_integer_value(
 			    json_object_get(json_object_get(probed, "lost"), "unlinked_activities")) < 810);
 	json_decref(probed);
@@ -160,7 +166,10 @@ static void what_cannot_be_used_is_refused_in_a_sentence(void **state)
 	assert_fails(SPAWN("compare", "-q", PLAIN, PROBED), 1, "is a recording of kwhy probe");
 }
 
-/* The file names only kernels that do not run here, so every figure must be the same as without it. */
+/*
+ * The file has powers of kernels that this recording does not have, so every figure of the report must be the
+ * same with and without it.
+ */
 static void powers_of_other_kernels_change_nothing(void **state)
 {
 	json_t *with, *without;

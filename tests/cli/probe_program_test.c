@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests `kwhy probe` of whole programs on a fake driver, CUPTI and NVML: the programs must print what they
- * print without kwhy.
+ * Tests `kwhy probe`, which repeats kernels of a program in bursts, on programs that use a fake driver, CUPTI
+ * and NVML. What a program prints must not change by that.
  */
 #include "record_folder.h"
 
@@ -102,7 +102,10 @@ static void a_program_prints_what_it_prints_alone(void **state)
 	probed = probe("", "work:30 graph:2 sum");
 	assert_int_equal(count(probed->log, "burst add [264 x 256]"), 30);
 	assert_int_equal(count(probed->log, "burst count"), 30);
-	/* memory is restored after each repeat, as the kernels' names do not show what they do */
+	/*
+	 * Memory is restored after each repeat ("put back each", or "copies alone" where the time of that is
+	 * measured), because the names of these kernels do not show that repeating them is harmless.
+	 */
 	assert_int_equal(count(probed->log, "put back each") + count(probed->log, "copies alone"), 60);
 	assert_true(strstr(probed->log, "back to back"));
 	assert_null(strstr(probed->log, "nccl"));
@@ -144,7 +147,10 @@ static void memory_of_pools_and_mapped_pieces_is_put_back(void **state)
 	assert_null(strstr(probed->log, "refused add"));
 	assert_int_equal(count(probed->log, "burst add"), 5 + 10 + 2);
 	assert_int_equal(count(probed->log, "burst count"), 10 + 10 + 2);
-	/* an array over two pieces reaches both, and nothing of the piece without access */
+	/*
+	 * the memory that is put back is both mapped pieces under the array, but not the third piece, to
+	 * which access is not enabled
+	 */
 	assert_true(strstr(probed->log, "2 allocations of 163840 bytes"));
 	assert_int_equal(count(probed->log, "check 2"), 0);
 }
@@ -170,8 +176,8 @@ static void behind_a_graph_its_kernels_are_repeated_that_take_no_address_from_me
 	probed = probe("", "work:1 graph:8 sum");
 	assert_int_equal(count(probed->log, "burst vectorized_elementwise_kernel"), 9);
 	/*
-	 * one burst, for the launch outside the graph. Its name does not exclude that the kernel takes
-	 * addresses from memory
+	 * `add` is repeated for its launch outside of the graph only. In the graph it is not: going by its
+	 * name, it may take addresses from memory, not only from its parameters.
 	 */
 	assert_int_equal(count(probed->log, "burst add"), 1);
 	assert_int_equal(count(probed->log, "burst count"), 1);
@@ -179,7 +185,10 @@ static void behind_a_graph_its_kernels_are_repeated_that_take_no_address_from_me
 	assert_null(strstr(probed->log, "gave up"));
 }
 
-/* The program launches these kernels only in graphs, so no other launch shows what they do. */
+/*
+ * The program launches its kernels only in graphs. The elementwise kernel is repeated all the same; `add` is
+ * not, as no launch outside of a graph has shown what memory it uses.
+ */
 static void kernels_of_graphs_alone_are_repeated(void **state)
 {
 	struct probed *probed;
@@ -193,8 +202,8 @@ static void kernels_of_graphs_alone_are_repeated(void **state)
 }
 
 /*
- * XLA nests graphs and changes the parameters of their kernels between launches. The repeats must use the
- * memory addresses of the last change.
+ * XLA nests graphs and changes the parameters of kernel nodes between launches of the graph. Repeats must use
+ * the addresses that the parameters have at the launch that they repeat.
  */
 static void kernels_of_graphs_that_are_changed_are_repeated_as_they_are_now(void **state)
 {
@@ -208,7 +217,7 @@ static void kernels_of_graphs_that_are_changed_are_repeated_as_they_are_now(void
 	assert_null(strstr(probed->log, "gave up"));
 }
 
-/* The report gives a reason for each kernel that is not repeated; a cooperative launch has its own. */
+/* For each kernel that is not repeated the report gives a reason. A cooperative launch is one. */
 static void a_cooperative_kernel_is_not_repeated_and_the_report_says_so(void **state)
 {
 	struct spawned spawned;
@@ -221,7 +230,10 @@ static void a_cooperative_kernel_is_not_repeated_and_the_report_says_so(void **s
 	spawned_done(&spawned);
 }
 
-/* Returns the sum of the member `number` over the rows called `name`. */
+/*
+ * Returns the sum of the member `number` (times in ns, counts) over the objects in `rows` whose name is
+ * `name`.
+ */
 static int64_t sum_of(json_t *rows, const char *number, const char *name)
 {
 	int64_t sum = 0;

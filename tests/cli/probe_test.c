@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the command `kwhy probe`. The commands that it runs here use no GPU: they copy prepared blocks into
- * its recording.
+ * Tests the command `kwhy probe` without a GPU. The commands that it runs here copy files of recorded blocks,
+ * which the tests have written, into the folder of the recording.
  */
 #include "model/recording.h"
 #include "record_folder.h"
@@ -34,7 +34,10 @@ static void add_kernel(
 		.threads_per_block = 256};
 }
 
-/* Adds a burst that begins at `start_ms`: a launch of 1 ms, followed by 70 ms of repeats. */
+/*
+ * Adds a burst that begins at `start_ms`: the program's own launch of the kernel, of 1 ms, and one record of
+ * 70 ms for all its repeats.
+ */
 static void add_burst(
 	struct kwhy_block_writer *writer, uint32_t name, int64_t start_ms, enum kwhy_burst_check check)
 {
@@ -80,9 +83,9 @@ static void add_facts(struct kwhy_block_writer *writer)
 }
 
 /*
- * Writes a recording with four bursts of gemm, 280 ms in all, from which the model knows the energy of gemm
- * to 3.4 %. Then the kernel scan follows: with one burst, whose memory check has the result `check`, or
- * without a burst if `check` is NULL. Returns the path.
+ * Writes a recording with four bursts of kernel gemm, 280 ms in all, from which the model knows the power of
+ * gemm to 3.4 %, and one of kernel scan. The check of memory after the burst of scan has the result `check`;
+ * NULL: scan is not repeated, for a reason that is recorded. Returns the path.
  */
 static const char *make_blocks(const char *name, const enum kwhy_burst_check *check)
 {
@@ -148,7 +151,7 @@ static void options_out_of_range_are_wrong_usage(void **state)
 	assert_done(SPAWN("probe"), 2, "probe needs a command");
 }
 
-/* The blocks have real bursts of an H200. */
+/* The copied blocks are a bundled recording of `kwhy probe` on an H200. */
 static void the_end_says_what_was_repeated_and_what_was_not(void **state)
 {
 	const char *const words[] = {"probe", "-q", "-o", place("a"), "--", "sh", "-c", copy_probed, NULL};
@@ -170,8 +173,8 @@ static void the_end_says_what_was_repeated_and_what_was_not(void **state)
 }
 
 /*
- * The first screen of the report comes before the message. Status 125 says that memory changed and replaces
- * the command's own status, 7.
+ * The program's exit status, 7, is replaced by 125, which says that a repeated kernel left memory changed.
+ * The message about that comes last, after the report.
  */
 static void memory_that_was_not_put_back_is_the_exit_status(void **state)
 {
@@ -224,8 +227,8 @@ static void an_earlier_recording_tells_the_library_what_is_known(void **state)
 }
 
 /*
- * Checks with launcher and library together that the second run does not repeat a kernel that the first run
- * measured.
+ * Runs `kwhy probe` twice with the injected library. The first run learns the powers of two kernels; the
+ * second, which appends to its recording, must not repeat these.
  */
 static void what_one_run_taught_the_next_one_leaves_alone(void **state)
 {

@@ -20,8 +20,8 @@
 #define SMALL "--min-size", "64KiB", "--max-size", "64KiB"
 #define FEW_CLOCKS "--timing", "back-to-back,host"
 /*
- * Time limit, s, that no run reaches, even on a busy machine: each of the few dozen configurations may take
- * 1/400 of it.
+ * Time limit of a run, s. A configuration with enough samples ends after 1/400 of it at the latest, and there
+ * are only a few dozen, so no run reaches the limit, even on a busy machine.
  */
 #define LONG "--time", "60"
 
@@ -63,7 +63,7 @@ static size_t count_lines(void)
 	return lines;
 }
 
-/* Returns whether the file `name` of a process in /proc contains these bytes. */
+/* Returns whether the first 64 KiB of /proc/PROCESS/NAME contain these bytes. */
 static bool holds(const char *process, const char *name, const char *bytes, size_t length)
 {
 	static char content[65536];
@@ -79,9 +79,9 @@ static bool holds(const char *process, const char *name, const char *bytes, size
 	return memmem(content, got, bytes, length) != NULL;
 }
 
-static atomic_bool has_ended; /* whether the run whose rank is to be killed has ended */
+static atomic_bool has_ended; /* set when the benchmark has ended, so that kill_one() stops waiting */
 
-/* Kills rank 2 as soon as 60 samples have been saved. */
+/* Thread: waits until the benchmark has saved 60 samples or has ended, then kills its process with RANK=2. */
 static void *kill_one(void *context)
 {
 	static const char rank[] = "\0RANK=2";
@@ -142,7 +142,10 @@ static void every_rank_has_its_files_and_its_clock(void **state)
 		double offset = json_number_value(json_object_get(rank, "clock_offset_ns")),
 		       half = json_number_value(json_object_get(rank, "clock_offset_half_width_ns"));
 
-		/* all ranks have the same clock, so the interval must contain 0 */
+		/*
+		 * all ranks run on one host, whose clock they share: the interval of the clock offset must
+		 * contain 0 to within 1 us
+		 */
 		assert_true(half > 0);
 		assert_true(offset >= -half - 1000 && offset <= half + 1000);
 		assert_true(json_is_number(json_object_get(rank, "host_clock_drift_ppm")));
@@ -198,8 +201,8 @@ static bool is_free(int port)
 }
 
 /*
- * Returns a port such that the next one, on which the ranks listen, is free. It lies below the ports that
- * the system assigns to connections, so that it stays free.
+ * Returns a port P such that port P + 1, on which the ranks listen, is free. Both lie below the range from
+ * which the system takes ports for outgoing connections, so P + 1 probably stays free.
  */
 static int find_port(void)
 {
@@ -210,7 +213,7 @@ static int find_port(void)
 	return port;
 }
 
-/* Runs two ranks as a launcher does: each learns its rank from its own environment. */
+/* Runs two processes at once, as mpirun does: the environment of each states its rank. */
 static void run_ranks(struct rank ranks[2])
 {
 	char port[16];
@@ -269,7 +272,8 @@ static void both_ends_of_an_exchange_copy_at_once(void **state)
 		assert_true(json_is_true(json_object_get(config, "verified")));
 		exchanges += strcmp(json_string_value(json_object_get(config, "engine")), "exchange") == 0;
 	}
-	assert_int_equal(exchanges, 2); /* exchanges of 4 MiB from either GPU to the other */
+	assert_int_equal(
+		exchanges, 2); /* one size, 4 MiB, listed once for each direction (GPU 0 to 1 and 1 to 0) */
 	assert_non_null(strstr(spawned.out.data, "ping-pong is queued by one process"));
 	json_decref(document);
 	spawned_done(&spawned);

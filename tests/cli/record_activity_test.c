@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests `kwhy record` with its library in the command: what ran, the recorded part of it, and the ranges
- * and work of the command.
+ * Tests `kwhy record` of commands that load its injected library: activities, the selected part of the run,
+ * ranges, and reported work.
  */
 #include "base/boot.h"
 #include "record_folder.h"
@@ -114,10 +114,7 @@ static void ranks_are_told_apart_by_their_process_and_host(void **state)
 	spawned_done(&spawned);
 }
 
-/*
- * Returns whether the file contains the text. Texts are stored uncompressed in the files of a recording's
- * folder.
- */
+/* Returns whether a file of a recording's folder contains the text, which is stored there uncompressed. */
 static bool holds(const char *path, const char *text)
 {
 	struct kwhy_text bytes = {0};
@@ -131,8 +128,8 @@ static bool holds(const char *path, const char *text)
 }
 
 /*
- * The boot id distinguishes machines with the same host name. Containers on one machine have the same boot
- * id.
+ * Each file of the recording states the machine's boot id. It distinguishes machines with the same host name,
+ * and is the same in all containers on one machine.
  */
 static void launcher_and_program_state_which_start_of_the_machine_it_was(void **state)
 {
@@ -205,7 +202,10 @@ static struct spawned record_loop(const char *const *words)
 	return spawned;
 }
 
-/* Returns the number of launches that all runs of the program together report. */
+/*
+ * Returns the sum of the numbers at the starts of the lines of `output`: each of the programs prints how many
+ * kernels it launched.
+ */
 static long count_launches(const char *output)
 {
 	long count = 0;
@@ -229,8 +229,8 @@ static void random_windows_see_their_share_of_two_processes(void **state)
 	assert_int_equal(spawned.exit, 0);
 	spawned_done(&spawned);
 	/*
-	 * A few dozen windows are recorded, fewer on a busy machine, so the recorded share is only roughly
-	 * the requested one.
+	 * 25 % of the time is selected in random windows of 20 ms. As these are only a few dozen, fewer on a
+	 * busy machine, the recorded share of the kernels differs much from 25 %.
 	 */
 	if (share_ratio < 0.02 || share_ratio > 0.8)
 		fail_msg("%f of the kernels are recorded", share_ratio);
@@ -249,7 +249,10 @@ static void activity_keeps_to_delay_and_duration(void **state)
 
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
-	/* Collection begins a moment before the window and may record launches before it. */
+	/*
+	 * Collection begins shortly before the selected window, so launches before the window may be
+	 * recorded, too.
+	 */
 	assert_in_range(count_records(place("a"), "kernel"), 1, count_launches(spawned.out.data));
 	spawned_done(&spawned);
 	assert_int_equal(count_records(place("a"), "coverage"), 1);
@@ -321,8 +324,8 @@ static void activity_keeps_to_ranges_of_the_name(void **state)
 	assert_int_equal(spawned.exit, 0);
 	spawned_done(&spawned);
 	/*
-	 * collection goes on for a moment after a range, so it may record the three launches of the other
-	 * range, too
+	 * 7 + 20 launches are in ranges whose names match step*. Collection ends shortly after a range does,
+	 * so the 3 launches in the range "other", which follow at once, may be recorded, too.
 	 */
 	assert_in_range(count_records(place("a"), "kernel"), 27, 30);
 	assert_int_equal(count_records(place("a"), "coverage"), 2);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests `kwhy record --counters` with a fake CUPTI, of which every sample has the same counts, and with
- * faults of CUPTI. Whatever happens to the samples, the command and the rest of its recording are as without
- * them.
+ * Tests `kwhy record --counters` with a fake CUPTI, whose samples of performance counters are all equal, and
+ * which can be made to fail. A failure of sampling must change neither the command nor the rest of its
+ * recording.
  */
 #include "import/import.h"
 #include "record_folder.h"
@@ -58,7 +58,10 @@ static bool has_note(const struct kwhy_recording *recording, const char *id, con
 	return false;
 }
 
-/* Checks that samples of a device follow each other without a gap, with the fake's counts. */
+/*
+ * Checks that the samples of `device`, at least `least` of them, are 200 us long, follow one another without
+ * a gap and have the counts of the fake CUPTI.
+ */
 static void check_samples(const struct kwhy_recording *recording, uint32_t device, size_t least)
 {
 	const struct kwhy_perf_sample *last = NULL;
@@ -170,7 +173,10 @@ static void a_gpu_that_cuda_does_not_show_has_no_samples(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Records with a fault, and checks that only the samples suffer. Returns their number. */
+/*
+ * Records while sampling fails as KWHY_FAKE_CUPTI_PM says. Checks that the activities are complete and that
+ * one message and one note contain `says`. Returns the number of samples that were recorded.
+ */
 static size_t record_with_fault(const char *says)
 {
 	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c",
@@ -236,7 +242,10 @@ static void a_sampling_process_that_hangs_is_killed_at_the_end(void **state)
 	record_with_fault("their process was killed by signal 9");
 }
 
-/* Waits until no process has the other end of a pipe. */
+/*
+ * Waits at most `most_ms` milliseconds until no process has the other end of the pipe open. Returns whether
+ * that happened.
+ */
 static bool ends_within(int pipe_end, int most_ms)
 {
 	struct pollfd file = {.fd = pipe_end, .events = POLLIN};
@@ -244,7 +253,10 @@ static bool ends_within(int pipe_end, int most_ms)
 	return poll(&file, 1, most_ms) == 1 && (file.revents & POLLHUP);
 }
 
-/* The command kills the recorder. The process that samples inherits the pipe and cannot end by itself. */
+/*
+ * The command kills its `kwhy record`. The process that kwhy started for sampling hangs in CUPTI, so it must
+ * be killed by the kernel. It inherited the write end of the pipe, which shows when it has ended.
+ */
 static void a_sampling_process_that_hangs_ends_after_its_recorder_was_killed(void **state)
 {
 	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests what remains of a recording, and of the one that it replaces, when something goes wrong. */
+/*
+ * Tests what is left of a new recording, and of an older one under the same name, if `kwhy record` fails, is
+ * killed or cannot write.
+ */
 #include "record_folder.h"
 
 #include <signal.h>
@@ -80,7 +83,7 @@ static void a_command_that_is_not_there_puts_the_recordings_back_that_were(void 
 	assert_two_recordings();
 }
 
-/* The limit on file sizes makes every first write fail. */
+/* A limit of 16 bytes on the size of files makes the first write to each file of the recording fail. */
 static void a_recording_that_cannot_begin_leaves_those_that_were(void **state)
 {
 	char command[1200];
@@ -118,7 +121,7 @@ static void what_is_no_recording_is_left_alone(void **state)
 	assert_int_equal(unlink(place("a")), 0);
 }
 
-/* The command kills the kwhy that records it. */
+/* The command kills its parent process, `kwhy record`. */
 static void a_recorder_that_is_killed_leaves_what_it_saw(void **state)
 {
 	struct spawned spawned = SPAWN(
@@ -162,7 +165,10 @@ static void a_request_to_end_before_the_command_starts_leaves_all_as_it_was(void
 	assert_false(is_there(place("a.old")));
 }
 
-/* The command sets a limit on file sizes for the kwhy that records it, whose next writes then fail. */
+/*
+ * The command limits the file sizes of its parent process, `kwhy record`, whose next writes fail then as on a
+ * full disk.
+ */
 static void a_disk_that_fills_leaves_what_was_recorded_and_the_status(void **state)
 {
 	struct spawned spawned;

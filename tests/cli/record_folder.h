@@ -2,7 +2,10 @@
 #ifndef KWHY_TESTS_CLI_RECORD_FOLDER_H
 #define KWHY_TESTS_CLI_RECORD_FOLDER_H
 
-/* Folder for the recordings of a test, on a machine whose fake NVML has a steady load. */
+/*
+ * Functions for tests of `kwhy record`: a folder for the recordings, checks of what kwhy printed, and a fake
+ * NVML, whose GPUs draw constant power.
+ */
 #include "base/file.h"
 #include "cmocka_all.h"
 #include "spawn.h"

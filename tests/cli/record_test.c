@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests `kwhy record`: the meters, the command, and the recording as a file. */
+/* Tests `kwhy record`: readings of meters, output and status of the command, and the recording as a file. */
 #include "base/clock.h"
 #include "record_folder.h"
 
@@ -23,8 +23,8 @@ static double metered_s(const json_t *energy)
 }
 
 /*
- * Returns the time in s of the account that has all metered energy, in a report on a run without
- * activities.
+ * Returns the time, s, of the only account in the report on a run without activities. All metered energy is
+ * on that account.
  */
 static double outside_s(const json_t *report)
 {
@@ -112,8 +112,9 @@ static void a_gpu_that_is_lost_meanwhile_is_told_of_at_the_end_and_in_the_report
 	assert_non_null(strstr(spawned.out.data, "device 0 fell off the bus"));
 	mean_w = strstr(spawned.out.data, before);
 	assert_non_null(mean_w);
-	/* The GPU draws 200 W. On a busy machine the time stamps of the readings are late, so the mean may be
-	 * off. */
+	/*
+	 * The GPU draws 200 W. On a busy machine readings are taken late, which can change the mean by 10 %.
+	 */
 	assert_in_range(strtol(mean_w + strlen(before), NULL, 10), 180, 220);
 	spawned_done(&spawned);
 	use_steady_load();
@@ -237,7 +238,10 @@ static void the_command_keeps_its_output_and_its_status(void **state)
 		SPAWN("record", "-o", place("a"), "--", "sh", "-c", "kill -9 $$"), 137, "killed by signal 9");
 }
 
-/* Copies the bundled recording with one bit in its middle changed and its last three bytes missing. */
+/*
+ * Damages a copy of a bundled recording at two places: a bit in its middle is changed, and its last three
+ * bytes are missing.
+ */
 static void what_is_damaged_is_counted_as_json_too(void **state)
 {
 	struct kwhy_text bytes = {0};
@@ -271,7 +275,10 @@ static void what_is_damaged_is_counted_as_json_too(void **state)
 	unlink(place("half"));
 }
 
-/* The format is recognised by the content or, where the content is damaged, by the name. */
+/*
+ * A changed first byte hides the format. The file is then taken for a recording because of its extension,
+ * .kwhy.
+ */
 static void what_is_damaged_from_its_start_is_read_with_partial(void **state)
 {
 	struct kwhy_text bytes = {0};
@@ -307,7 +314,7 @@ static void work_is_recorded_with_the_run(void **state)
 	json_decref(report);
 }
 
-/* Progress is drawn only on a terminal, which script(1) provides. */
+/* Progress is shown only if standard error is a terminal, which script(1) provides here. */
 static void progress_is_drawn_on_a_terminal(void **state)
 {
 	struct kwhy_text shown = {0};
@@ -377,7 +384,10 @@ static void a_recording_may_become_one_file(void **state)
 	assert_int_equal(unlink(place("a.old")), 0);
 }
 
-/* Writes the files that a kwhy leaves if it is killed while it packs a recording. */
+/*
+ * Files such as a kwhy leaves if it is killed while it packs a recording into one file. They must not prevent
+ * the packing of another one.
+ */
 static void what_an_earlier_packing_left_does_not_stand_in_the_way(void **state)
 {
 	struct kwhy_error error;
@@ -394,7 +404,11 @@ static void what_an_earlier_packing_left_does_not_stand_in_the_way(void **state)
 	remove_recording("a.parts");
 }
 
-/* The name is too long for the suffix that the file has while it is packed. */
+/*
+ * While a recording is packed, its file has the suffix ".packed-" and eight digits, with which this name is
+ * too long for the file system. So packing fails: the recording stays a folder, and kwhy exits with the
+ * command's status.
+ */
 static void a_recording_that_cannot_become_one_file_stays_a_folder_and_the_status_the_commands(void **state)
 {
 	char name[NAME_MAX - 5 + 1], path[2 * NAME_MAX];
@@ -421,7 +435,10 @@ static void slashes_behind_the_folder_are_no_part_of_its_name(void **state)
 	assert_int_equal(unlink(place("a")), 0);
 }
 
-/* The amount that --work states for a unit replaces the one that the command reports for it. */
+/*
+ * Amounts that the command writes to KWHY_WORK_FILE are added up by unit. For a unit that --work states, they
+ * are ignored.
+ */
 static void work_that_a_command_reports_is_recorded_whatever_its_unit(void **state)
 {
 	json_t *report, *work;

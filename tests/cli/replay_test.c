@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests `kwhy replay` without a GPU: on the host, and with the calls of a real driver to a fake one. */
+/*
+ * Tests `kwhy replay` without a GPU: on its host back end, and on its CUDA back end with a fake driver
+ * library.
+ */
 #include "../golden/schema_check.h"
 #include "base/file.h"
 #include "spawned_checks.h"
@@ -38,7 +41,10 @@ static void an_imported_trace_is_rehearsed_and_says_so(void **state)
 	assert_true(json_is_true(json_object_get(replay, "rehearsal")));
 	assert_true(count(replay, "as_recorded", "pattern", "kernels") > 10);
 	assert_true(json_is_null(json_object_get(replay, "changed")));
-	/* two devices worked, and only the sum of their energies is known */
+	/*
+	 * The recording has two devices, and a replay runs the work of one. Of the energy only the sum over
+	 * both is known, so the recorded energy to compare with is null.
+	 */
 	assert_true(count(replay, "as_recorded", "otherwise", "other_devices") > 0);
 	assert_true(json_is_null(json_object_get(
 		json_object_get(json_object_get(replay, "as_recorded"), "recorded"), "energy_j")));
@@ -66,7 +72,10 @@ static const char *on_fakes(void)
 	return KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR;
 }
 
-/* The fake meter shows 124 W, from which powers of proxy kernels and the energy of the runs follow. */
+/*
+ * The fake meter reads 124 W at all times. The power of each proxy kernel and the energy of the replayed runs
+ * must be computed from that.
+ */
 static void a_meter_tells_powers_and_energy(void **state)
 {
 	struct spawned spawned;
@@ -82,7 +91,10 @@ static void a_meter_tells_powers_and_energy(void **state)
 	energy = json_object_get(json_object_get(replay, "as_recorded"), "energy_j");
 	assert_true(json_is_null(json_object_get(replay, "energy_missing")));
 	assert_true(json_number_value(json_object_get(energy, "value")) > 0);
-	/* 300 W alone, and less while it shares the device */
+	/*
+	 * mean over the recorded kernels of this proxy: 300 W each, but less where it shares the device with
+	 * other work
+	 */
 	assert_float_equal(json_number_value(json_object_get(proxy, "recorded_w")), 279.807692, 1e-6);
 	assert_true(json_number_value(json_object_get(proxy, "power_w")) > 60);
 	json_decref(replay);
@@ -109,8 +121,8 @@ static void write_recording(const char *path)
 }
 
 /*
- * Replays a recording whose kernels drew these powers, on fakes whose power depends on what runs. The
- * caller owns the result.
+ * Replays write_recording()'s recording with `powers` as assumed powers, on a fake GPU whose metered power
+ * depends on the kernels that run. The caller owns the result.
  */
 static json_t *replayed_at(const char *powers)
 {
@@ -146,8 +158,8 @@ static double recorded_net(const json_t *replay)
 }
 
 /*
- * The work factor of the window with the smallest deviation must be kept. The deviations themselves are not
- * checked, because they depend on the load of the host.
+ * The replay tries several work factors of its proxy kernels. It must keep the one whose net energy differs
+ * least from the recorded one. How much it differs is not checked, as that depends on the load of the host.
  */
 static void stand_ins_work_more_or_less_to_draw_what_was_recorded(void **state)
 {
@@ -181,7 +193,10 @@ static void a_power_that_no_stand_in_reaches_is_told(void **state)
 	json_decref(replay);
 }
 
-/* Tests kernels of length 0, many copies, waits and several threads by the calls of a driver. */
+/*
+ * The fake driver must be able to replay what the host back end can: kernels of length 0, many copies, waits
+ * and several threads.
+ */
 static void a_driver_runs_what_the_host_does(void **state)
 {
 	struct spawned spawned;
@@ -198,8 +213,8 @@ static void a_driver_runs_what_the_host_does(void **state)
 }
 
 /*
- * Starts a replay with enough runs for an hour and interrupts it `seconds` after its start. Returns the
- * status that system() gives.
+ * Starts a replay on the host that would take an hour, and sends SIGTERM `seconds` after its start. Returns
+ * the status of system().
  */
 static int interrupt_after(int seconds)
 {
@@ -221,7 +236,7 @@ static void an_interrupt_leaves_the_runs_before(void **state)
 
 	(void)state;
 	unlink("replay-stopped.json");
-	/* on a busy machine the first run ends later */
+	/* if the first run has not ended, there is no file: tries again with twice the time */
 	for (int seconds = 2; access("replay-stopped.json", F_OK) && seconds <= 64; seconds *= 2)
 		status = interrupt_after(seconds);
 	assert_true(WIFEXITED(status));

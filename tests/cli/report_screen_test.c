@@ -30,7 +30,7 @@ static char folder[] = "kwhy-screen-XXXXXX";
 static char rank_paths[RANKS][64];
 static const char *many_ranks[RANKS + 1];
 
-/* All example recordings, and the inputs of the golden reports. */
+/* Arguments of `kwhy report`: example recordings, and inputs of the golden reports. */
 static const char *const inputs[][12] = {
 	{EXAMPLES "recordings/decode.kwhy"},
 	{EXAMPLES "recordings/train.kwhy", "--price", "0.3EUR", "--intensity", "400"},
@@ -56,7 +56,10 @@ static const char *const inputs[][12] = {
 
 enum { INPUTS = sizeof(inputs) / sizeof(inputs[0]) };
 
-/* The first screen and the brief report of each input, made once for all tests. */
+/*
+ * [input] the text that `kwhy report` prints by default (the first screen), and the JSON of --brief. Made
+ * once for all tests.
+ */
 static struct spawned screens[INPUTS], briefs[INPUTS];
 
 static void fill_words(const char *words[WORDS_MAX], const char *first, const char *const *input)
@@ -68,7 +71,7 @@ static void fill_words(const char *words[WORDS_MAX], const char *first, const ch
 	if (first)
 		words[count++] = first;
 	if (first && strcmp(first, "--brief") == 0)
-		words[count++] = "--json"; /* which --brief shortens */
+		words[count++] = "--json"; /* --brief is accepted only with --json */
 	while (*input)
 		words[count++] = *input++;
 	words[count] = NULL;
@@ -195,8 +198,8 @@ static char *unwrapped(const char *text)
 }
 
 /*
- * Checks that the first screen shows three findings, or all if there are fewer, each with its whole cure, and
- * that it advises to probe the program if little of the energy is known well (`is_vague`).
+ * Checks that the first screen has three findings, or all if there are fewer, each with its cure in full. If
+ * little of the energy is known within 5 % (`is_vague`), it must advise to probe the program, otherwise not.
  */
 static void assert_advice(size_t input, bool is_vague)
 {
@@ -216,7 +219,10 @@ static void assert_advice(size_t input, bool is_vague)
 	spawned_done(&data);
 }
 
-/* Each kind of work of mix-burst, which is the last of these inputs, also ran alone. */
+/*
+ * Of the first eight inputs only the last, h200-mix-burst, needs no probing: each of its kernels was also
+ * recorded in a burst of its own, so the energy of most is known within 5 %.
+ */
 static void the_first_screen_names_three_things_to_do_with_their_whole_cures(void **state)
 {
 	(void)state;
@@ -292,7 +298,7 @@ static void a_pager_shows_what_is_longer_than_a_screen_on_a_terminal_alone(void 
 	piped = report("-v", inputs[12]);
 	assert_null(strstr(piped.out.data, "paged:"));
 	spawned_done(&piped);
-	setenv("PAGER", "true", 1); /* a pager that ends without reading */
+	setenv("PAGER", "true", 1); /* a pager that ends without reading what kwhy writes to it */
 	text = on_terminal(inputs[12], "-v", 80);
 	assert_null(strstr(text.data ? text.data : "", "What it cost"));
 	kwhy_text_done(&text);
@@ -307,7 +313,10 @@ static void a_pager_shows_what_is_longer_than_a_screen_on_a_terminal_alone(void 
 	unsetenv("PAGER");
 }
 
-/* Writes the trace of a rank whose device waits 26 us to 36 us for each of 200 launches. */
+/*
+ * Writes the trace of a rank: 200 launches of a kernel of 5 us. Between two kernels the device is idle for 25
+ * us to 35 us, depending on the rank.
+ */
 static void write_rank(size_t rank)
 {
 	struct kwhy_text text = {0};
@@ -344,7 +353,7 @@ static void findings_of_many_ranks_are_one_row_a_kind(void **state)
 	const char *first = strstr(spawned.out.data, "Launch-bound");
 
 	(void)state;
-	/* four ranks on two GPUs: a device is not that of one rank */
+	/* in ddp.kwhy four ranks share two GPUs, so the finding counts devices instead of ranks */
 	assert_says(
 		SPAWN("report", EXAMPLES "recordings/ddp.kwhy"), "1. Idle context on 2 of 2 devices, 5.50");
 	assert_int_equal(spawned.exit, 0);
@@ -374,7 +383,10 @@ static double real_of(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-/* Checks the shares of the rows and of idle energy against totals of the same document. */
+/*
+ * Checks that the rows' shares of `where_j` fit their energies and add up to at most 1 (to 1 if no row is
+ * left out), and that neither idle nor metered energy exceeds the energy that it is part of.
+ */
 static void assert_brief_agrees(const json_t *brief)
 {
 	const json_t *what = json_object_get(brief, "what"), *rows = json_object_get(brief, "where"), *row;
@@ -396,7 +408,10 @@ static void assert_brief_agrees(const json_t *brief)
 		assert_true(real_of(what, "metered_j") <= real_of(what, "energy_j") + tolerance_j);
 }
 
-/* The first line, the sentence on idle energy and the rows must not refer to different unnamed totals. */
+/*
+ * Shares of energy on the first screen must say of how many joules they are shares, as rows, idle energy and
+ * the first line may refer to different totals.
+ */
 static void shares_of_the_first_screen_name_their_total(void **state)
 {
 	(void)state;
@@ -415,7 +430,10 @@ static void shares_of_the_first_screen_name_their_total(void **state)
 	}
 }
 
-/* Time, energy and mean power of an account for time around the run belong to the same readings. */
+/*
+ * For the two accounts of category "outside", with energy metered before and after the run, energy must be
+ * time multiplied by mean power.
+ */
 static void energy_around_the_run_is_its_time_at_its_mean_power(void **state)
 {
 	const char *const *input = inputs[0];
@@ -441,8 +459,8 @@ static void energy_around_the_run_is_its_time_at_its_mean_power(void **state)
 }
 
 /*
- * All ranks run the same kernels. The runs of ranks 0 and 11 are equally long; those of ranks 0 and 3 are
- * not.
+ * Devices of ranks 0 and 11 have runs of equal length (5.98 ms), so busy time can be shown as a share of
+ * both. Those of ranks 0 and 3 have not, so it is shown as a share of the sum of their runs.
  */
 static void times_of_several_devices_are_not_one_long_run(void **state)
 {
@@ -458,7 +476,10 @@ static void times_of_several_devices_are_not_one_long_run(void **state)
 	spawned_done(&spawned);
 }
 
-/* What does not fit is left out; no sentence is cut. */
+/*
+ * Checks that no cure and no unknown fact in a brief report ends in an ellipsis: a sentence that does not fit
+ * must be left out whole.
+ */
 static void assert_whole(json_t *brief)
 {
 	static const char *const lists[] = {"do", "unknown"};
@@ -493,7 +514,10 @@ static void the_brief_report_has_at_most_4_kb(void **state)
 	assert_fails(SPAWN("report", TINY, "--brief"), 2, "--brief shortens JSON; add --json");
 }
 
-/* If the few accounts that fit on the screen are less than half of the energy, groups are shown. */
+/*
+ * The few accounts that fit on the screen have less than half of the energy of this recording, so it shows
+ * groups of accounts instead.
+ */
 static void little_room_shows_groups_of_accounts(void **state)
 {
 	struct spawned spawned = SPAWN("report", "-q", EXAMPLES "recordings/train.kwhy");

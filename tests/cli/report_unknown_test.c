@@ -6,8 +6,9 @@
 #define EXAMPLES KWHY_SOURCE_DIR "/examples/"
 
 /*
- * Where no activity was recorded, there are no powers of what ran, so the counter contradicts none; and that
- * nothing was recorded is said once, in a sentence of its own.
+ * This recording has meter readings and no activities (--power-only). So there are no powers of activities to
+ * compare with the energy counter, and the report must not say that these contradict each other. It must say
+ * once, under "Not known", that nothing was recorded.
  */
 static void without_activities_the_counter_contradicts_nothing(void **state)
 {
@@ -29,7 +30,10 @@ static void without_activities_the_counter_contradicts_nothing(void **state)
 	spawned_done(&screen);
 }
 
-/* Four ranks on two GPUs were all recorded: no trace is missing. */
+/*
+ * The recording has all four ranks, which share two devices. As there are fewer devices than ranks, the
+ * report must not conclude that traces of ranks are missing.
+ */
 static void ranks_that_share_devices_are_not_missing(void **state)
 {
 	struct spawned all = SPAWN("report", "-q", EXAMPLES "recordings/ddp.kwhy", "--section", "unknown");
@@ -41,7 +45,10 @@ static void ranks_that_share_devices_are_not_missing(void **state)
 	spawned_done(&all);
 }
 
-/* Where most energy was probed well, its intervals are narrow, and no further probe is advised. */
+/*
+ * In this recording `kwhy probe` measured the powers of most of the energy. Their intervals must be narrow,
+ * and the report must not advise to probe the program again.
+ */
 static void a_well_probed_program_needs_no_probe(void **state)
 {
 	json_t *document = json_of(

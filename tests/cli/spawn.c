@@ -13,7 +13,7 @@
 
 enum { WORD_LIMIT = 80 };
 
-/* Sends this process a signal that stays blocked, and thus pending, until after the exec. */
+/* Blocks a signal and sends it to this process, so that it is still pending when exec() starts kwhy. */
 static void send_ahead(int pending)
 {
 	sigset_t set;

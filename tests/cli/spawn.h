@@ -10,7 +10,7 @@ struct spawn {
 	const char *folder;	 /* working directory; NULL: that of the test */
 	const char *stdout_to;	 /* file for stdout instead of a pipe; NULL: a pipe */
 	const char *environment; /* "NAME=VALUE" of one more variable to set; NULL: none */
-	int pending;		 /* signal that is pending when the program starts; 0: none */
+	int pending;		 /* signal that is blocked and pending when the program starts; 0: none */
 	bool ignores_children;	 /* starts with SIGCHLD ignored, as started by some daemons */
 };
 

@@ -57,7 +57,10 @@ static inline json_t *json_with(struct spawned spawned, int status)
 	return root;
 }
 
-/* Joins the lines of the text, because the places of its line breaks depend on the length of paths. */
+/*
+ * Replaces each sequence of spaces and line breaks in `text` by one space, in place. Where kwhy breaks lines
+ * depends on the length of paths, so tests compare text without breaks.
+ */
 static inline void unwrap(char *text)
 {
 	char *out = text;
@@ -118,14 +121,17 @@ static inline json_t *json_file_in(const char *folder, const char *name)
 	return document;
 }
 
-/* Checks that the values differ by at most a millionth of the wanted one. */
+/* Checks that `value` differs from `wanted` by at most a millionth of `wanted`. */
 static inline void assert_near(double value, double wanted)
 {
 	if (!(fabs(value - wanted) <= 1e-6 * fabs(wanted)))
 		fail_msg("%.9g instead of %.9g", value, wanted);
 }
 
-/* Checks that the run succeeded quietly and returns the JSON of its stdout. The caller owns it. */
+/*
+ * Checks that the run ended with status 0 and wrote nothing to stderr. Frees it and returns the JSON of its
+ * stdout, which the caller owns.
+ */
 static inline json_t *json_of(struct spawned spawned)
 {
 	return json_with(spawned, 0);
@@ -169,7 +175,7 @@ static inline size_t lines_of(const char *file)
 	return lines;
 }
 
-/* Returns the number at a path like "runs.0.energy_j.value". */
+/* Returns the number at a path of keys and array indices such as "runs.0.energy_j.value". */
 static inline double number_at(const json_t *node, const char *path)
 {
 	char part[64];

@@ -37,12 +37,16 @@ static void a_split_gpu_and_a_counter_that_never_moves_are_noted(void **state)
 		file);
 	fclose(file);
 	setenv("KWHY_FAKE_NVML", place("scenario"), 1);
-	spawned = SPAWN("stat", "--", "sleep", "4"); /* the counter is reported as stuck after one second */
+	spawned = SPAWN("stat", "--", "sleep",
+		"4"); /* the energy counter never rises, which kwhy reports after one second */
 	assert_non_null(strstr(spawned.err.data, "its energy is of the whole GPU"));
 	assert_ends(spawned, 0, "its counter stood still");
 }
 
-/* Nor is it known that nobody used it while idle was measured, if the driver does not list its processes. */
+/*
+ * MIG is switched on while the command runs, which the result must note. As the driver refuses to list
+ * processes, how many used the GPU while idle power was measured must be null.
+ */
 static void a_gpu_that_is_divided_meanwhile_is_noted(void **state)
 {
 	FILE *file = fopen(place("scenario"), "w");
@@ -120,7 +124,8 @@ static void a_device_that_vanishes_has_no_energy_and_says_why(void **state)
 }
 
 /*
- * The counter changes only once a second, so the shortest run is too short for it, even on a busy machine.
+ * In these readings the counter changes once a second. `true` ends much sooner, even on a busy machine, so
+ * its energy cannot be given.
  */
 static void a_run_too_short_for_its_meter_is_told_with_a_cure(void **state)
 {

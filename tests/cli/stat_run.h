@@ -18,12 +18,15 @@ int stat_end(void **state);
  * its own list.
  */
 const char *place(const char *name);
-/* Makes the fake NVML follow the scenario of this name. */
+/* Makes the fake NVML follow tests/fakes/nvml/scenarios/NAME.txt. */
 void use_scenario(const char *name);
 
 /* Returns the parsed JSON. The caller owns it. */
 json_t *parse(const struct kwhy_text *text);
-/* Runs kwhy with words that make it write stat.json, and returns that result. The caller owns it. */
+/*
+ * Runs kwhy with arguments that make it write stat.json. Checks that it succeeds, and returns the JSON. The
+ * caller owns it.
+ */
 json_t *stat_of(const char *const *words);
 #define STAT(...) stat_of((const char *const[]){"stat", "-o", place("stat.json"), __VA_ARGS__, NULL})
 

@@ -205,7 +205,7 @@ static void the_commands_status_is_ours(void **state)
 	assert_ends(SPAWN("stat", "--", "sh", "-c", "exit 7"), 7, "ended with status 7");
 	assert_ends(SPAWN("stat", "--", "sh", "-c", "kill -KILL $$"), 137, "killed by signal 9");
 	assert_ends(SPAWN("stat", "--", "kwhy-no-such-command"), 127, "no command 'kwhy-no-such-command'");
-	/* said before the command runs, which would print "ran" after it */
+	/* kwhy must find this error before it runs the command: "ran" would follow the message */
 	assert_ends(SPAWN("stat", "--json", "-o", "kwhy/no/such.json", "--", "sh", "-c", "echo ran >&2"), 1,
 		"whose folder is not there; make it first");
 	assert_ends(SPAWN("stat", "--", "./kwhy/no/such"), 127, "cannot run './kwhy/no/such'");
@@ -251,7 +251,10 @@ static void a_request_to_end_before_the_command_starts_starts_none(void **state)
 	assert_ends(spawned, 143, "");
 }
 
-/* The command sets a limit on file sizes for the kwhy that measures it, whose next writes then fail. */
+/*
+ * The command limits the file sizes of its parent process, `kwhy stat`, which then cannot write more
+ * readings.
+ */
 static void readings_that_cannot_be_kept_leave_the_result_and_the_status(void **state)
 {
 	struct spawned spawned;
@@ -318,8 +321,10 @@ static void wrong_usage_is_told_before_anything_runs(void **state)
 	}
 }
 
-/* The process that the command leaves running sleeps longer than any test lasts. */
-/* The command copies a prepared recording into the folder of its recording, where there is one. */
+/*
+ * The command copies a bundled recording of `kwhy probe` into the folder to which its activities would be
+ * recorded, if kwhy records it.
+ */
 static void powers_of_another_run_price_the_kernels_of_one_more(void **state)
 {
 	static const char copy[] = "[ -z \"$KWHY_RECORD_DIR\" ] || cp " KWHY_SOURCE_DIR
@@ -365,10 +370,14 @@ static void powers_that_cannot_be_used_are_refused(void **state)
 	use_scenario("h200_constant_300w");
 	assert_ends(SPAWN("stat", "--powers", "/nowhere/x.powers.json", "--", "true"), 1,
 		"--powers /nowhere/x.powers.json cannot be read: No such file");
-	/* what is no file of powers shows only when it is used; the measured runs are not lost */
+	/*
+	 * a file that has no powers is found wrong after the measurement only; the measured energies must
+	 * still be printed
+	 */
 	assert_ends(SPAWN("stat", "--powers", KWHY_SOURCE_DIR "/README.md", "--", "true"), 1, "gpu 0");
 }
 
+/* The process that the command leaves running sleeps longer than any test lasts; the test ends it. */
 static void processes_left_after_are_noted(void **state)
 {
 	struct kwhy_text pid = {0};
@@ -406,7 +415,7 @@ static void the_text_fits_80_columns_and_csv_has_its_columns(void **state)
 	spawned_done(&spawned);
 }
 
-/* b sleeps a sixth of the time of a, so it takes less time even if a busy machine delays both. */
+/* b sleeps 0.3 s, a sleeps 1.8 s: b takes less time and energy even if a busy machine delays both. */
 static void two_results_are_compared(void **state)
 {
 	struct spawned spawned;

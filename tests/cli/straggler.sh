@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests eight ranks, of which rank 3 computes 5, 10 or 30 % longer than the others in each of 100 steps. The first
-# screen of the report must name it first, with the seconds and joules for which the others wait. If all ranks are
-# equal, it must name none.
+# Tests a job of eight ranks in which rank 3 computes 5, 10 or 30 % longer than the others in each of 100 steps. The
+# report's first finding must be that rank 3 is a straggler, with the time and the energy of the others' waiting. If no
+# rank is slower, there must be no such finding.
 # Usage: straggler.sh KWHY
 set -euo pipefail
 kwhy=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# A step: a rank computes for 1 ms, or up to 3 us more, and the slow rank for `percent` longer. All ranks wait for the
-# last one and then transfer for 100 us.
+# write_rank RANK PERCENT. In each step a rank computes for 1 ms to 1.003 ms, rank 3 for PERCENT longer. All ranks wait
+# in a collective until the last one has computed, and 100 us more for the transfer.
 write_rank() {
 	awk -v rank="$1" -v percent="$2" 'BEGIN {
 		printf "# clock other hand-made\n# device %d name=\"NVIDIA H100 80GB HBM3\" sms=132 rank=%d\n", rank, rank
@@ -31,7 +31,8 @@ screen() {
 	"$kwhy" report -q --assume-power compute=500,collective=200,idle=100 "$folder"/rank*.csv | sed -n 1,24p
 }
 
-# In each of 100 steps the others wait for percent x 10 us, at 100 W (the idle power) or more.
+# Each case: PERCENT, waiting time of a device in ms, joules of the waiting. A device waits 100 times PERCENT x 10 us.
+# Joules: 7 devices x waiting time x 100 W, the difference of 200 W (collective) and 100 W (idle).
 for case in "5 5.00 3.5" "10 10.0 7.0" "30 30.0 21.0"; do
 	read -r percent ms joules <<< "$case"
 	out=$(screen "$percent")

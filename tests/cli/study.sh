@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests a study from end to end on the host back end: every step has a result, except those for which nothing was given;
-# the page has the command and the text of each step; a second call runs nothing again. With a server of language models
-# (tests/fakes/llm), its steps are measured, too.
+# Tests `kwhy study NAME` on the host back end. Each step must have a result, except those that need a program or a
+# server that was not given. The page must have the command and the output of each step. A second call must run no step
+# again. With SERVER, a fake server of language models (tests/fakes/llm), the steps that need a server are measured,
+# too.
 # Usage: study.sh KWHY NAME [SERVER]
 set -euo pipefail
 kwhy=$1
@@ -33,7 +34,7 @@ grep -qx "$commands of $steps steps have a result: $page" out || fail "not $comm
 [ "$(grep -c '^<p><code>kwhy ' "$page")" -ge "$commands" ] || fail "the page lacks commands"
 [ "$(grep -c '^<p class="note">It took ' "$page")" -eq "$commands" ] || fail "the page lacks results"
 [ "$(grep -c '^<pre>' "$page")" -ge 1 ] || fail "the page has no text"
-# Only steps whose input was not given may have no result.
+# A step may lack a result only because no program or no server was given for it.
 if grep '^<p class="missing">' "$page" | grep -v 'no program was given\|no server was given'; then
 	fail "the page misses a result"
 fi

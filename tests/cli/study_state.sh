@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests what a study does under difficult conditions: it continues after it was killed; runs again what has changed and
-# nothing else; says why a step has no result; and refuses the folder of another study.
+# Tests which steps a study (a list of kwhy commands, whose state is kept in a folder) runs: it continues after it was
+# killed; runs a step again if its input, program or driver has changed; says why a step has no result; and refuses the
+# folder of another study.
 # Usage: study_state.sh KWHY SOURCE_DIR FAKE_NVML_DIR
 set -uo pipefail
 kwhy=$1
@@ -34,12 +35,13 @@ expect 0 'kwhy whatif --plan run.kwhy -o study-utilisation/plan.txt' out
 [ ! -e study-utilisation ] || fail "--dry-run made a folder"
 "$kwhy" study utilisation 'a b.kwhy' --dry-run | bash -n || fail "no script: $(cat out)"
 
-# A study of a recording leaves out the step that would record; this is no failure.
+# If a recording is given, the step that would record one is left out. The study succeeds all the same.
 cp "$recording" run.kwhy
 study utilisation run.kwhy
 expect 0 '4 of 5 steps' out
 expect 0 'step 1 of 5, record: a recording was given' err
-# First nothing has changed; then an output is missing; then the input is another one.
+# The second run keeps the results of all steps, as nothing changed. After that one output is missing: only its step
+# runs. Then the input is another recording: all steps that read it run.
 study utilisation run.kwhy
 [ "$(grep -c kept err)" -eq 4 ] || fail "ran again: $(cat err)"
 rm study-utilisation/plan.txt
@@ -59,7 +61,8 @@ echo '{' >study-utilisation/study.json
 study utilisation run.kwhy
 expect 1 'study.json is no state of a study' err
 
-# An input is missing, or there is no GPU: the study continues with the other steps.
+# If a step's input is missing, or if it needs a GPU and there is none, the study runs its other steps, says what is
+# missing, and fails.
 study utilisation missing.kwhy -o missing
 expect 1 '1 of 5 steps' out
 expect 1 'it needs missing.kwhy, which is missing' err
@@ -72,14 +75,15 @@ if ! ldconfig -p | grep libcuda.so.1 >/dev/null; then
 	expect 1 'step 3 of 4, program: kept' err
 fi
 
-# Files that a failed measurement left are no input of later steps.
+# Files in the output folder of a step that has not succeeded are not used by later steps.
 mkdir -p left
 echo 'no samples' >left/samples
 study transfers --backend host --quick -o left
 expect 1 'step 2 of 4, charts: it needs left/samples, which an earlier step did not finish' err
 expect 1 '2 of 4 steps' out
 
-# A recording that is too short for a step, or has no tokens, is no failure of the study. A damaged recording is.
+# A step that this recording cannot serve (too short, or no tokens in it) is left out, and the study succeeds. A file
+# that is no recording makes it fail.
 study llm-energy "$recording" --quick -o short
 expect 0 '1 of 5 steps' out
 expect 0 'step 3 of 5, tokens: ' err
@@ -98,7 +102,7 @@ if grep -qF '<b>&.kwhy' marks/study.html; then
 	fail "a name became a mark"
 fi
 
-# A program's scripts are inputs, too.
+# The files that the program's command line names are inputs: when program.py has changed, the program runs again.
 printf 'print(1)\n' >program.py
 study utilisation -o program -- python3 program.py
 grep -qx 1 out || fail "the program's output is not shown: $(cat out)"
@@ -126,8 +130,9 @@ printf 'driver 560.2\ngpu X\n' >gpus
 old
 expect 0 'step 5 of 5, machine: done' err
 
-# Interrupts the study in its first measurement; the same command then continues there. Uses set -m, because bash starts
-# other background jobs with SIGINT ignored.
+# begin_and_interrupt FILE: starts the study and sends SIGINT in its first measurement, once samples are saved and
+# killed/FILE exists. The same command then continues with these samples. set -m is needed because bash otherwise starts
+# background jobs with SIGINT ignored.
 begin_and_interrupt() { # WHAT_ITS_FOLDER_HAS_BY_THEN
 	set -m
 	"$kwhy" study transfers --backend host --quick -q -o killed >/dev/null 2>&1 &
@@ -145,7 +150,8 @@ expect 0 '4 of 4 steps' out
 grep -qF 'step 1 of 4, sweep: done' err || fail "it did not go on: $(cat err)"
 [ ! -e killed/samples.old-1 ] || fail "it began anew: $(cat err)"
 
-# Samples of another version of kwhy are not continued, whether complete or not; they are kept under another name.
+# Samples that another version of kwhy saved, in a finished step or in an interrupted one, are not continued. They are
+# kept under another name, and the measurement begins again.
 rm killed/study.html
 sed -i 's/"stamp": "./"stamp": "x/' killed/study.json
 begin_and_interrupt samples.old-1

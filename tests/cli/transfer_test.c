@@ -37,8 +37,8 @@ static json_t *load(const char *text)
 static void all_that_is_measured_keeps_to_its_schema(void **state)
 {
 	/*
-	 * few strategies, so that one round takes only a small part of the time limit, even on a busy
-	 * machine
+	 * only five strategies, so that measuring each of them once takes a small part of the 40 s, even on a
+	 * busy machine
 	 */
 	struct spawned spawned = SPAWN(SMALL, "--strategy", "pinned,pageable,packed,batch,piece-kernel",
 		"--time", "40", "--save", in_folder(path, "all"), "--json", "--energy", "--burst", "0.1",
@@ -73,7 +73,7 @@ static void a_folder_is_worked_out_again(void **state)
 	assert_fits_80_columns(text.out.data);
 	assert_keeps_to_schema("transfers", document);
 	assert_int_equal(csv.exit, 0);
-	/* the samples file has twelve lines more than the CSV: a mark, ten settings and a date */
+	/* before the lines that the CSV has, samples.csv has twelve: its format, ten settings and a date */
 	assert_int_equal(
 		lines_of(in_folder(other, "again.csv")) + 12, lines_of(in_folder(other, "all/samples.csv")));
 	json_decref(document);
@@ -82,7 +82,10 @@ static void a_folder_is_worked_out_again(void **state)
 	spawned_done(&csv);
 }
 
-/* A run whose time limit ends it at once can be resumed, also if its last line is incomplete. */
+/*
+ * The first run ends by its time limit of 0.05 s. It can be resumed, even if the last line of its samples
+ * file is incomplete.
+ */
 static void a_run_that_was_cut_short_is_carried_on(void **state)
 {
 	struct spawned first = SPAWN(SMALL, "--strategy", "pinned", "--time", "0.05", "--save",

@@ -66,8 +66,8 @@ static void assert_fails(struct spawned spawned, int status, const char *says)
 }
 
 /*
- * The command of a sweep: works for half a second at a rate of 1 - exp(-(limit - 180 W) / 100 W), and
- * reports the amount of work for the time that it took. Returns the exit status.
+ * The command that `kwhy tune cap` runs at each power limit. Works for half a second and reports steps: the
+ * elapsed seconds times the rate 1 - exp(-(limit - 180 W) / 100 W). Returns the exit status.
  */
 static int work(void)
 {
@@ -96,10 +96,10 @@ static double number(const json_t *row, const char *key)
 }
 
 /*
- * Checks that each run drew the power of its limit and has the work that the command reported: the work of
- * half a second or, on a loaded machine, of more. The energy per step is limit / rate, which is least at
- * 325 W. On a loaded machine the time of a command may exceed that of its work by so much that the fit
- * finds no limit.
+ * Checks a sweep of seven power limits, in each of which the GPU drew its limit and work() was the command.
+ * work() takes half a second, or longer on a loaded machine. Energy per step is limit / rate, which is least
+ * at 325 W; a limit that kwhy advises must be near that. It may advise none, because on a loaded machine the
+ * command may take much longer than its work.
  */
 static void assert_sweep(const json_t *answer)
 {
@@ -172,8 +172,9 @@ static void nothing_is_run_where_the_answer_cannot_be_written(void **state)
 }
 
 /*
- * The meter has ten readings per second, so it knows the energy of a run of one second to 6 %. On a loaded
- * machine a command may take half a second to start and end.
+ * Without samples and with a counter that changes every 20 s, only readings of the power, ten per second, are
+ * left. They give the energy of one second to 6 %, and `true` takes less than that, even if its start and end
+ * take half a second on a loaded machine.
  */
 static void runs_that_the_meter_cannot_tell_apart_end_the_sweep(void **state)
 {

@@ -153,7 +153,10 @@ static void where_no_change_can_be_made_that_is_a_failure_with_its_reason(void *
 	spawned_done(&some);
 }
 
-/* Checks that each option makes the change in its row of kwhy_whatif_changes. */
+/*
+ * Runs kwhy with the option of each row of kwhy_whatif_changes. The result must list the row's change, or the
+ * error message must name it.
+ */
 static void every_option_asks_for_the_change_of_its_name(void **state)
 {
 	(void)state;
@@ -173,8 +176,8 @@ static void every_option_asks_for_the_change_of_its_name(void **state)
 }
 
 /*
- * The projection is compared with the same, unchanged run, so the error is the whole saving that it
- * projected.
+ * Compares the projection of a change with run B, in which the change should have been made. Here B is the
+ * recorded run A itself, so the projection is off by all of its saving.
  */
 static void compare_says_how_far_a_projection_was_off(void **state)
 {
@@ -201,8 +204,8 @@ static void compare_says_how_far_a_projection_was_off(void **state)
 }
 
 /*
- * Energy metered before the first and after the last activity must be neither in a projection nor in the
- * measured energy that it is compared with.
+ * Compares a projection with run B, which is run A. Energy metered before the first and after the last
+ * activity must be part neither of the projected nor of the measured energy.
  */
 static void energies_are_compared_of_the_work_alone(void **state)
 {
@@ -228,7 +231,7 @@ static void energies_are_compared_of_the_work_alone(void **state)
 		(double)number(plan, "before", "energy_nj");
 	assert_float_equal(
 		json_number_value(json_object_get(projection, "energy_error_ratio")), saved_ratio - 1, 1e-6);
-	/* B is the same run as A, so its measured net energy is the one from which the projection began. */
+	/* B is the same run as A, so its measured net energy is that of A before the projected change */
 	assert_float_equal((double)json_integer_value(json_object_get(projection, "measured_net_nj")),
 		(double)number(plan, "before", "net_nj"), 1e3);
 	assert_float_equal(json_number_value(json_object_get(projection, "launch_ratio")), 1, 1e-9);
@@ -243,7 +246,10 @@ static void energies_are_compared_of_the_work_alone(void **state)
 	spawned_done(&compared);
 }
 
-/* B is the same run as A, so its host has the same speed. */
+/*
+ * The projection supposes that the host is as fast as recorded (100 %) or twice as fast. B is the same run as
+ * A, so its host took 1.00 times as long, which must be reported only where a faster host was supposed.
+ */
 static void a_host_of_another_speed_than_supposed_is_told(void **state)
 {
 	static const struct {

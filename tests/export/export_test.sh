@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Exports a real measurement and reads the exports with other programs: protoc (Perfetto), kwhy (Chrome, CSV) and
-# sqlite3 (SQL).
+# Exports a recorded run in each form, and reads the exports with other programs: protoc (Perfetto) and sqlite3
+# (SQLite), and with kwhy (Chrome, CSV and the others).
 # Usage: export_test.sh KWHY SOURCE_DIR
 set -euo pipefail
 kwhy=$1 source=$2
@@ -29,7 +29,7 @@ for form in perfetto chrome sqlite csv; do
 done
 "$kwhy" export "$trace" --power "$power" --to chrome -o "$folder/run.json.gz"
 
-# The file exceeds a limit on file sizes: one sentence, and no file remains.
+# A limit on file sizes makes writing fail: one sentence says so, and no file remains.
 for form in perfetto sqlite; do
 	if (ulimit -f 8; "$kwhy" export "$trace" --power "$power" --to "$form" -o "$folder/long.$form") 2>"$folder/said"; then
 		fail "$form wrote more than it may"
@@ -39,7 +39,8 @@ for form in perfetto sqlite; do
 done
 [ -z "$(ls "$folder" | grep long)" ] || fail "left behind: $(ls "$folder")"
 
-# SQL: every row is there, and the accounts sum to the meter's total.
+# SQLite: energies of the accounts add up to the metered energy, and kernel_energy counts every activity except copies
+# and memsets.
 activities=$(sqlite3 "$folder/run.sqlite" 'SELECT count(*) FROM activity')
 calls=$(sqlite3 "$folder/run.sqlite" 'SELECT count(*) FROM call')
 ranges=$(sqlite3 "$folder/run.sqlite" 'SELECT count(*) FROM range')
@@ -49,7 +50,8 @@ same "sum of accounts" "$(sqlite3 "$folder/run.sqlite" 'SELECT sum(gross_nj) FRO
 same "rows of kernel_energy" "$(sqlite3 "$folder/run.sqlite" 'SELECT sum(count) FROM kernel_energy')" \
 	"$(sqlite3 "$folder/run.sqlite" "SELECT count(*) FROM activity WHERE kind NOT IN ('copy', 'memset')")"
 
-# Perfetto: decoded with a separate description of the format. Each slice begins and ends, and energies are present.
+# Perfetto: protoc decodes the trace by the field numbers in perfetto_subset.proto, which are not kwhy's own. Each slice
+# begins and ends, and each activity on a device has an energy.
 protoc --proto_path="$source/tests/export" --decode=subset.Trace perfetto_subset.proto \
 	<"$folder/run.perfetto" >"$folder/decoded.txt"
 begins=$(grep -c 'type: TYPE_SLICE_BEGIN' "$folder/decoded.txt")
@@ -68,7 +70,8 @@ joules=$(sed -n '/name: "energy_j"/{n;s/.*value: "\(.*\)"/\1/p}' "$folder/decode
 same "joules of the stages" "$joules" \
 	"$(sqlite3 "$folder/run.sqlite" 'SELECT printf("%.3f", sum(energy_nj) * 1e-9) FROM activity')"
 
-# A counter that wrapped continues at its power. The rise of a counter that was reset is unknown, so no value is shown.
+# Power tracks from an energy counter of 32 bits that draws 9 W: it wraps between 100 and 200 ms, which must still give
+# 9 W. It is reset at 210 ms, so its rise until then is unknown and that interval has no value.
 start=1795245124000000000
 printf 'kind,name,device,stream,start_ns,end_ns\nkernel,k,0,7,%s,%s\n' $start $((start + 400000000)) >"$folder/short.csv"
 {
@@ -87,7 +90,7 @@ protoc --proto_path="$source/tests/export" --decode=subset.Trace perfetto_subset
 	<"$folder/short.perfetto" >"$folder/short.txt"
 same "powers of a counter" "$(sed -n 's/.*double_counter_value: //p' "$folder/short.txt" | tr '\n' ' ')" "9 9 9 1.5 2.5 "
 
-# Meters of one kind are distinguished by their numbers, as in power CSV.
+# Power tracks of several meters of one kind have the meter's number in their names, as in power CSV.
 for name in hwmon.power-1_mw rapl.package-0_uj; do
 	grep -q "name: \"$name\"" "$folder/short.txt" || fail "no track $name in perfetto"
 	[ "$(sqlite3 "$folder/short.sqlite" "SELECT count(*) FROM power WHERE source = '$name'")" -gt 1 ] ||
@@ -95,7 +98,8 @@ for name in hwmon.power-1_mw rapl.package-0_uj; do
 done
 grep -q '"name":"hwmon.power-1_mw"' "$folder/short.chrome" || fail "no counter hwmon.power-1_mw in chrome"
 
-# The database keeps work and readings. For other exports, one sentence says that readings are not read back.
+# An SQLite export keeps the stated work and the meter readings, and gives the same report. For the other forms kwhy
+# says in one sentence that it will not read meter readings back from them.
 "$kwhy" export "$trace" --power "$power" --work tokens=4096.5 --to sqlite -o "$folder/work.sqlite" 2>"$folder/said"
 [ ! -s "$folder/said" ] || fail "sqlite keeps readings, and yet: $(cat "$folder/said")"
 energy_of() { # of a report: prints its work and the energies of each account
@@ -111,7 +115,8 @@ for form in csv chrome perfetto; do
 	[ ! -s "$folder/said" ] || fail "$form says without readings: $(cat "$folder/said")"
 done
 
-# Exports do not mark the repeats of a probed run, so their time would count as the program's.
+# A recording of kwhy probe has repeats of kernels. An export does not mark them, so a reader would count their time as
+# the program's; kwhy must say so.
 "$kwhy" export "$source/examples/recordings/mix-probed.kwhy" -o "$folder/probed.sqlite" 2>"$folder/said"
 same "sentences about repeats" "$(grep -c 'does not mark the repeats of kwhy probe' "$folder/said")" 1
 
@@ -124,14 +129,14 @@ for back in run.chrome run.json.gz run.csv run.perfetto; do
 		"$(sed -n '/"kernels"/,/}/p' "$folder/first.json" | tr -d ' \n')"
 done
 
-# Perfetto keeps the causes of idle time, too.
+# A report on the Perfetto export also has the same idle time by category (sync, launch, alloc, host).
 times() { # of a report: prints the time in each category
 	grep -oE '"(span|busy|idle|compute|collective|copy|memset|sync|launch|alloc|host)_ns": [0-9]+' "$1"
 }
 "$kwhy" report "$folder/run.perfetto" --json -o "$folder/back.json"
 same "times of perfetto" "$(times "$folder/back.json")" "$(times "$folder/first.json")"
 
-# Perfetto distinguishes ranks whose devices have the same number.
+# Two ranks use a device with the number 0 each. The Perfetto export must keep them as two devices.
 event() { # RANK CATEGORY NAME PROCESS MORE
 	printf '{"ph":"X","cat":"%s","name":"%s","pid":"[TP0%s] %s","tid":7,"ts":%s,"dur":%s,"args":{"correlation":1%s}}' \
 		"$2" "$3" "$1" "$4" $((10 + 20 * $1)) $((5 + $1)) "$5"

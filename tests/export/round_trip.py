@@ -17,7 +17,7 @@ from random_run import Run, write_nsys
 START = 1795245124000000000
 FORMS = ("chrome", "perfetto", "sqlite", "csv", "parquet")
 
-# Two processes on two GPUs, with equal ids of threads, streams and correlations.
+# Columns of a CSV trace of two processes on two GPUs, in which threads, streams and correlations have equal ids.
 HEADER = (
     "kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block,energy_nj,context,process,"
     "thread,correlation"
@@ -140,7 +140,8 @@ def main():
                 if not export(kwhy, trace, power, form, path):
                     forms.discard(form)
                     continue
-                # databases also contain the power
+                # of the exports, only SQLite and Parquet contain meter readings, so only they are compared with
+                # energies
                 with_energy = power is not None and form in ("sqlite", "parquet")
                 first = facts(report(kwhy, trace, power if with_energy else None), with_energy)
                 back = facts(report(kwhy, path, None), with_energy)

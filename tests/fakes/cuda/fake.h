@@ -119,8 +119,8 @@ struct kwhy_cuda_context_opaque {
 };
 
 /*
- * Gives the kernels of a test to the driver. `kernels` ends with an entry whose name is NULL and must stay
- * valid.
+ * Makes the kernels of a test, C functions, known to the driver. The array `kernels` ends with an entry whose
+ * name is NULL, and must stay valid as long as the driver is used.
  */
 __attribute__((visibility("default"))) void kwhy_fake_gpu_kernels(const struct kwhy_gpu_host_kernel *kernels);
 
@@ -161,8 +161,8 @@ void fake_streams_start(void);
 void fake_streams_end(void);
 void fake_memory_end(void);
 /*
- * Writes the bytes of the delayed copy to the device, if there is one (see fake_memory.c). Called where the
- * default stream makes progress.
+ * A copy may return before its bytes have reached the device (see fake_memory.c). Writes the bytes of such a
+ * copy to the device, if there is one. Called where the default stream makes progress.
  */
 void fake_memory_land(void);
 void fake_run_all(void);

@@ -128,8 +128,8 @@ enum kwhy_cuda_result fake_end(enum kwhy_cuda_result result)
 }
 
 /*
- * Loads the kernels from the library KWHY_FAKE_GPU_KERNELS, for programs that cannot pass kernels
- * themselves.
+ * Loads the kernels from the library KWHY_FAKE_GPU_KERNELS, for programs such as kwhy that do not call
+ * kwhy_fake_gpu_kernels().
  */
 static void load_kernels(void)
 {
@@ -343,7 +343,8 @@ enum kwhy_cuda_result hipDeviceEnablePeerAccess(int peer, unsigned flags)
 }
 #else
 /*
- * Reports a context also if KWHY_FAKE_CONTEXT is set, for programs that work on another fake of the driver.
+ * Reports the primary context as active if it is retained, or if KWHY_FAKE_CONTEXT is set. The latter is for
+ * programs under test that create no context in this fake driver.
  */
 enum kwhy_cuda_result cuDevicePrimaryCtxGetState(
 	kwhy_cuda_device device, unsigned *out_flags, int *out_is_active)

@@ -9,13 +9,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define DEVICE_CLOCK_OFFSET_NS INT64_C(1790000000000000000) /* the device's clock differs from the host's */
+#define DEVICE_CLOCK_OFFSET_NS                                                                               \
+	INT64_C(1790000000000000000) /* time stamps that kernels write are ahead of the host's clock by this \
+				      */
 #define LAUNCH_NS 5000
 #define GATE_NS INT64_C(10000000000)
 
 /*
- * Every kernel has OWN_SHARED bytes of static shared memory; dynamic shared memory of a launch adds to
- * them.
+ * OWN_SHARED: bytes of static shared memory of every kernel. SHARED_UNASKED: the most dynamic shared memory
+ * of a launch for which the function need not ask; both together are at most 48 KiB.
  */
 enum { TABLES_MAX = 16, OWN_SHARED = 16, SHARED_UNASKED = (48 << 10) - OWN_SHARED, MULTIPROCESSORS = 132 };
 
@@ -258,8 +260,8 @@ static void write_stamps(uint64_t *stamps, int64_t begin_ns, int64_t end_ns)
 }
 
 /*
- * Occupies the stream for the time that the kernel would run on a device, and reports its power and time
- * stamps.
+ * Runs one of kwhy's load kernels: moves the time at which its stream is free by the length that the kernel
+ * would have on a device, and reports its power and time stamps.
  */
 static void run_ours(const struct fake_operation *operation, kwhy_cuda_stream stream)
 {
@@ -282,8 +284,9 @@ static void run_ours(const struct fake_operation *operation, kwhy_cuda_stream st
 }
 
 /*
- * Reports the power of a proxy kernel. The power grows with the square of the share, so it cannot be
- * interpolated from measurements at full load and at none.
+ * Reports the power of a proxy kernel until its end. The power above idle grows with the square of the share
+ * of multiprocessors, so that a caller cannot interpolate it from measurements at full load and at none.
+ * Returns NULL for a kernel that draws no more than idle power.
  */
 static struct kwhy_fake_load_item *tell_proxy(const struct fake_operation *operation)
 {
@@ -311,7 +314,7 @@ static bool run_gate(struct fake_operation *operation)
 	return true;
 }
 
-/* State of a kernel of a test while it runs. */
+/* A running kernel that is a C function of a test. */
 struct fake_running {
 	struct kwhy_gpu_host_kernel host;
 	struct kwhy_gpu_grid grid;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is mapped into a reserved range of addresses. Without access, or unmapped, it cannot be read.
+/*
+ * Device memory that is mapped into a reserved range of addresses. A piece of it can be read and written only
+ * while it is mapped and access to it has been set.
  */
 #include "fake_mapping.h"
 
@@ -45,7 +47,10 @@ enum kwhy_cuda_result cuMemSetAccess(
 	return fake_end(KWHY_CUDA_SUCCESS);
 }
 
-/* `address` is the start of a piece. */
+/*
+ * Gives read and write access for a piece whose access was set, no access for others. `address`: the start of
+ * the piece.
+ */
 enum kwhy_cuda_result cuMemGetAccess(
 	unsigned long long *out_flags, const struct kwhy_cuda_location *location, kwhy_cuda_address address)
 {

@@ -17,7 +17,10 @@ enum kwhy_cuda_result cuMemSetAccess(
 	kwhy_cuda_address address, size_t bytes, const void *description, size_t count);
 enum kwhy_cuda_result cuMemUnmap(kwhy_cuda_address address, size_t bytes);
 
-/* In fake_memory.c: adds a piece of mapped memory, or removes the one that begins at the address. */
+/*
+ * Tell fake_memory.c which pieces of memory are mapped: adds a piece, or removes the piece that begins at the
+ * address.
+ */
 enum kwhy_cuda_result fake_memory_map(kwhy_cuda_address address, size_t bytes);
 enum kwhy_cuda_result fake_memory_unmap(kwhy_cuda_address address);
 

@@ -68,7 +68,7 @@ static void release(const struct space *space)
 
 void fake_memory_end(void)
 {
-	late.taken = NULL; /* its memory was freed with the context */
+	late.taken = NULL; /* end_all() frees its memory */
 	for (; space_count; space_count--)
 		if (rooms[space_count - 1].kind != REGISTERED && rooms[space_count - 1].kind != MAPPED)
 			release(&rooms[space_count - 1]);
@@ -102,7 +102,10 @@ static enum kwhy_cuda_result take_space(uintptr_t address, enum space_kind kind)
 	return KWHY_CUDA_SUCCESS;
 }
 
-/* Maps the file of memory that other processes can open, from its start. Returns NULL if that fails. */
+/*
+ * Maps the first `bytes` bytes of a file that holds device memory which other processes can open. Returns
+ * NULL if that fails.
+ */
 static void *map_file(int file, size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -110,7 +113,10 @@ static void *map_file(int file, size_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Allocates device memory that other processes can open, if KWHY_FAKE_CUDA_SHARED is set. */
+/*
+ * Allocates device memory in a file, so that other processes can open it by an IPC handle. Called if
+ * KWHY_FAKE_CUDA_SHARED is set.
+ */
 static enum kwhy_cuda_result new_shared_memory(kwhy_cuda_address *out_address, size_t bytes)
 {
 	int file = memfd_create("fake device memory", MFD_CLOEXEC);
@@ -238,7 +244,7 @@ enum kwhy_cuda_result cuMemAllocManaged(kwhy_cuda_address *out_address, size_t b
 	return fake_end(new_device_memory(out_address, bytes, MANAGED));
 }
 
-/* Allocates pinned memory. KWHY_FAKE_CUDA_PINNED_BYTES is the largest block that succeeds. */
+/* Allocates pinned memory. Fails for more than KWHY_FAKE_CUDA_PINNED_BYTES bytes, if that is set. */
 enum kwhy_cuda_result cuMemHostAlloc(void **out_memory, size_t bytes, unsigned flags)
 {
 	const char *most = getenv("KWHY_FAKE_CUDA_PINNED_BYTES");

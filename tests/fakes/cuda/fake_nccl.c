@@ -12,14 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The calls of a group. They run together once all their streams have reached them. */
+/*
+ * The calls between ncclGroupStart() and ncclGroupEnd(). They run together once all their streams have
+ * reached them. `arrived`: streams that have; `left`: references to the group.
+ */
 struct group {
 	struct call calls[CALLS_MAX];
 	size_t call_count, stream_count, arrived, left;
 	bool only_checks, has_run;
 };
 
-/* The place of a group in one of its streams. */
+/* A group as it is queued in one of its streams. `is_there`: the stream has reached it. */
 struct part {
 	struct group *group;
 	bool is_there;
@@ -101,7 +104,10 @@ static void add_floats(const unsigned char *from, size_t bytes, unsigned char *r
 	}
 }
 
-/* Reduces `from` into `result`, which holds the ranks so far; elements have 4 or 8 bytes. */
+/*
+ * Combines `from`, the input of one more rank, with `result`, the reduction over the ranks before it.
+ * Elements have 4 or 8 bytes.
+ */
 void fake_nccl_combine(
 	const struct call *call, const unsigned char *from, size_t bytes, unsigned char *result)
 {

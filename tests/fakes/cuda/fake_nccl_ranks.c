@@ -42,7 +42,7 @@ struct name {
 	long process, file;
 };
 
-/* A call that is queued in its stream. */
+/* A call that is queued in its stream. `has_shown`: its input is on the rank's board. */
 struct waiting {
 	struct call call;
 	uint64_t number; /* sequence number of a collective, from 1 */
@@ -85,7 +85,7 @@ int fake_nccl_put(kwhy_nccl_stream stream, bool (*call)(void *context), void *co
 
 static void start(void)
 {
-	/* keeps the code of the thread loaded */
+	/* the thread runs code of this library, which must therefore never be unloaded */
 	void *self = dlopen("libnccl.so.2", RTLD_NOW | RTLD_NODELETE);
 	pthread_t thread;
 
