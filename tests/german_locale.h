@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /*
- * A locale with a decimal comma (12,5). It is compiled from the system's sources, as few machines have it
- * installed.
+ * The German locale, in which numbers have a decimal comma (12,5), compiled into `folder` from the system's
+ * sources, as few machines have it installed.
  */
 struct german_locale {
 	char folder[32];
@@ -27,7 +27,10 @@ static inline void german_locale_end(const struct german_locale *german)
 	assert_int_equal(system(command), 0);
 }
 
-/* Sets the German locale for the whole program. Skips the case where the locale cannot be compiled. */
+/*
+ * Compiles the German locale and sets it for the whole program. Skips the running case if it cannot be
+ * compiled.
+ */
 static inline void german_locale_begin(struct german_locale *german)
 {
 	char command[160];

@@ -27,8 +27,7 @@ int kwhy_test_run(const char *name, const struct CMUnitTest *tests, size_t count
 	CMFixtureFunction teardown)
 {
 	/*
-	 * A shell that starts the tests in the background makes them ignore SIGINT, and tested programs
-	 * would inherit that.
+	 * A shell starts background jobs with SIGINT ignored, which programs started by a test would inherit.
 	 */
 	signal(SIGINT, SIG_DFL);
 	if (_cmocka_run_group_tests(name, tests, count, setup, teardown) != 0)

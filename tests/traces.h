@@ -10,7 +10,8 @@
 #define EXAMPLES KWHY_SOURCE_DIR "/examples/"
 
 /*
- * Traces published by others, outside of this repository. A case that reads them begins with need_traces().
+ * Folder with traces published by others, which is not part of this repository. A test case that reads them
+ * calls need_traces() first, which skips it if the folder is missing.
  */
 #define TRACES KWHY_SOURCE_DIR "/../shared/data/traces/"
 

@@ -16,10 +16,7 @@
 #include <unistd.h>
 
 #define SMALL "bench", "pairs", "--min-size", "4KiB", "--max-size", "64KiB", "--quiet"
-/*
- * Time limit of a run, s. A configuration with enough samples ends after 1/400 of it at the latest, and there
- * are only a few dozen, so no run reaches the limit, even on a busy machine.
- */
+/* Time limit, s, that no run reaches: each configuration ends after 1/400 of it at the latest. */
 #define LONG "--time", "60"
 
 static char base[] = "/tmp/kwhy-pairs-XXXXXX", folder[600];
@@ -56,10 +53,7 @@ static void read_kept(const char *name, struct kwhy_text *out)
 		fail_msg("%s", error.text);
 }
 
-/*
- * Checks that execution_log.csv has the header and the eight columns of whole numbers that tools other than
- * kwhy expect.
- */
+/* Checks that execution_log.csv has the eight columns of whole numbers that other tools expect. */
 static void assert_log_is_as_others_read_it(void)
 {
 	struct kwhy_text log = {0};
@@ -156,8 +150,8 @@ static void report_works_it_out_again(void **state)
 }
 
 /*
- * Reads samples.csv in the only folder within `in`, to which a run of kwhy may be writing, without an
- * incomplete last line. Returns the number of complete lines; 0 if there is no such file yet.
+ * Reads the complete lines of samples.csv in the only folder within `in`, to which kwhy may be writing.
+ * Returns their number; 0 if there is no file yet.
  */
 static size_t read_samples(const char *in, struct kwhy_text *out)
 {
@@ -256,8 +250,7 @@ static void simulators_and_predictions_are_held_against_it(void **state)
 		strstr(spawned.out.data, "Predictions of transfers by write that were not measured: 1."));
 	spawned_done(&spawned);
 	spawned = SPAWN("bench", "pairs", "--from", folder, "--simulators", inputs);
-	assert_int_equal(spawned.exit, 1); /* the saved run measured up to 64 KiB only, but the fit needs at
-					      least three larger sizes */
+	assert_int_equal(spawned.exit, 1); /* sizes end at 64 KiB, but the fit needs three from 64 KiB up */
 	assert_non_null(strstr(spawned.err.data, "three sizes"));
 	spawned_done(&spawned);
 	spawned = SPAWN("bench", "pairs", "--backend", "host", "--engine", "write", "--timing",
@@ -268,10 +261,7 @@ static void simulators_and_predictions_are_held_against_it(void **state)
 	spawned_done(&spawned);
 }
 
-/*
- * --simulators writes the inputs of each engine into a folder of its own. --against compares each row of
- * predictions with the engine that it names, and a row without an engine with the first one.
- */
+/* Each engine gets its own inputs. Predictions without an engine are compared with the first one. */
 static void simulators_and_predictions_take_every_engine(void **state)
 {
 	char inputs[700], predictions[700], input[800];
@@ -331,8 +321,8 @@ static void two_fake_gpus_are_measured_and_verified(void **state)
 }
 
 /*
- * The GPUs draw a constant 300 W and 200 W, idle or not. So the gross energy per byte is 500 W times the
- * transfer time per byte, and the net energy is 0, which its interval must contain.
+ * The GPUs draw a constant 300 W and 200 W. So the gross energy per byte is 500 W times the transfer time per
+ * byte, and the net energy is 0, which its interval must contain.
  */
 static void joules_at_both_ends_are_those_of_gpus_of_known_power(void **state)
 {
@@ -428,8 +418,8 @@ static void each_communicator_of_many_has_a_sample_of_its_own(void **state)
 	assert_int_equal(spawned.exit, 0);
 	document = json_loads(spawned.out.data, 0, NULL);
 	configs = json_object_get(document, "configs");
-	assert_int_equal(json_array_size(configs), 16); /* 5 sizes of nccl from 0 to 1, of nccl from 1 to 0,
-							   and of all-reduce, and 1 reference */
+	assert_int_equal(json_array_size(configs),
+		16); /* 5 sizes each of nccl 0 to 1, nccl 1 to 0, all-reduce; reference */
 	json_array_foreach(configs, i, config)
 	{
 		if (i > 0)

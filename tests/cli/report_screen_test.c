@@ -56,10 +56,7 @@ static const char *const inputs[][12] = {
 
 enum { INPUTS = sizeof(inputs) / sizeof(inputs[0]) };
 
-/*
- * [input] the text that `kwhy report` prints by default (the first screen), and the JSON of --brief. Made
- * once for all tests.
- */
+/* [input] the default text report (the first screen), and the JSON of --brief; made once for all tests */
 static struct spawned screens[INPUTS], briefs[INPUTS];
 
 static void fill_words(const char *words[WORDS_MAX], const char *first, const char *const *input)
@@ -198,8 +195,8 @@ static char *unwrapped(const char *text)
 }
 
 /*
- * Checks that the first screen has three findings, or all if there are fewer, each with its cure in full. If
- * little of the energy is known within 5 % (`is_vague`), it must advise to probe the program, otherwise not.
+ * Checks that the first screen has the whole cures of three findings (of all if fewer), and that it advises
+ * to probe the program exactly if little of the energy is known within 5 % (`is_vague`).
  */
 static void assert_advice(size_t input, bool is_vague)
 {
@@ -219,10 +216,7 @@ static void assert_advice(size_t input, bool is_vague)
 	spawned_done(&data);
 }
 
-/*
- * Of the first eight inputs only the last, h200-mix-burst, needs no probing: each of its kernels was also
- * recorded in a burst of its own, so the energy of most is known within 5 %.
- */
+/* Only h200-mix-burst, the last of the first eight inputs, was recorded so that it needs no probing. */
 static void the_first_screen_names_three_things_to_do_with_their_whole_cures(void **state)
 {
 	(void)state;
@@ -313,10 +307,7 @@ static void a_pager_shows_what_is_longer_than_a_screen_on_a_terminal_alone(void 
 	unsetenv("PAGER");
 }
 
-/*
- * Writes the trace of a rank: 200 launches of a kernel of 5 us. Between two kernels the device is idle for 25
- * us to 35 us, depending on the rank.
- */
+/* Writes the trace of a rank: 200 launches of a kernel of 5 us, 30 us to 40 us apart. */
 static void write_rank(size_t rank)
 {
 	struct kwhy_text text = {0};
@@ -384,8 +375,8 @@ static double real_of(const json_t *object, const char *key)
 }
 
 /*
- * Checks that the rows' shares of `where_j` fit their energies and add up to at most 1 (to 1 if no row is
- * left out), and that neither idle nor metered energy exceeds the energy that it is part of.
+ * Checks that the rows' shares of `where_j` fit their energies and the total, and that idle energy is part of
+ * the metered energy, and that part of all energy.
  */
 static void assert_brief_agrees(const json_t *brief)
 {
@@ -408,10 +399,7 @@ static void assert_brief_agrees(const json_t *brief)
 		assert_true(real_of(what, "metered_j") <= real_of(what, "energy_j") + tolerance_j);
 }
 
-/*
- * Shares of energy on the first screen must say of how many joules they are shares, as rows, idle energy and
- * the first line may refer to different totals.
- */
+/* Shares on the first screen must say of how many joules they are shares. */
 static void shares_of_the_first_screen_name_their_total(void **state)
 {
 	(void)state;
@@ -430,10 +418,7 @@ static void shares_of_the_first_screen_name_their_total(void **state)
 	}
 }
 
-/*
- * For the two accounts of category "outside", with energy metered before and after the run, energy must be
- * time multiplied by mean power.
- */
+/* Checks the energy, time and power of accounts metered before and after the run ("outside"). */
 static void energy_around_the_run_is_its_time_at_its_mean_power(void **state)
 {
 	const char *const *input = inputs[0];
@@ -459,8 +444,8 @@ static void energy_around_the_run_is_its_time_at_its_mean_power(void **state)
 }
 
 /*
- * Devices of ranks 0 and 11 have runs of equal length (5.98 ms), so busy time can be shown as a share of
- * both. Those of ranks 0 and 3 have not, so it is shown as a share of the sum of their runs.
+ * Busy time is a share of both runs if they are equally long, as of ranks 0 and 11, otherwise of the sum of
+ * the runs, as of ranks 0 and 3.
  */
 static void times_of_several_devices_are_not_one_long_run(void **state)
 {
@@ -476,10 +461,7 @@ static void times_of_several_devices_are_not_one_long_run(void **state)
 	spawned_done(&spawned);
 }
 
-/*
- * Checks that no cure and no unknown fact in a brief report ends in an ellipsis: a sentence that does not fit
- * must be left out whole.
- */
+/* Checks that no cure and no unknown fact ends in an ellipsis: what does not fit is left out as a whole. */
 static void assert_whole(json_t *brief)
 {
 	static const char *const lists[] = {"do", "unknown"};
@@ -514,10 +496,7 @@ static void the_brief_report_has_at_most_4_kb(void **state)
 	assert_fails(SPAWN("report", TINY, "--brief"), 2, "--brief shortens JSON; add --json");
 }
 
-/*
- * The few accounts that fit on the screen have less than half of the energy of this recording, so it shows
- * groups of accounts instead.
- */
+/* The few accounts that fit have less than half of this recording's energy, so the screen shows groups. */
 static void little_room_shows_groups_of_accounts(void **state)
 {
 	struct spawned spawned = SPAWN("report", "-q", EXAMPLES "recordings/train.kwhy");

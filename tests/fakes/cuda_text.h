@@ -35,7 +35,7 @@
 #define __shared__ static _Thread_local
 #define __launch_bounds__(...)
 #define BY_WARPS 1
-#define WAIT sched_yield() /* used in loops that wait for another block */
+#define WAIT sched_yield() /* for loops of a kernel that poll memory which another block writes */
 
 struct cuda_text_dim {
 	unsigned x;
@@ -44,8 +44,8 @@ struct cuda_text_dim {
 static _Thread_local struct cuda_text_dim threadIdx, blockIdx, blockDim, gridDim;
 
 /*
- * _longjmp() of glibc without the check that _FORTIFY_SOURCE adds, which ends the program when a jump goes to
- * another stack.
+ * _longjmp() of glibc. The prototype avoids the check of _FORTIFY_SOURCE, which ends the program when a jump
+ * goes to another stack, as a switch of fibers does.
  */
 void cuda_text_jump(jmp_buf place, int value) __asm__("_longjmp") __attribute__((noreturn));
 
@@ -57,14 +57,17 @@ struct cuda_text_meeting {
 
 struct cuda_text_warp {
 	struct cuda_text_meeting meeting;
-	/* used alternately, so that a lane one exchange ahead overwrites no value that is still to be read */
+	/*
+	 * [exchange % 2][lane] two arrays, so that a lane that is one exchange ahead of another overwrites no
+	 * value that the other has still to read
+	 */
 	unsigned values[2][CUDA_TEXT_WARP];
 	unsigned char turns[CUDA_TEXT_WARP];
 };
 
 /*
- * A thread of a block. It is entered by its context; later switches use longjmp(), which makes no system
- * call.
+ * A fiber: one thread of a block. It is entered by swapcontext() once. Later switches use longjmp(), which
+ * needs no system call.
  */
 struct cuda_text_fiber {
 	ucontext_t context;
@@ -72,7 +75,7 @@ struct cuda_text_fiber {
 	bool began, ended;
 };
 
-/* State of a block while it runs. */
+/* A running block, which has a thread of the operating system (`thread`) that runs its fibers in turn. */
 struct cuda_text_block {
 	void (*body)(void *context);
 	void *context;
@@ -127,7 +130,10 @@ static void cuda_text_take_turns(struct cuda_text_block *block)
 	}
 }
 
-/* Prepares the context of a fiber. This is a function of its own because getcontext() may return twice. */
+/*
+ * Prepares the context in which a fiber starts. This is a function of its own because getcontext() may return
+ * twice, which could clobber local variables of the caller.
+ */
 static void cuda_text_make(ucontext_t *context, char *stack)
 {
 	getcontext(context);
@@ -157,7 +163,10 @@ static void *cuda_text_run(void *argument)
 	return NULL;
 }
 
-/* Runs a grid to its end. Each of its threads calls body(context), which must call the kernel. */
+/*
+ * Runs a grid of `blocks` blocks with `threads` threads each, and returns when all have ended. Each thread
+ * calls body(context), which must call the kernel with its arguments.
+ */
 static __attribute__((unused)) void cuda_text_launch(
 	unsigned blocks, unsigned threads, void (*body)(void *context), void *context)
 {
@@ -188,8 +197,8 @@ static void cuda_text_meet(struct cuda_text_meeting *meeting, unsigned count)
 }
 
 /*
- * Returns the values of all lanes of this thread's warp. They stay valid until the second exchange after
- * this one.
+ * Exchanges values in a warp: waits until all 32 lanes have called, and returns [lane] the value that each
+ * passed. The array stays valid until the second next exchange of this warp.
  */
 static __attribute__((unused)) const unsigned *cuda_text_exchange(unsigned value)
 {
@@ -203,8 +212,8 @@ static __attribute__((unused)) const unsigned *cuda_text_exchange(unsigned value
 
 #define __syncthreads() cuda_text_meet(&cuda_text_here->everyone, blockDim.x)
 /*
- * Uses an atomic operation, as thread sanitizers do not understand fences. They do not understand fibers
- * either, so tests of this header are skipped under them.
+ * A fence by an atomic operation, as thread sanitizers do not understand fences. They do not understand
+ * fibers either, so tests that include this header are skipped in such builds.
  */
 static _Atomic unsigned cuda_text_fence __attribute__((unused));
 #define __threadfence() ((void)atomic_fetch_add(&cuda_text_fence, 1))

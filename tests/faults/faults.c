@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loaded into kwhy by LD_PRELOAD. Makes the n-th call of a kind fail, as KWHY_FAULT=KIND:N:HOW states. HOW:
- * once; all (the n-th and all later calls, as on a full disk); quota (all, with EDQUOT); intr (once, with
- * EINTR); short (half of the bytes); signal (SIGINT arrives before the call); kill (SIGKILL arrives before
- * the call, or after half of the bytes that it writes). A call that fails creates the file KWHY_FAULT_MARK.
- * Without that file, there were fewer than n calls. Children run without faults.
+ * Loaded into kwhy by LD_PRELOAD. Makes the N-th call of a kind fail, as KWHY_FAULT=KIND:N:HOW states. KIND:
+ * alloc, read, write, open, rename, sync, thread or map. HOW: once; all (also all later calls, as on a full
+ * disk); quota (all, with EDQUOT); intr (once, with EINTR); short (half of the bytes are read or written);
+ * signal (SIGINT arrives before the call, which succeeds); kill (SIGKILL arrives before the call or, in a
+ * write, after half of its bytes). A call that is chosen so creates the file KWHY_FAULT_MARK; without that
+ * file there were fewer than N calls. At its end kwhy writes the number of blocks that it has not freed to
+ * the file KWHY_FAULT_LIVE. Child processes run without faults.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -69,7 +71,8 @@ __attribute__((constructor)) static void begin(void)
 }
 
 /*
- * Whether this is the call that fails. Makes system calls directly, as this file replaces their wrappers.
+ * Whether this call is the chosen one. Counts the calls of the chosen kind. Makes system calls directly, as
+ * this file replaces their wrappers.
  */
 static bool is_chosen(enum kind kind)
 {
@@ -86,7 +89,7 @@ static bool is_chosen(enum kind kind)
 	return true;
 }
 
-/* Whether the call fails. If so, sets errno. */
+/* Whether this call must fail; then errno is set. Sends the signal first if HOW is signal or kill. */
 static bool fails(enum kind kind)
 {
 	if (!is_chosen(kind))
@@ -129,7 +132,7 @@ __attribute__((destructor)) static void end(void)
 		syscall(SYS_close, file);
 }
 
-/* Counts a block that an allocation returned. */
+/* Counts the block that an allocation returned, if it did not fail, as not yet freed. Returns it. */
 static void *counted(void *memory)
 {
 	if (memory)
@@ -159,8 +162,8 @@ EXPORTED void *realloc(void *memory, size_t bytes)
 	void *moved = fails(ALLOC) ? NULL : __libc_realloc(memory, bytes);
 
 	if (memory && !bytes && !moved)
-		atomic_fetch_sub(&live,
-			1); /* realloc() has freed the old block, or it failed, so the block is not a leak */
+		atomic_fetch_sub(&live, 1); /* size 0: glibc's realloc() has freed the block. If a fault
+					       prevented that, the block is not kwhy's leak either */
 	return memory ? moved : counted(moved);
 }
 
@@ -183,7 +186,7 @@ static size_t cut(enum kind kind, size_t bytes, bool *out_fails)
 {
 	*out_fails = false;
 	if (how == KILL && kind == WRITE)
-		return bytes; /* is_killed_after() has looked at this call */
+		return bytes; /* the fault "kill" of a write is in is_killed_after() */
 	if (how != SHORT) {
 		*out_fails = fails(kind);
 		return bytes;
@@ -191,7 +194,7 @@ static size_t cut(enum kind kind, size_t bytes, bool *out_fails)
 	return bytes > 1 && is_chosen(kind) ? bytes / 2 : bytes;
 }
 
-/* Whether SIGKILL arrives after half of the bytes of this call. */
+/* Whether this call must write half of its bytes and then get SIGKILL. */
 static bool is_killed_after(enum kind kind)
 {
 	return kind == WRITE && how == KILL && is_chosen(kind);
@@ -226,8 +229,8 @@ WRAP_AT(WRITE, pwrite, const void *)
 WRAP_AT(WRITE, pwrite64, const void *)
 
 /*
- * Sets the stream's error flag. Streams make system calls without the wrappers of this file, so their
- * functions are replaced, too.
+ * Makes ferror() report an error of the stream, as a failed call does. Functions of streams are replaced in
+ * addition to system calls because glibc's streams do not use the wrappers of this file.
  */
 static void fail_stream(FILE *stream)
 {

@@ -193,7 +193,8 @@ COMMANDS = [
     Command("report of digests", ["report", "../../digests", "-o", "@j.json"], "j.json"),
     Command("record", ["record", "-o", "@run.kwhy", "-q", "--", "true"], "run.kwhy", same=False),
     Command("record --one-file", ["record", "-o", "@run.kwhy", "--one-file", "-q", "--", "true"], "run.kwhy", same=False),
-    # a confined server could not write the mark of a failed call and the number of blocks
+    # without --unconfined, the server could not write the files by which faults.c reports that a call failed and how
+    # many blocks were not freed
     Command("serve", ["serve", "--unconfined", "--listen", "127.0.0.1:0"], same=False, finish=stop),
 ]
 

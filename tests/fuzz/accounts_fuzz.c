@@ -5,8 +5,8 @@
 #include "sqlite_rows.h"
 
 /*
- * Fuzzes the reader of the file of accounts of `kwhy serve`, and the summaries of accounts. The tables have
- * rows of any type and value.
+ * Fuzzes the reader of the SQLite file in which `kwhy serve` keeps the energy of owners, and the summaries of
+ * it. The tables have rows of any type and value; sometimes one is missing.
  */
 
 static const struct {
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 	sqlite3_exec(database, sql, NULL, NULL, NULL);
 	for (size_t i = 0; i < TABLE_COUNT; i++) {
 		if (take(&taker) % 16 == 15)
-			continue; /* a table is missing */
+			continue; /* leaves this table out */
 		snprintf(sql, sizeof(sql), "CREATE TABLE %s(%s)", tables[i].name, tables[i].columns);
 		sqlite3_exec(database, sql, NULL, NULL, NULL);
 		insert_rows(database, tables[i].name, tables[i].count, &taker);

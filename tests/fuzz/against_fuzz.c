@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes the reader of a simulator's predictions (kwhy bench pairs --against). The measurement is of two
- * GPUs. */
+/*
+ * Fuzzes the reader of the predictions that kwhy bench pairs --against compares with a measurement. The
+ * measurement is of two GPUs.
+ */
 #include "cli/bench/pairs_simulators.h"
 #include "pairs/analysis.h"
 #include "trace_input.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the folder that kwhy calibrate --from reads. The input holds the folder's tables in the order of
- * their numbers, separated by lines that end in '%'.
+ * Fuzzes the reader of the folder that kwhy calibrate --from names. The input is split into the folder's
+ * files, in the order of their numbers, at lines that end in '%'.
  */
 #include "bench/calibration/csv.h"
 #include "bench/calibration/self_test.h"

@@ -9,7 +9,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { FIELDS = 5 };
 
-/* Fuzzes the audit of two claims made of the same five lines: value, unit, formula, window, role. */
+/*
+ * Fuzzes the audit of two claims, which have the same value, unit, window and role; only the second one has a
+ * formula. The input has them in its first five lines: value, unit, formula, window, role.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *fields[FIELDS] = {"", "", "", "", ""};

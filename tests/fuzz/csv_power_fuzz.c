@@ -2,8 +2,8 @@
 #include "trace_input.h"
 
 /*
- * A trace with activities of one second, to which the fuzzed power is attributed. The input selects Unix
- * time or another clock.
+ * Traces with one activity of one second on a device, to which the fuzzed power CSV is attributed: in Unix
+ * time or, if the input has the word "clock", on another clock and with two devices.
  */
 static const char trace_unix[] = "kind,device,start_ns,end_ns\n"
 				 "kernel,0,1795245124000000000,1795245125000000000\n";

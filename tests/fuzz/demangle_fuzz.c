@@ -6,7 +6,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
-/* Demangles the input as it is and with "_Z" before it, so that every input also reaches the library. */
+/*
+ * Demangles the input twice: as it is, and with "_Z" put before it, without which kwhy does not call the
+ * demangling library.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
 	enum { PLAIN_BYTES_MAX = 65536 };

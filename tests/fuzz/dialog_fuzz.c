@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Makes the request of the last turn of a dialog. */
+/* Makes the HTTP body of the request for the last turn of dialog number `at`. */
 static void ask(const struct kwhy_llm_dialogs *dialogs, size_t at)
 {
 	const struct kwhy_llm_question question = {.model = "m",
@@ -24,7 +24,10 @@ static void ask(const struct kwhy_llm_dialogs *dialogs, size_t at)
 	free(body);
 }
 
-/* Fuzzes files of prompts. The first byte selects the format. Requests are made from the first 16 dialogs. */
+/*
+ * Fuzzes the reader of files of prompts. The first byte of the input selects the format, the others are the
+ * file. Requests are made from at most 16 dialogs of it.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const paths[] = {"p.txt", "p.jsonl", "p.json"};

@@ -6,9 +6,9 @@
 #include "sqlite_rows.h"
 
 /*
- * Fuzzes digests of two ranks, and the job that joins them. The input selects tables and gives rows of any
- * type and value. The first byte decides whether the table `digest` gets valid values, without which the
- * readers read no other table.
+ * Fuzzes the reader of digests, and the job report over two of them. The input selects which tables exist and
+ * gives their rows, of any type and value. The first byte decides whether the table `digest` has valid
+ * values; if not, readers read no other table.
  */
 
 static void make_table(sqlite3 *database, const struct kwhy_digest_table *table)
@@ -37,7 +37,10 @@ static void save(sqlite3 *database, char tag, char path[64])
 	sqlite3_free(bytes);
 }
 
-/* Writes the report on a job in each form, which must succeed for all digests that were accepted. */
+/*
+ * Writes the report on the job as text, JSON and CSV. That must succeed for every job whose digests were
+ * accepted.
+ */
 static void show(const struct kwhy_job *job)
 {
 	static const char *const tables[] = {"ranks", "collectives", "accounts", "findings"};

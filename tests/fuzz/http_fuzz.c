@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes a whole connection to `kwhy serve`: a client sends the input in pieces, may answer too late or not
- * read at all, and ends the connection. The first byte says how long the pieces are. Each answer has a status
- * line, and no answer makes the server end or wait.
+ * Fuzzes a connection to `kwhy serve`. A client sends the input in pieces, whose length the first byte gives.
+ * It may pause for longer than the server waits, read no answer, or end the connection early. Each answer
+ * must begin with a status line, and nothing may end or block the server.
  */
 #include "serve/server.h"
 
@@ -48,7 +48,7 @@ static void run_server(void)
 {
 	struct pollfd ready = {.fd = kwhy_server_fd(server), .events = POLLIN};
 
-	/* what came over a connection of this machine is there at once, so nothing is waited for */
+	/* no waiting: what a client on this machine has sent is there at once */
 	for (int i = 0; i < 8 && (poll(&ready, 1, 0) > 0 || kwhy_server_wait_ms(server, 1) == 0); i++)
 		kwhy_server_run(server);
 }

@@ -9,8 +9,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
 /*
- * Reads the file strictly, or its complete part if `partial`. A recording that is accepted must have valid
- * times, and finishing it must succeed.
+ * Reads the file; with `partial`, a damaged or cut one up to the damage. If it is accepted, the times must be
+ * valid and kwhy_recording_finish() must succeed.
  */
 static void read_once(const char *path, bool partial)
 {

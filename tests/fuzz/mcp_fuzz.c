@@ -4,7 +4,10 @@
 
 #include <jansson.h>
 
-/* Fuzzes the messages of kwhy mcp. Each line of the answer must be JSON-RPC. */
+/*
+ * Fuzzes the messages that kwhy mcp reads. Each line that it writes must be an answer by JSON-RPC, with
+ * either a result or an error.
+ */
 
 static void check(char *answers)
 {

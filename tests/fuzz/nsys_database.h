@@ -7,8 +7,9 @@
 #include <fcntl.h>
 
 /*
- * Writes the bytes to a named file, as SQLite resolves links such as /proc/self/fd. Files of one process need
- * different tags. The caller removes the file.
+ * Writes the bytes to a new file and returns its name in `path`. The file has a name because SQLite cannot
+ * open /proc/self/fd/N, which it resolves as a link. `tag` distinguishes files of one process. The caller
+ * removes the file.
  */
 static inline void database_write(const void *data, size_t length, char tag, char path[64])
 {

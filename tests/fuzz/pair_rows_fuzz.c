@@ -14,7 +14,7 @@ static void expect(bool holds)
 		abort();
 }
 
-/* Checks that results computed from accepted samples are consistent. */
+/* Checks that the figures that kwhy computes from accepted samples are within their bounds. */
 static void check(const struct kwhy_pairs *pairs)
 {
 	expect(pairs->gpu_count <= KWHY_PAIR_GPUS_MAX);
@@ -55,7 +55,10 @@ static enum kwhy_status read_samples(
 	return kwhy_pair_rows_read("fuzz.csv", text, true, pairs, error);
 }
 
-/* Reads energies for two GPUs. In kwhy the file of samples gives the number of GPUs. */
+/*
+ * Reads a file of energies of two GPUs. In kwhy the number of GPUs comes from the file of samples, which is
+ * read before.
+ */
 static enum kwhy_status read_energies(
 	const struct kwhy_text *text, struct kwhy_pairs *pairs, struct kwhy_error *error)
 {

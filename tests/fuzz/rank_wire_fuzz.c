@@ -61,7 +61,7 @@ static void check_issue(const unsigned char *bytes)
 	expect(issue.warm <= 1024 && issue.count >= 1 && issue.count <= 1024 && issue.is_held <= 1);
 }
 
-/* Checks that an accepted message satisfies what its users rely on. */
+/* Checks the members of an accepted message against the limits that the code which uses it relies on. */
 static void check(enum kwhy_rank_word word, bool is_answer, const unsigned char *bytes,
 	const struct kwhy_rank_limits *limits)
 {
@@ -82,8 +82,8 @@ static void check(enum kwhy_rank_word word, bool is_answer, const unsigned char 
 }
 
 /*
- * Fuzzes the check of messages between ranks. The input starts with the type of the message, whether it is
- * an answer and the number of ranks; the message follows.
+ * Fuzzes the function that checks messages between ranks of kwhy bench pairs. The input begins with the type
+ * of the message, whether it is an answer, and the number of ranks; the message follows.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {

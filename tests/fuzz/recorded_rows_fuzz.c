@@ -4,8 +4,8 @@
 #include "trace_input.h"
 
 /*
- * Writes a block with a valid checksum and the fuzzer's records. Of the 4 bytes of `head`, byte 0 is the
- * kind, 1 the writer, 2 the size of a record and 3 the number of records.
+ * Writes a block of a recording with a valid checksum and the fuzzed bytes as its records, so that readers
+ * get past the checksum. head[0]: kind, [1]: writer, [2]: bytes per record, [3]: number of records.
  */
 static void put_block(int file, const uint8_t *head, const uint8_t *payload, size_t length)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes the readers of kwhy's own results: report.json, stat.json, projections and bench ops. */
+/*
+ * Fuzzes the readers of results that kwhy wrote: report.json, stat.json, projections of whatif, and bench
+ * ops. The input is read as each of them.
+ */
 #include "import/results/operations.h"
 #include "import/results/projection.h"
 #include "import/results/run.h"

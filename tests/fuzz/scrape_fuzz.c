@@ -8,8 +8,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
- * Fuzzes the metrics of another host. Every device found must have a name, and looking up that name must
- * find no other device.
+ * Fuzzes the reader of the metrics that kwhy llm gets from a kwhy serve on another host. Every device that is
+ * found must have a name, and kwhy_llm_scrape_find() must find no other device by this name.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 /*
- * Fuzzes power CSV as the sensors read it: replayed, and followed while the file grows. For any bytes,
- * replayed readings must come in order of time, and an error must have a message.
+ * Fuzzes the sensors that read power CSV: replayed (as by --power-file) and followed while the file grows.
+ * Whatever the bytes, replayed readings must be in order of time, and an error must have a message.
  */
 
 enum { ROUNDS_MAX = 4096 };
@@ -75,7 +75,7 @@ static void follow(const uint8_t *data, size_t length, const char *path, int fil
 	kwhy_sensors_close(sensors);
 }
 
-/* The input needs a named file, as the sensors treat a file without a name as removed. */
+/* The input is written to a file with a name, as the sensors treat one without a name as removed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
 	char path[] = "/tmp/kwhy-fuzz-XXXXXX";

@@ -7,7 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Rows of any type and value, made from an input. */
+/*
+ * Fills SQLite tables from the bytes of a fuzzer's input: values of any type, in any number of rows below
+ * ROWS_MAX.
+ */
 
 struct taker {
 	const uint8_t *data;
@@ -35,7 +38,7 @@ static inline void append(char *sql, size_t size, const char *text)
 	strncat(sql, text, size - strlen(sql) - 1);
 }
 
-/* A value of any type. */
+/* Binds a value to parameter number `place`: its type and its bytes are the next bytes of the input. */
 static inline void bind_value(sqlite3_stmt *statement, int place, struct taker *taker)
 {
 	uint8_t form = take(taker);
@@ -71,7 +74,10 @@ static inline void bind_value(sqlite3_stmt *statement, int place, struct taker *
 	}
 }
 
-/* Inserts rows that the input gives. */
+/*
+ * Inserts rows into the table, which has `columns` columns. Their number and values are the next bytes of the
+ * input.
+ */
 static inline void insert_rows(sqlite3 *database, const char *table, size_t columns, struct taker *taker)
 {
 	size_t rows = take(taker) % ROWS_MAX;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes study.json, the state of a study. A state that was accepted is written and read again. */
+/*
+ * Fuzzes the reader of study.json, in which kwhy study keeps what it has run. A state that is accepted is
+ * written, and what was written must be accepted again.
+ */
 #include "cli/command.h"
 #include "cli/study/state.h"
 
@@ -10,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
-/* Definitions that main.c has in kwhy. */
+/* The code under test needs these two symbols, which main.c of kwhy defines. */
 const struct kwhy_program kwhy_program = {0};
 const struct kwhy_command *const kwhy_commands[] = {NULL};
 

@@ -3,8 +3,8 @@
 #include "trace_input.h"
 
 /*
- * Fuzzes tokenizer.json, up to the first zero byte of the input. The bytes after that are the text whose
- * tokens are counted.
+ * Fuzzes the reader of tokenizer.json and the tokenizer. The input is the file up to its first zero byte;
+ * after that comes the text whose tokens are counted.
  */
 
 enum { TEXT_MAX_BYTES = 1000 };

@@ -24,8 +24,8 @@ static inline int input_open(const void *data, size_t length, char path[64])
 }
 
 /*
- * Checks that a recording that a reader accepted has valid times and can be finished, and that a refusal
- * has a message.
+ * If `status` is success: checks that the recording has valid times and can be finished. If not: checks that
+ * the error has this status and a message.
  */
 static inline void input_check(
 	struct kwhy_recording *recording, enum kwhy_status status, struct kwhy_error *error)

@@ -8,8 +8,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
 /*
- * Checks that results computed from accepted samples are consistent: no median is below its minimum, and
- * ranges of sizes are in order.
+ * Checks the figures that are computed from accepted samples: each point has a valid number of samples and a
+ * median not below its minimum, and ranges of sizes are in order.
  */
 static void check(const struct kwhy_transfers *transfers)
 {

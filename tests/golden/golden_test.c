@@ -8,15 +8,18 @@
 #include <string.h>
 
 /*
- * Compares the output for small traces with stored texts, byte by byte. KWHY_UPDATE_GOLDEN=1 rewrites the
- * stored texts; read the difference before you commit it.
+ * Compares kwhy's output for small traces with the stored texts (*.golden), byte by byte. With
+ * KWHY_UPDATE_GOLDEN=1 the stored texts are replaced; read the difference before you commit it.
  */
 
 #define FOLDER KWHY_SOURCE_DIR "/tests/golden"
 
 static struct kwhy_error error;
 
-/* Replaces the value of "own_seconds", the only figure that differs from run to run, by 0. */
+/*
+ * Replaces the value of "own_seconds", the time that kwhy itself took, by 0. No other figure differs from one
+ * run to the next.
+ */
 static void mask_own_seconds(struct kwhy_text *text)
 {
 	char *value = strstr(text->data, "\"own_seconds\": ");

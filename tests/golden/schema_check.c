@@ -131,7 +131,10 @@ static bool check_required(struct checking *checking, const json_t *rule, const 
 	return true;
 }
 
-/* Checks `part`, a member of the value. Error messages have `name` in their path. */
+/*
+ * Checks `part`, a member or item of the value, against `schema`. Adds `name` to the path that error messages
+ * state, and removes it again if the part conforms.
+ */
 static bool check_part(struct checking *checking, const char *name, const json_t *schema, const json_t *part)
 {
 	size_t length = strlen(checking->path);
@@ -215,7 +218,7 @@ static const struct {
 	{"$defs", check_nothing},
 	{"$id", check_nothing},
 	{"format", check_nothing},
-	/* check() passes it to check_others(), which knows the properties */
+	/* check_others() does it, which also looks at "properties" */
 	{"additionalProperties", check_nothing},
 	{"title", check_nothing},
 	{"description", check_nothing},

@@ -7,10 +7,11 @@
 #include <stddef.h>
 
 /*
- * Returns whether `value` conforms to `schema`. Supports the part of JSON Schema 2020-12 that kwhy's
- * schemas use: type, enum, const, pattern, minimum, maximum, lengths, required, properties,
- * additionalProperties, items, and $ref into $defs of `root`. Any other keyword is a failure too, so that
- * none is ignored. On failure `why` says what is wrong and where.
+ * Returns whether `value` conforms to `schema`, a part of the schema `root`. Supports the keywords of JSON
+ * Schema 2020-12 that kwhy's schemas use: type, enum, const, pattern, minimum, maximum, lengths, required,
+ * properties, additionalProperties, items, and $ref into the $defs of `root`. The keywords $schema, $defs,
+ * $id, format, title and description are ignored; any other one is a failure. On failure `why` says what is
+ * wrong and where.
  */
 bool schema_check(const json_t *root, const json_t *schema, const json_t *value, char *why, size_t why_bytes);
 

@@ -48,8 +48,8 @@ static json_int_t sum_of(const json_t *rows, const char *key)
 }
 
 /*
- * Checks the ledger of each device: its accounts sum to the attributed energy, which equals the measured
- * energy unless the energy is modelled.
+ * Checks for each device that the gross energies of its accounts add up to the attributed energy, and that
+ * this equals the measured energy unless the energy is modelled.
  */
 static void assert_balance(const json_t *report)
 {
@@ -130,7 +130,10 @@ static void measured_runs_give_what_the_schema_says_and_balance(void **state)
 	}
 }
 
-/* Writes the trace of a rank that meets the others in 40 collectives; rank 2 is late. */
+/*
+ * Writes the trace of a rank with 40 collectives, in which all ranks wait for one another. Rank 2 enters them
+ * later than the others.
+ */
 static void write_rank(const char *folder, int rank)
 {
 	char path[300];

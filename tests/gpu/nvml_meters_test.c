@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the meters of a real NVIDIA GPU under whatever load it has. Skipped where there is no GPU. */
+/*
+ * Tests the readings of NVML's meters on real NVIDIA GPUs, which may run any work meanwhile. Skipped where
+ * there is no GPU.
+ */
 #include "cmocka_all.h"
 #include "sensor/sampler.h"
 
@@ -20,7 +23,10 @@ static size_t read_all(const struct kwhy_source_channel *source)
 	return kwhy_channel_read(&source->channel, &cursor, readings, READINGS_MAX);
 }
 
-/* Samples all meters for ten seconds. Ends the program as skipped (status 77) where there are none. */
+/*
+ * Fixture: samples all meters for ten seconds. Ends the test program as skipped (exit status 77) where there
+ * is no GPU.
+ */
 static int sample(void **state)
 {
 	const struct kwhy_sensor_request request = {
@@ -88,7 +94,10 @@ static double integrate_mj(size_t count, int64_t from_ns, int64_t to_ns)
 	return energy_mj;
 }
 
-/* The tolerance is 2 %, as samples of the ring are 20 ms apart and the load of the GPU is unknown. */
+/*
+ * Energy from power samples (NVML's ring of samples) and from the counter may differ by 2 %, as samples are
+ * 20 ms apart and the power may change between them.
+ */
 static void the_ring_and_the_counter_agree(void **state)
 {
 	(void)state;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The steps of the GitHub action and the script of the GitLab job, run in a sample repository as their runners would: they pass,
-# fail by a condition, and fail with a message where runs are missing. Usage: ci.sh KWHY SOURCE_DIR
+# Tests the steps of the GitHub action and the script of the GitLab job. Runs them in a sample repository, as the runners
+# of GitHub and GitLab would, on runs for which they must pass, fail by a condition, or fail because runs are missing.
+# Usage: ci.sh KWHY SOURCE_DIR
 set -euo pipefail
 kwhy=$1
 action=$2/monitoring/ci/action.yml
@@ -11,7 +12,7 @@ trap 'rm -rf "$place"' EXIT
 mkdir -p "$place/repository/results of runs"
 cd "$place/repository"
 
-# Steps of a given length in ms, each with one kernel. Usage: recording FILE STEP_MS
+# recording FILE STEP_MS: writes a recording of four steps of STEP_MS ms, each with one kernel of 90 ms
 recording() {
 	{
 		echo "# clock other hand-made"
@@ -34,7 +35,7 @@ fail() {
 	exit 1
 }
 
-# The script of a step of the action. Usage: script_of STEP_NAME
+# script_of STEP_NAME: prints the shell script of this step of the action
 script_of() {
 	awk -v name="    - name: $1" '
 		$0 == name { step = 1; next }
@@ -43,7 +44,7 @@ script_of() {
 		step && script { sub(/^        /, ""); print }' "$action"
 }
 
-# Sets a step's environment as the runner would. Usage: environment_of STEP_NAME
+# environment_of STEP_NAME: exports the variables that the step sets from the action's inputs, as the runner would
 declare -A inputs
 environment_of() {
 	local variable value
@@ -72,7 +73,7 @@ step() {
 	) >>"$place/step.log" 2>&1
 }
 
-# Runs the action; sets `status` to the exit status of its last step. Usage: act AFTER FAIL_IF
+# act AFTER FAIL_IF: runs the action with these two inputs; sets `status` to the exit status of its last step
 act() {
 	: >"$place/step.log"
 	export GITHUB_OUTPUT=$place/output GITHUB_STEP_SUMMARY=$place/summary
@@ -105,7 +106,7 @@ act 'results of runs/same-*.csv' $'steps>+3%\n'
 [ "$status" -eq 2 ] || fail "a condition that is none ended with status $status"
 grep -q "there is no figure 'steps'" "$place/step.log" || fail "the figures are not listed"
 
-# The job of GitLab, whose patterns are separated by spaces.
+# The script of the GitLab job. The patterns that name its runs are separated by spaces, so none may contain one.
 mv "results of runs" results
 awk '/^    - \|$/ { script = 1; next } script && /^      / { sub(/^      /, ""); print; next } { script = 0 }' "$gitlab" >"$place/job.sh"
 [ -s "$place/job.sh" ] || fail "the GitLab job has no script"

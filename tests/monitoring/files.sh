@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that kwhy serve has every metric that is used in dashboards, alert rules and docs/formats/metrics.md, that the
-# page names all metrics, and that promtool accepts metrics and rules.
+# Tests that every metric that the dashboards, the alert rules and docs/formats/metrics.md name is one that kwhy serve
+# exports, that docs/formats/metrics.md names all of these, and that promtool accepts metrics and rules.
 # Usage: files.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
@@ -15,8 +15,8 @@ metrics=tests/golden/metrics.prometheus.golden # metrics of a machine with every
 served=$(grep -oE '^[a-z_]+' "$metrics" | sort -u)
 [ -n "$served" ] || complain "$metrics has no metrics"
 
-# Prints the metrics that a file names. Recorded series have colons in their names and are defined by the rules
-# themselves.
+# named FILE: prints the metrics that the file names. Names with a colon are left out: they are of series that the
+# recording rules define.
 named() {
 	grep -oE '(^|[^a-z_:])(kwhy|process)_[a-z_]+[a-z]([^a-z_:]|$)' "$1" | grep -oE '(kwhy|process)_[a-z_]+[a-z]' | sort -u
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests kwhy serve with a kubelet that says which pods hold which GPUs. kwhy serve must name pods that have no other
-# name, give the energy of GPUs without processes to the pods that hold them, and continue without a kubelet or with one
-# that answers wrongly or not at all.
+# Tests kwhy serve with a fake kubelet that says which pods hold which GPUs. kwhy serve must find the names of pods
+# there, give the energy of a GPU without processes to the pod that holds it, and continue if there is no kubelet, or if
+# it answers wrongly or not at all.
 # Usage: kubelet.sh KWHY FAKE_NVML_DIR
 set -euo pipefail
 kwhy=$1
@@ -35,7 +35,7 @@ begin_kubelet() {
 		sleep 0.05
 	done
 }
-# process PID UID: makes a process in a container of a pod of which only the uid is known
+# process PID: makes a process whose cgroup states a container and the uid of its pod, but not the pod's name
 process() {
 	mkdir -p "$place/root/proc/$1"
 	echo "0::/kubepods/pod6c7f0a2e-1b7d-4a4e-9a51-0000000000$1/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcd$1" >"$place/root/proc/$1/cgroup"
@@ -59,7 +59,7 @@ start() {
 read_metrics() {
 	curl -s "http://$address/metrics" >"$place/metrics"
 }
-# until_owner LABELS: waits until an owner with these labels has energy
+# until_owner LABELS: waits until kwhy serve exports energy of an owner with these labels
 until_owner() {
 	until read_metrics && grep -E "^kwhy_owner_energy_joules_total\{$1.*\} [0-9.]*[1-9]" "$place/metrics" >/dev/null; do
 		kill -0 "$server" || fail "kwhy serve has ended"
@@ -84,7 +84,8 @@ until_owner 'kind="kubernetes",name="train-0",part="main",namespace="research",u
 until_owner 'kind="kubernetes",name="held-0",part="main",namespace="batch",device="1"'
 until_owner 'kind="kubernetes",name="held-1",part="main",namespace="batch",device="3"'
 until_owner 'kind="kubernetes",name="google-0",part="main",namespace="cloud",device="4"'
-# If two pods share a GPU, the kubelet's answer does not show which of them a process belongs to.
+# Two pods share GPU 2. The kubelet's answer does not show to which of them the process belongs, so its owner is named
+# by the pod's uid.
 until_owner 'kind="kubernetes",name="6c7f0a2e-1b7d-4a4e-9a51-000000000020",[^}]*device="2"'
 ! grep -qE 'kind="idle"|turn-|no-gpu|na"' "$place/metrics" || fail "owners that hold nothing"
 printf '%s\n' '2 20 100 30' >"$place/processes" # train-0 has ended its process and still holds its GPU, and is one owner
@@ -94,7 +95,8 @@ until [ -n "$(idle)" ] && [ "$(idle)" != 0 ]; do read_metrics; sleep 0.2; done
 [ ! -s <(grep wrong "$place/kubelet") ] || fail "a wrong request"
 stop
 
-# wrong MODE WORDS: checks that kwhy serve reports this once and continues to serve
+# wrong MODE WORDS ARGUMENTS...: checks that kwhy serve, with a kubelet that fails in this mode, reports that once in
+# these words and continues to serve
 wrong() {
 	echo "$1" >"$place/mode"
 	start "${@:3}"

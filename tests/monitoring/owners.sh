@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests kwhy serve on fake GPUs with jobs that share GPUs and follow each other. It is killed and started again, and the
-# accounts must add up to the meters' energy to the nanojoule.
+# Tests the energy per owner that kwhy serve keeps in a file (--accounts), on fake GPUs with jobs that share GPUs and
+# follow one another. kwhy serve is killed and started again. For each meter the energies of all owners must add up to
+# the metered energy, to the nanojoule.
 # Usage: owners.sh KWHY FAKE_NVML_DIR
 set -euo pipefail
 kwhy=$1
@@ -32,7 +33,7 @@ process() {
 	printf 'Name:\tpython\nUid:\t1000\t1000\t1000\t1000\n' >"$place/root/proc/$1/status"
 	echo "$1 (python) S 1 1 1 0 -1 0 1 2 3 4 100 50 100 50 20 0 1 0 777 1 1" >"$place/root/proc/$1/stat"
 }
-# Sets what runs on the GPUs from now on, as lines of the fake.
+# runs LINES...: sets the processes that the fake NVML lists from now on, as lines "GPU PID MIB SM_PERCENT"
 runs() {
 	printf '%s\n' "$@" >"$place/processes.new"
 	mv "$place/processes.new" "$place/processes"
@@ -49,7 +50,7 @@ export KWHY_FAKE_NVML_SINCE_NS KWHY_FAKE_NVML=$place/gpus KWHY_FAKE_NVML_PROCESS
 start() {
 	serve --accounts "$place/accounts" --root "$place/root" --job-mapping "$place/jobs" --interval 200
 }
-# until_energy KIND NAME: waits until an owner has energy in the file.
+# until_energy KIND NAME: waits until the file has energy of this owner
 until_energy() {
 	until [ "$(query "SELECT sum(energy_nj) > 0 FROM account JOIN owner ON owner.id = owner WHERE kind = '$1' AND owner.name = '$2'" 2>/dev/null)" = 1 ]; do
 		kill -0 "$server" || fail "kwhy serve has ended"
@@ -61,7 +62,8 @@ balance() {
 	sums=$(query "SELECT count(*) FROM meter m WHERE booked_nj IS NOT coalesce((SELECT sum(energy_nj) FROM account WHERE meter = m.id), 0)")
 	[ "$sums" = 0 ] || fail "the accounts do not add up to the meters $1"
 	[ "$(query 'SELECT count(*) FROM meter')" = 2 ] || fail "not both meters are in the file $1"
-	# The counter has whole millijoules. The rest of the accounts' energy is of the time since the counter's last reading.
+	# counter_nj, the last reading of the counter, is a whole number of millijoules. Energy of owners beyond it is
+	# estimated for the time since that reading.
 	[ "$(query 'SELECT count(*) FROM meter WHERE counter_nj % 1000000 != 0 OR NOT has_counter')" = 0 ] ||
 		fail "the energy is not the counter's $1"
 }
@@ -92,7 +94,7 @@ stop_serving TERM || fail "kwhy serve ended with $?"
 server=
 balance "after the end"
 [ "$(query 'SELECT sum(booked_nj) FROM meter')" -gt "$before" ] || fail "nothing was added after the restart"
-# All energy since the first reading of the counters has owners, also that of the time between the two servers.
+# Energy is kept for all time since the first readings of the counters, also for the time in which no kwhy serve ran.
 [ "$(query 'SELECT counted * 1000000 - counter_nj FROM meter ORDER BY id')" = "$begin" ] ||
 	fail "the rise of the counters is not that of the accounts"
 
@@ -100,7 +102,8 @@ balance "after the end"
 grep -qE '^ +slurm 5 +alice ' "$place/jobs.txt" && grep -qE '^ +kubernetes research/llama-0 ' "$place/jobs.txt" ||
 	fail "$(cat "$place/jobs.txt")"
 grep -qE ' [0-9.]+( m| k)?( J)? to [0-9.]+ [mk]?J ' "$place/jobs.txt" || fail "no interval: $(cat "$place/jobs.txt")"
-# On a terminal nothing is wider than the terminal: amounts get a table of their own, with whole names.
+# On a terminal no line is wider than 80 columns: if prices are shown, amounts have a second table below, with the
+# owners' names in full.
 if command -v python3 >/dev/null; then
 	PAGER=cat python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$kwhy" job --accounts "$place/accounts" --price 0.30EUR --place DEU </dev/null |
 		tr -d '\r' >"$place/screen"
@@ -114,7 +117,7 @@ assert "GPU time" in use and "EUR" not in use
 assert "kubernetes research/llama-0 " in amounts and amounts.count(" EUR") == len(use.splitlines()) - 1
 END
 fi
-# kwhy job must show what the file contains, to the nanojoule.
+# The energies that kwhy job shows must add up to those in the file, to the nanojoule.
 "$kwhy" job --accounts "$place/accounts" --csv >"$place/jobs.csv"
 sum=$(awk -F, 'NR > 1 { printf "%s+", $7 } END { print 0 }' "$place/jobs.csv")
 [ "$((sum))" = "$(query 'SELECT sum(booked_nj) FROM meter')" ] || fail "kwhy job: $(cat "$place/jobs.csv")"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests kwhy serve, which reads a fake device at 300 W, with a real Prometheus that scrapes it and evaluates the alert
-# rules.
+# Tests kwhy serve with a real Prometheus, which scrapes it and evaluates the alert rules. A fake GPU draws 300 W.
 # Usage: prometheus.sh KWHY FAKE_NVML_DIR SOURCE_DIR
 set -euo pipefail
 kwhy=$1
@@ -30,7 +29,8 @@ scrape_configs:
 END
 promtool check config "$place/prometheus.yml" >/dev/null
 
-# Prometheus cannot let the system choose its port. Tries some that neither the system nor another test assigns.
+# Prometheus needs a fixed port. Tries up to five ports from 10000 to 19999, from which the system assigns none by
+# itself.
 for _ in 1 2 3 4 5; do
 	port=$((10000 + RANDOM % 10000))
 	prometheus --config.file="$place/prometheus.yml" --storage.tsdb.path="$place/data" --log.level=warn \
@@ -65,7 +65,8 @@ until_true() {
 }
 until_true 'up{job="kwhy"} == 1'
 until_true 'count_over_time(kwhy_device_energy_joules_total[1m]) > 8'
-# The served counter is updated twice a second, which is 5 % of 10 s.
+# The exported energy is updated twice a second, so that its rise in 10 s may be off by 5 %: 15 W of 300 W. Prometheus
+# extrapolates, too.
 until_true 'abs(rate(kwhy_device_energy_joules_total[10s]) - 300) < 30'
 until_true 'abs(kwhy_device_power_watts - 300) < 5'
 until_true 'kwhy_device_idle_energy_joules_total == 0'

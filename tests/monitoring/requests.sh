@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests good and hostile requests: which are answered, which are refused, and that the server continues to serve.
+# Tests kwhy serve with valid and hostile HTTP requests: valid ones are answered, others refused, and the server
+# continues to serve.
 # Usage: requests.sh KWHY SOURCE_DIR
 set -euo pipefail
 kwhy=$1
@@ -35,7 +36,8 @@ expect() {
 	got=$(request "$@" 'Connection: close' 2>/dev/null | head -n 1 || true)
 	[[ $got == "HTTP/1.1 $wanted"* ]] || complain "'${1:0:60}' gives '$got', not $wanted"
 }
-# Requests that are too long are refused, or the connection is closed while they arrive.
+# expect_refused LINES...: checks that a request, one that is too long, gets a status 4xx, or that the server closes the
+# connection before all of it has arrived
 expect_refused() {
 	local got
 	got=$(request "$@" 'Connection: close' 2>/dev/null | head -n 1 || true)
@@ -78,7 +80,8 @@ done
 expect 200 'GET /metrics HTTP/1.1' "Host: $address"
 expect 403 'GET /metrics HTTP/1.1' 'Host: rebound.example'
 expect 403 'GET / HTTP/1.1' 'Host: rebound.example:9835'
-# Many clients send a byte now and then. A scrape is answered meanwhile, and also after they have left.
+# 81 clients send their requests byte by byte, with pauses. A scrape must be answered meanwhile, and after they have
+# gone.
 slow=$(seq 10 90)
 for fd in $slow; do
 	eval "exec $fd<>/dev/tcp/${address%:*}/${address##*:}" 2>/dev/null || complain "client $fd is not let in"
@@ -140,7 +143,8 @@ if command -v openssl >/dev/null && command -v curl >/dev/null; then
 	curl -sS --noproxy '*' --cacert "$place/cert.pem" "https://$address/metrics" | grep -q kwhy_build_info ||
 		complain "HTTPS does not work"
 	! curl -s --noproxy '*' "http://$address/metrics" | grep -q kwhy_build_info || complain "HTTPS is answered in clear"
-	# TLS versions, by the options of openssl: both sides agree on one, or the handshake fails.
+	# TLS 1.2 and 1.3 must be accepted, older versions refused: openssl is told to offer one version, and prints a
+	# cipher if the handshake succeeds.
 	for version in tls1_2 tls1_3; do
 		openssl s_client -connect "$address" "-$version" </dev/null 2>&1 | grep -q 'Cipher is [^(]' || complain "$version is refused"
 	done

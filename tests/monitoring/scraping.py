@@ -142,7 +142,7 @@ def check_energy(prometheus, window_s, machine, say):
     device = prometheus.ask(f"increase(kwhy_device_energy_joules_total{window})")
     owners = "kwhy_owner_energy_joules_total"
     rise = prometheus.ask(f"sum by (device) ({owners}) - sum by (device) ({owners} offset {window_s}s)")
-    # Prometheus does not count the value that a series had at its first scrape as an increase.
+    # increase() leaves out the value that a series had at its first scrape; min_over_time() of the new series adds that
     increase = prometheus.ask(f"sum by (device) (increase({owners}{window}))")
     first = prometheus.ask(f"sum by (device) (min_over_time({owners}{window}) unless {owners} offset {window_s}s)")
     if len(device) != GPUS:

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests kwhy serve with a real Slurm with accounting (slurmctld, slurmd, slurmdbd, MariaDB, munge) of one node with two
-# fake GPUs. Two jobs follow each other, three others have parts of GPUs (gres/shard), one is killed, and kwhy serve is
-# killed and started again. The joules of all owners must add up to the counters to the nanojoule, and kwhy job and
-# sacct must agree.
+# Tests kwhy serve with a real Slurm (slurmctld, slurmd, slurmdbd, MariaDB, munge) of one node with two fake GPUs. Two
+# jobs follow one another; three more have parts of GPUs (gres/shard). kwhy serve is killed once and started again. For
+# each meter, the energies of all owners must add up to its counter to the nanojoule, and kwhy job and sacct must show
+# the same energy.
 # Usage: slurm.sh KWHY FAKE_NVML_DIR SOURCE_DIR
 set -euo pipefail
 kwhy=$(realpath "$1")
@@ -166,7 +166,7 @@ start() {
 	LD_LIBRARY_PATH=$2 serve --accounts "$place/accounts" --job-mapping "$place/jobs" --interval 200
 }
 start "$@"
-# has_joules JOB NANOJOULES: whether the processes of the job's steps have used that much
+# has_joules JOB NANOJOULES: whether more than this energy is on the accounts of the job's steps
 has_joules() {
 	[ "$(query "SELECT sum(energy_nj) > $2 FROM account JOIN owner ON owner.id = owner WHERE kind = 'slurm' AND owner.name = '$1' AND part <> ''")" = 1 ]
 }
@@ -175,12 +175,12 @@ submit() {
 	sbatch --parsable -N 1 -n 1 --gres="$1" --chdir="$place" -o /dev/null --wrap "GPUS=\${SLURM_JOB_GPUS:-\$CUDA_VISIBLE_DEVICES} srun --overlap $2"
 }
 
-# The first job holds and uses both GPUs. The second waits for it and then has one.
+# The first job holds and uses both GPUs. The second waits for its end and then holds and uses one.
 first=$(submit gpu:2 "$place/gpu-work 60")
 until_true has_joules "$first" 50000000000
 second=$(submit gpu:1 "$place/gpu-work 100")
 grep -q "^$first " "$place/jobs/0" && grep -q "^$first " "$place/jobs/1" || fail "the prolog did not write the first job"
-# A third program, which belongs to the first job, shares the first GPU.
+# One more program of the first job runs on GPU 0, next to the program that runs on both.
 GPUS=0 srun --jobid="$first" --overlap -n 1 "$place/gpu-work" 20 >"$place/srun.log" 2>&1 &
 until_true sh -c "[ \$(ls $place/running | wc -l) -ge 2 ]"
 until_true has_joules "$first" 150000000000
@@ -194,7 +194,8 @@ until_true has_joules "$second" 50000000000
 scancel "$second"
 until_true sh -c "[ -z \"\$(squeue -h)\" ]"
 
-# Two of three jobs with a part of a GPU share a GPU. Its energy is divided by the use of their processes.
+# Three jobs with a part of a GPU (shard) run on two GPUs, so two of them share one. Its energy is divided by the
+# utilisation of their processes.
 sharing=()
 for percent in 60 40 20; do sharing+=("$(submit shard:1 "$place/gpu-work $percent")"); done
 for job in "${sharing[@]}"; do until_true has_joules "$job" 20000000000; done
@@ -204,7 +205,7 @@ for job in "${sharing[@]}"; do until_true has_joules "$job" 20000000000; done
 scancel "${sharing[@]}"
 until_true sh -c "[ -z \"\$(squeue -h)\" ]"
 
-# sacct shows the energy in the jobs' comments, equal to that of kwhy job.
+# Slurm's job comment, which sacct shows, must state the energy that kwhy job shows.
 for job in "$first" "$second" "${sharing[@]}"; do
 	until_true sh -c "sacct -n -X -j $job -o comment%120 | grep -q 'kwhy: .* joules of gpus'"
 	comment=$(sacct -n -X -j "$job" -o comment%120 | sed -nE 's/.*kwhy: ([0-9.]+) joules.*/\1/p')
@@ -216,7 +217,7 @@ stop_serving TERM || fail "kwhy serve ended with $?"
 server=
 [ "$(query "SELECT count(*) FROM meter m WHERE booked_nj IS NOT coalesce((SELECT sum(energy_nj) FROM account WHERE meter = m.id), 0)")" = 0 ] ||
 	fail "the owners' energies do not add up to the meters'"
-# All energy since the first reading of the counters has owners, also that of the time without a server.
+# Energy is kept for all time since the first readings of the counters, also for the time in which no kwhy serve ran.
 [ "$(query 'SELECT counted * 1000000 - counter_nj FROM meter ORDER BY id')" = "$first_count" ] || fail "the energy is not the counters'"
 [ "$(query "SELECT count(*) FROM account JOIN owner ON owner.id = owner WHERE kind IN ('user', 'unit', 'unknown')")" = 0 ] ||
 	fail "a process of a job was not recognised"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests Slurm's prolog and epilog without Slurm: what they write for each GPU, also for jobs that share one, and that
-# they never make a job fail. Tests the script for job comments with a file of accounts and a fake sacctmgr.
+# Tests the scripts prolog.sh and epilog.sh for Slurm, without Slurm: they write and remove the jobs of each GPU, also
+# of jobs that share one, and never make a job fail. Tests also the script for job comments, with a file of accounts and
+# a fake sacctmgr.
 # Usage: slurm_scripts.sh KWHY FAKE_NVML_DIR SOURCE_DIR
 set -euo pipefail
 kwhy=$(realpath "$1")
@@ -47,7 +48,7 @@ prolog 6 alice '../../escaped,0'
 [ ! -e "$place/escaped" ] || fail "a GPU that is no number is written elsewhere"
 holds 0 '6 alice'
 SLURM_JOB_ID=8 "$scripts/prolog.sh" || fail "a job without GPUs fails"
-# If many jobs start at once, no line is lost.
+# Eight prologs that run at once must each add their line to the file of GPU 4; eight epilogs must remove them.
 for job in $(seq 100 107); do prolog "$job" carol 4 & done
 wait
 [ "$(wc -l <"$place/jobs/4")" = 8 ] || fail "lines are lost"
@@ -67,7 +68,8 @@ printf 'gpu "NVIDIA H200"\npower constant 300\n%.0s' 1 2 >"$place/gpus"
 KWHY_FAKE_NVML=$place/gpus LD_LIBRARY_PATH=$2 serve --accounts "$place/accounts" --interval 200
 stop_serving TERM || fail "kwhy serve ended with $?"
 server=
-# Job 4711 held both GPUs for half an hour and used one.
+# Adds a job 4711 to the file: it held both GPUs and ran processes on GPU 1 only. Its energy is 1034.5 J on that one and
+# 200 J on the other, where all is idle energy.
 sqlite3 "$place/accounts" "INSERT INTO owner(id, kind, name, part, namespace, user) VALUES (4711, 'slurm', '4711', '0', '', 'alice');
 	INSERT INTO account SELECT 4711, id, 1, CASE id WHEN 1 THEN 1034500000000 ELSE 200000000000 END, 0, 0, CASE id WHEN 1 THEN 0 ELSE 200000000000 END,
 		900000000000, CASE id WHEN 1 THEN 900000000000 ELSE 0 END, 0, 1, 2 FROM meter;

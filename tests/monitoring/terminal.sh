@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests kwhy watch in a real terminal, by tmux: what it draws, keys, another size, an end that restores the terminal,
-# and its message if it cannot draw.
+# Tests kwhy watch in a real terminal, by tmux: what it draws, its keys, a change of the terminal's size, that it
+# restores the terminal at its end, and its message if it cannot draw.
 # Usage: terminal.sh KWHY FAKE_NVML_DIR SOURCE_DIR
 set -euo pipefail
 kwhy=$1
@@ -22,11 +22,11 @@ finish() {
 }
 trap finish EXIT
 
-# Memory that ncurses keeps until the end is not a leak.
+# Leaks of ncurses are ignored: it keeps memory until the end of the program.
 printf 'leak:libtinfo\nleak:libncurses\n' >"$place/kept"
 export LSAN_OPTIONS="suppressions=$place/kept:print_suppressions=0"
 
-# Without a terminal, it prints one picture.
+# If standard output is no terminal, kwhy watch prints its figures once, without escape sequences.
 export LD_LIBRARY_PATH=$2
 KWHY_FAKE_NVML=$scenarios/two_gpus.txt "$kwhy" watch >"$place/once" 2>"$place/err" || complain "watch without a terminal: $?"
 [ ! -s "$place/err" ] || complain "on standard error: $(cat "$place/err")"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that everything exists that the pages of advice and cases name: findings, checks of the doctor, files.
-# invocations.sh tests commands, links.sh tests links.
+# Tests that findings, checks of kwhy doctor and files that the pages of advice and cases name exist. (invocations.sh
+# tests command lines, links.sh tests links.)
 # Usage: advice.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"

@@ -14,7 +14,7 @@ import sys
 
 SOURCE, BUILD, FILES = os.path.abspath(sys.argv[1]), sys.argv[2], [os.path.abspath(path) for path in sys.argv[3:]]
 PLACES = re.compile(r"src/(import|recording)/.*\.c|src/bench/pairs/rank[^/]*\.c")  # gcc 12 analyses C alone
-# False warnings of gcc 12, with the reason.
+# (file, warning of gcc 12): why the warning is false there
 WRONG = {
     ("src/import/recorded/symbols.c", "malloc-leak"): "the array of modules holds the path",
     ("src/import/rocprof/csv_rows.c", "use-of-uninitialized-value"): "take_integers() sets all numbers, or fails",

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests bench/h200/batch.sh: lanes run concurrently, each with its GPU and half of the CPUs; steps for both GPUs run
-# alone; steps that take too long are ended with all processes that they started; everything is packed, also when the
-# whole time is over. Also tests that the plans next to it name existing scripts.
+# Tests bench/h200/batch.sh, which runs the steps of a plan. Lanes 0 and 1 run at the same time, each with one GPU and
+# half of the CPUs; steps of lane 01 get both GPUs and run alone. A step that takes too long is ended with all processes
+# that it started. Results are packed, also when the time for the whole plan is over. Tests also that the plans in
+# bench/h200/plans name existing scripts.
 # Usage: batch.sh SOURCE_DIR
 set -euo pipefail
 batch=$1/bench/h200/batch.sh
@@ -16,7 +17,7 @@ fail() {
 	cat "$work/said"
 	exit 1
 }
-# run EXIT_STATUS OPTIONS...: runs the plan on standard input
+# run EXIT_STATUS OPTIONS...: runs batch.sh on the plan on standard input; it must end with that status
 run() {
 	local expected=$1 status=0
 	shift
@@ -25,7 +26,7 @@ run() {
 	bash "$batch" "$work" "$out" "$plan" "$@" > "$work/said" 2>&1 || status=$?
 	[ "$status" = "$expected" ] || fail "exit $status instead of $expected"
 }
-# ended NAME HOW: checks how the step ended
+# ended NAME HOW: checks how, by summary.txt, the step NAME ended
 ended() {
 	grep -qE "^$1 +[01]+ +$2( |\$)" "$out/summary.txt" || fail "$1 did not end so: $2"
 }
@@ -37,8 +38,8 @@ is_gone() {
 	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
 }
 
-# The steps of the two lanes wait for each other, so they end only if they run at the same time. Both must have ended
-# before the step for both GPUs begins.
+# Step `takes` of lane 1 reads what step `gives` of lane 0 writes to a pipe, so they end only if both lanes run at the
+# same time. Both must have ended before step `both` begins.
 mkfifo "$work/pipe"
 export pipe=$work/pipe
 run 0 --gpus 2 <<'P'
@@ -62,7 +63,8 @@ for name in summary.txt both.log gives.log gives/done; do
 	grep -qx "$name" "$work/packed" || fail "$name is not packed"
 done
 
-# Steps that take too long, fail, or leave processes running; a process with a session of its own stays.
+# A step that takes too long, one that fails, and one that leaves a process running, which must be ended. A process that
+# the step has put into a session of its own is not ended.
 run 1 --gpus 2 --pack "$work/elsewhere.tar.gz" <<'P'
 0 | 1   | long   | timeout 1000 sleep 1000 & echo $!; trap "" TERM; wait; sleep 1000
 1 | 600 | fails  | exit 3
@@ -80,7 +82,7 @@ is_gone "$(cat "$out/leaves.log")" || fail "what a step left running goes on"
 kill "$(cat "$out/keeps.log")"
 tar -tzf "$work/elsewhere.tar.gz" | grep -x leaves.log > /dev/null || fail "not packed elsewhere"
 
-# First the whole time is over; then the script receives TERM.
+# Two plans: in the first, the time for the whole plan (--seconds 1) runs out; in the second, batch.sh receives SIGTERM.
 run 1 --gpus 2 --seconds 1 <<'P'
 0  | 600 | sleeps | sleep 1000
 01 | 600 | late   | true

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests the checks of this folder: each passes on a small correct tree and fails after a fault was put into that tree.
+# Tests the checks in tests/project: on a small correct source tree each of them must pass, and after a fault was put
+# into the tree it must fail.
 # Usage: checks_fail.sh SOURCE_DIR
 set -euo pipefail
 source_dir=$1
@@ -32,7 +33,8 @@ expect() {
 	clean_tree
 }
 
-# Makes what a check of a built tree reads: the libraries, which show calls that headers do not.
+# Adds a build folder with two libraries, which the check of layers reads: `low` calls a function of `high` that no
+# header declares.
 build_tree() {
 	mkdir -p "$tree"/build/src/{low,high}
 	echo "int kwhy_high(void) { return 1; }" | cc -x c -c -o "$tree/high.o" -
@@ -82,7 +84,8 @@ printf '/* SPDX-License-Identifier: Apache-2.0 */
 struct kwhy_thing {' >"$tree/src/high/high.h"
 expect fail words "a tag of two headers"
 
-# Makes what clang-tidy reads of a built tree. The only source with a fault is the last one of its process.
+# Adds what the lint check reads of a built tree: two equal sources, of which a sed command ($1) changes the second.
+# Both are checked by one process of clang-tidy, so it must find a fault in a source that is not its first.
 lint_tree() {
 	mkdir -p "$tree/build"
 	cp "$source_dir/.clang-tidy" "$tree/"

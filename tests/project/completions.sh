@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that the committed completions are those that scripts/completions writes for this program, and that each
-# installed shell can read its own.
+# Tests that the shell completions in the source tree are those that scripts/completions writes for the built kwhy, and
+# that each installed shell can read its own file.
 # Usage: completions.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 fresh=$(mktemp -d)
@@ -20,7 +20,7 @@ else
 	echo "skipped: the completions for fish: there is no fish"
 fi
 
-# In bash, every command must be offered after "kwhy ", and every option of report after "kwhy report -".
+# bash must complete "kwhy " to commands such as report, and "kwhy report --pow" to --power.
 . "$fresh/kwhy.bash"
 COMP_WORDS=(kwhy "") COMP_CWORD=1
 _kwhy

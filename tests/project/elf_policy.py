@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Iterator, List, Tuple
 
-# Libraries that manylinux_2_28 permits a wheel to take from the system, as far as C programs need them, and the newest
-# permitted versions of their symbols.
+# Shared libraries of the system that the wheel policy manylinux_2_28 permits a program to need (those for C programs),
+# and the newest versions of their symbols that it permits.
 SYSTEM = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libresolv.so.2", "libutil.so.1", "libgcc_s.so.1",
           "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 NEWEST = {"GLIBC": (2, 28), "GCC": (7, 0, 0), "CXXABI": (1, 3, 11), "GLIBCXX": (3, 4, 24)}

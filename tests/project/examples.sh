@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that the bundled recordings are complete and small, that their reports have a balanced ledger, and that no
-# interval of a saving exceeds both the finding's cost and its saving.
+# Tests that each bundled recording is complete and smaller than 3 MB, that the ledger of its report balances, and that
+# the interval of a finding's saving does not exceed the cost that the finding states.
 # Usage: examples.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 kwhy=$2/src/cli/kwhy
@@ -26,7 +26,7 @@ for device in report["devices"]:
     assert device["kernels"]["count"] > 90'
 	echo "$(basename "$file") is whole"
 done
-# Runs the examples of the man pages of models, on bundled files and on files that the examples make.
+# Runs the examples in the man pages of kwhy model that read bundled files or files made by an earlier example.
 ln -s "$1/examples" "$folder/examples"
 ln -s "$(realpath "$kwhy")" "$folder/kwhy"
 cd "$folder"

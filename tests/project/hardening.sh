@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that installed programs and libraries have what makes a fault harder to exploit: position-independent code,
-# relocations that are read-only before main(), a stack that cannot be executed, canaries, checked calls of the C
-# library, and marks at the targets of jumps.
+# Tests that programs and libraries to be installed are hardened: position-independent code, relocations read-only
+# before main(), no executable stack, stack canaries, checked calls of the C library (_FORTIFY_SOURCE), and marked
+# targets of indirect jumps. Skipped for other builds than those for users.
 # Usage: hardening.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 build=$2
@@ -16,8 +16,8 @@ complain() {
 	bad=1
 }
 
-# Marks at targets of jumps: endbr64 on x86, bti c on ARM. The linker marks a file as a whole only if the C library's
-# start files are marked, which is not so on every distribution. Therefore the instructions are counted.
+# Marks of jump targets: endbr64 on x86, bti c on ARM. Counts the instructions, because the linker marks the whole file
+# only if the C library's start files have marks, which some distributions' have not.
 case $(uname -m) in
 x86_64) target='\xf3\x0f\x1e\xfa' ;;
 aarch64) target='\x5f\x24\x03\xd5' ;;

@@ -19,7 +19,8 @@ example=share/kwhy/examples/h200-mix-burst
 env -i bin/kwhy report "$example/activities.csv" --power "$example/power.csv" >/dev/null ||
 	{ echo "the installed program cannot report on an example"; bad=1; }
 
-# The target `installed`, which `make install` builds, must build everything that is installed.
+# `make install` builds the target `installed` first. Tests that this target builds all libraries and programs that are
+# installed.
 ninja -C "$2" -t commands installed > "$stage/commands"
 while read -r file; do
 	grep -qF -- "$file" "$stage/commands" || { echo "the target installed does not build $file"; bad=1; }

@@ -7,7 +7,7 @@ set -euo pipefail
 build=${2:+$(realpath -m "$2")}
 cd "$1"
 
-# "folder|may use" lines of the table that starts with "| folder | holds | may use |".
+# Prints "folder|may use" for each row of the table in ARCHITECTURE.md that begins with "| folder | holds | may use |".
 layer_table() {
 	awk -F'|' '
 		function trim(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
@@ -23,8 +23,8 @@ includes() {
 		sed -E 's/^(src\/([^/]+)\/[^:]*:[0-9]+):.*"([^"]+)"/\1 \2 \3/'
 }
 
-# Prints "folder letter symbol" for kwhy's own names in the library of each folder; the letter U marks a name that is
-# only used there.
+# Prints "folder letter symbol" for each symbol with the prefix kwhy_ that the library of a folder defines or uses.
+# Letter: as nm prints it; U: used and not defined.
 symbols() {
 	for library in "$build"/src/*/libkwhy_*.a; do
 		[ -e "$library" ] || continue
@@ -33,7 +33,7 @@ symbols() {
 	done
 }
 
-# Prints "user symbol owner" if a library uses a name that another one defines.
+# Prints "user symbol owner" for each symbol that the library of folder `user` uses and that of folder `owner` defines.
 uses() {
 	symbols | awk '
 		$2 == "U" { used[$1 " " $3] = 1; next }

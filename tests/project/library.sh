@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that libkwhy.so and libkwhy-analyse.so export what their maps state and nothing else, that libkwhy.so needs only
-# the system's libraries, that programs can be built against an installed tree by pkg-config and by CMake, and that
+# Tests that libkwhy.so and libkwhy-analyse.so export exactly the symbols in their linker maps, that libkwhy.so needs
+# only the system's libraries, that programs can be built against an installed kwhy by pkg-config and by CMake, and that
 # Python finds the library.
 # Usage: library.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
@@ -16,7 +16,8 @@ complain() {
 	bad=1
 }
 
-# check FOLDER NAME: compares what the library of src/FOLDER exports, maps and declares
+# check FOLDER NAME: checks that src/FOLDER/NAME.so exports the symbols in NAME.map, that include/kwhy declares these,
+# and that its soname is NAME.so.0
 check() {
 	local library=$build/src/$1/$2.so shown mapped declared
 	[ -e "$library" ] || { echo "$library was not built"; exit 1; }
@@ -31,8 +32,8 @@ check() {
 check measure libkwhy
 check analyse libkwhy-analyse
 
-# The library that is loaded into other programs exports only its entry points, so that none of its names replaces
-# theirs.
+# libkwhy-inject.so is loaded into other programs. It exports only its entry points, because other symbols could take
+# the place of symbols of these programs.
 shown=$(nm -D --defined-only "$build/src/inject/libkwhy-inject.so" | awk '{print $3}' | sort | tr '\n' ' ')
 [ "$shown" = 'InitializeInjection InitializeInjectionNvtx2 kwhy_inject_take_range ' ] || complain "libkwhy-inject.so shows: $shown"
 

@@ -18,29 +18,29 @@ fi >"$place/sources"
 count=$(wc -l <"$place/sources")
 [ "$count" -gt 0 ] || { echo "$build compiles no source below src/"; exit 1; }
 
-# tidy SOURCES_A_PROCESS NODES CHECKS: checks the sources on standard input, one per line. NODES: the analyser's budget
-# per function.
+# tidy SOURCES_A_PROCESS NODES CHECKS: runs these checks on the sources on standard input, one a line. NODES: limit of
+# the static analyser's steps for a function
 failed=0
 tidy() {
 	xargs -r -d '\n' -P "$(nproc)" -n "$1" clang-tidy-14 -quiet -p "$build" -extra-arg=-Xclang -extra-arg=-analyzer-config \
 		-extra-arg=-Xclang -extra-arg=max-nodes="$2" -checks="$3" >>"$place/log" 2>&1 || failed=1
 }
 
-# Starting clang-tidy takes as long as checking a small source, so each process gets several. Clang 14 recognises
-# va_start() and similar names only in the first source of a process; for that check, sources that call them get a
-# process each.
+# Starting clang-tidy takes as long as checking a small source, so a process gets up to 16 sources. One check is run
+# apart, with a process for each source: that of va_start() and similar, which Clang 14 recognises only in the first
+# source of a process.
 each=$(((count + $(nproc) - 1) / $(nproc)))
 [ "$each" -lt 16 ] || each=16
-# Checkers for Objective-C, macOS, Fuchsia, WebKit, LLVM, MPI and marks of nullability find nothing in these sources, nor
-# do those for C++ in C, but they follow each path: a fifth of the time.
+# The analyser's checkers for Objective-C, macOS, Fuchsia, WebKit, LLVM, MPI and nullability, and in C those for C++,
+# find nothing here and take a fifth of the time, so they are switched off.
 foreign=
 for group in osx optin.osx optin.mpi optin.performance.GCDAntipattern webkit fuchsia nullability apiModeling.llvm \
 	apiModeling.google; do
 	foreign+=,-clang-analyzer-$group*
 done
 plus_plus=',-clang-analyzer-cplusplus.*,-clang-analyzer-optin.cplusplus.*'
-# Sources that read data of others get twice the budget. clang-tidy's default, 225,000 nodes, finds nothing more in any
-# source.
+# Sources that read data of other programs get twice the analyser's steps of others. clang-tidy's default, 225,000,
+# finds nothing more in any source.
 strangers='^src/(import|recording|serve|bench/pairs)/'
 tidy "$each" 40000 "-clang-analyzer-valist.*$foreign$plus_plus" < <(grep -E "$strangers.*\.c\$" "$place/sources")
 tidy "$each" 20000 "-clang-analyzer-valist.*$foreign$plus_plus" < <(grep -vE "$strangers" "$place/sources" | grep '\.c$')

@@ -23,7 +23,8 @@ if [ -z "$base" ] || { [ "$base" = "$(git rev-parse HEAD)" ] && [ -z "$(git stat
 	base=$(git rev-parse -q --verify HEAD~1) || skip "the commit before is not here; make check-all lints the whole tree"
 fi
 
-# Prints status and path (for a moved file: status, old path, new path).
+# Prints the path of each source that changed since $base and was not deleted; of a moved file that changed, the new
+# path. Files that were only moved are left out; new files that git does not know are included.
 changed() {
 	git diff --name-status -M --diff-filter=d "$base" -- src | grep -v '^R100' | awk -F '\t' '{print $NF}' || true
 	git ls-files --others --exclude-standard -- src

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that every command has a man page with each of its options, and no other; that the page shows whether the option
-# takes a value; that every page can be made; and that --help shows each option, too.
+# Tests that each command has a man page, that the page lists the options of the command and no others, each with or
+# without a value as in the option table, that scdoc can make every page, and that --help lists all options, too.
 # Usage: man_pages.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 pages=$1/docs/man
@@ -11,8 +11,8 @@ complain() {
 	bad=1
 }
 
-# Prints the options that a page shows: the bold words "--name" and "-x" at the start of a line in its OPTIONS section.
-# The rest of the line is the value, which is printed as "--name =".
+# shown_options PAGE: prints the options in the page's section OPTIONS: the bold words "--name" and "-x" at the start of
+# a line. Appends " =" if the rest of the line names a value.
 shown_options() {
 	awk '
 		/^# / { inside = ($2 == "OPTIONS") }
@@ -26,7 +26,7 @@ shown_options() {
 		}' "$1" | sort -u
 }
 
-# Prints the same from the option table.
+# table_options COMMAND: prints the options of the command in the option table of kwhy, in the same form.
 table_options() {
 	awk -F'\t' -v command="$1" '
 		$1 == command && $2 != "-" {

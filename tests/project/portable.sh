@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that the portable folder runs from another place with an empty environment, and needs no newer glibc than 2.36.
+# Tests that a portable build of kwhy runs from another folder with an empty environment, and needs no newer glibc than
+# 2.36.
 # Usage: portable.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 source_dir=$1

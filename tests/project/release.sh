@@ -15,7 +15,7 @@ complain() {
 }
 
 missing=()
-# has TOOL: whether it is installed; the script's last message names missing tools
+# has TOOL: whether the tool is installed. If not, adds it to the missing tools, which the last message names.
 has() {
 	command -v "$1" >/dev/null || { missing+=("$1"); return 1; }
 }

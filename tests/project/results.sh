@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that the results next to the examples are all listed and complete.
+# Tests that each result in examples/results is listed in the README.md there, and that each listed result is complete.
 # Usage: results.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 cd "$1"

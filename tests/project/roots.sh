@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that the wheel, the .deb and the archive in dist/ each lead to a report within two commands in a fresh root of
-# Debian 11, 12 and 13. Roots are kept in build/roots. If the mirror lacks a suite, that suite is skipped, unless
-# another one failed.
+# Tests that the wheel, the .deb and the archive in dist/ each give a report after two commands in a fresh root file
+# system of Debian 11, 12 and 13. The root file systems are kept in build/roots. A Debian release that the mirror lacks
+# is skipped; then the test is skipped, unless another release failed.
 # Usage: roots.sh SOURCE_DIR
 set -euo pipefail
 source_dir=$(readlink -f "$1")
@@ -23,8 +23,8 @@ bad=0
 
 skipped=()
 
-# Makes a root as users have it before they install kwhy: a minimal system with Python's virtual environments and zstd.
-# Returns false if the suite is not available.
+# base_root SUITE: makes a root file system as a user has it before installing kwhy: a minimal Debian with zstd and
+# Python's virtual environments. Returns false if the mirror lacks the suite or making it fails.
 base_root() {
 	[ ! -e "$roots/$1/.made" ] || return 0
 	rm -rf "${roots:?}/$1"
@@ -41,14 +41,14 @@ base_root() {
 	touch "$roots/$1/.made"
 }
 
-# Runs a command in a root with /proc, which the loader needs to find libraries next to the program. The mount ends with
-# the command.
+# inside ROOT ARGUMENTS...: runs a command by chroot, with /proc mounted in ROOT until it ends. The loader needs /proc
+# to find libraries next to the program.
 inside() {
 	unshare --mount --pid --fork --mount-proc="$1/proc" chroot "${@:2}"
 }
 
-# from_nothing SUITE WHAT FILE PREPARATION COMMAND COMMAND: runs all of it in a fresh copy of the root, and times the
-# commands
+# from_nothing SUITE WHAT FILE PREPARATION COMMAND COMMAND: copies FILE into a fresh copy of the root, runs PREPARATION
+# there, then the two commands, whose time is printed
 from_nothing() {
 	local suite=$1 what=$2 file=$3 root=$place/$1-$2 began seconds
 	cp -a --reflink=auto "$roots/$suite" "$root"

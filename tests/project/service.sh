@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that the systemd unit is valid, gives kwhy serve no more than it needs (an exposure of at most 3.0), and permits
-# it to give up further rights.
+# Tests packaging/kwhy.service: the unit is valid, systemd-analyze rates its exposure at 3.0 of 10 or less, and it
+# permits kwhy serve to give up further rights itself.
 # Usage: service.sh SOURCE_DIR
 set -euo pipefail
 unit=$1/packaging/kwhy.service

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that each study has a short page in the documents whose commands are those that the study runs.
+# Tests that docs/ has a short page on each study of kwhy study, with the commands that the study runs.
 # Usage: studies.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 kwhy=$2/src/cli/kwhy

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that no figure depends on uninitialised memory: memcheck finds nothing in a report of measured kernels with a
-# counter, nor in the quick tests of the ledger.
+# Tests by valgrind's memcheck that a report on measured kernels and the quick tests of the ledger do not use
+# uninitialised memory.
 # Usage: valgrind.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 command -v valgrind >/dev/null || { echo "skipped: no valgrind; scripts/setup check installs it"; exit 77; }
@@ -18,7 +18,8 @@ check() {
 
 cd "$1/examples/h200-mix-burst"
 check "$2/src/cli/kwhy" report --json activities.csv --power power.csv --machine-profile "$1/profiles/nvidia-h200.json"
-# The tests that are quick under valgrind. clean_idle, answers and posterior alone would take a minute.
+# Tests of the ledger that valgrind runs quickly. Left out are slow ones: clean_idle, answers and posterior would take a
+# minute.
 tests=(accounts energy_apportion energy_response energy_unfitted overhead roofline sums sweep time windows)
 for test in "${tests[@]}"; do
 	check "$2/tests/unit/ledger/unit_ledger_$test"

@@ -23,7 +23,8 @@ for place in src lab include tests bench bindings web/src scripts cmake examples
 done
 parts=(src lab tests bench scripts)
 
-# grep that succeeds if it finds nothing, and leaves out this file, which must contain the words.
+# Prints the lines that match, as grep does, but succeeds if there are none. Leaves out this file, which contains the
+# patterns itself.
 find_words() {
 	grep -rnI --exclude="$(basename $self)" "$@" "${places[@]}" || [ $? -eq 1 ]
 }
@@ -37,16 +38,17 @@ complain_of "files without a subject" \
 	"$(find "${parts[@]}" -iname 'utils*' -o -iname 'misc*' -o -iname 'common*' -o -iname 'helpers*')"
 complain_of "no licence line" "$(sources | xargs grep -LF 'SPDX-License-Identifier: Apache-2.0' || [ $? -eq 1 ])"
 complain_of "paths of one machine" "$(find_words -E '(^|[^A-Za-z0-9_.$}])/(work|home|root)/')"
-# The user who starts a setuid program controls its environment.
+# libkwhy may be used by a setuid program, whose environment is set by the user who starts it.
 complain_of "getenv() where secure_getenv() belongs" "$(grep -rnE '(^|[^_a-z])getenv\(' src || [ $? -eq 1 ])"
-# Vendor libraries read the environment on other threads. Variables for commands are set through launch/environment.h.
-# A child that samples counters has no other thread, and changes its own.
+# No code may change the environment of its own process, as vendor libraries may read it on other threads at the same
+# time. Variables for a started command are set by launch/environment.h. Exceptions: counters_process.c, whose process
+# has no other thread, and terminal_kind.c.
 complain_of "our own environment is changed" "$(find_words --include='*.c' --include='*.cc' -wE '(set|unset|put)env' |
 	grep '^src/' | grep -vE '^src/(watch/terminal_kind|record/counters_process)\.c:' || [ $? -eq 1 ])"
-# Meters are chosen by their rows in model/meters.def. Only back ends, the self-test of NVML's meters and the table of
-# other tools' readings name a particular meter.
+# A meter's properties are in its row of model/meters.def. A particular meter may be named only by back ends, by the
+# calibration of NVML's meters, and by the table that assigns other tools' readings.
 complain_of "a meter is chosen by its name" "$(find_words -E 'KWHY_METER_(NVML|ROCM|RAPL|HWMON|WALL)' |
 	grep '^src/' | grep -vE '^src/(sensor/|bench/calibration/|import/power/assign\.c:)' || [ $? -eq 1 ])"
-# Denied words, and tags with two meanings.
+# Words that docs/terms.md denies, and struct tags that two headers define.
 [ ! -e docs/terms.md ] || python3 "$checks/vocabulary.py" . || bad=1
 exit "$bad"

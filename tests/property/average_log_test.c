@@ -7,18 +7,18 @@
 #include <string.h>
 
 /*
- * Tests the most common power log: means over the last second, read every 50 ms to 250 ms. Seeded runs of
- * 0.5 s to 20 s have a known energy, one kernel or three, one power level or a new one in each step, with
- * or without pauses. Three of five logs are exact to the milliwatt, one has 1 W of noise, and one shows a
- * value that changes only every 100 ms. One log in seven is read once a second.
- * `property_average_log 200` tests 200 runs.
+ * Tests ledgers from the most common kind of power log: each reading is the mean power of the last second,
+ * read every 50 ms to 250 ms, in one log of seven once a second. Runs are random (seeded), last 0.5 s to 20 s
+ * and have a known energy: one kernel or three, one power level or one for each step, with or without pauses.
+ * Of five logs three are exact to the milliwatt, one has 1 W of noise, and one changes its value only every
+ * 100 ms. `property_average_log 200` tests 200 runs.
  */
 
 #define NS_PER_S INT64_C(1000000000)
 #define WINDOW_S 1.0
 #define RENEWED_S 0.1
 #define NOISE_W 1.0
-#define STEP_EXCESS 1e-5 /* relative, covers the rounding of energies */
+#define STEP_EXCESS 1e-5 /* a step's energy may exceed the run's by this ratio, which covers rounding */
 
 enum log { LOG_EXACT, LOG_NOISY, LOG_STALE };
 
@@ -91,7 +91,7 @@ static void add_step(struct plan *plan, struct kwhy_recording *recording, size_t
 		double stop_s = fmin(at_s + kernel_s, end_s);
 		struct kwhy_activity row;
 
-		/* the run ends with work, so it ends with its last step */
+		/* no pause at the end of the run, as a run ends with its last activity */
 		double busy_s = stop_s < plan->end_s ? (stop_s - at_s) * (1 - pause_ratio) : stop_s - at_s;
 
 		row = build_activity(recording, 0, ns_of(at_s), ns_of(at_s + busy_s), name);

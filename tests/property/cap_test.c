@@ -27,7 +27,7 @@ static double normal(void)
 	return sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
 }
 
-/* Invented laws of throughput for limits of 200 W to 700 W, the range of an H200. */
+/* Made-up curves of throughput over the power limit, from 200 W to 700 W, the range of an H200. */
 static const struct kwhy_cap_curve truths[] = {
 	{KWHY_CAP_POWER, 700, 1, 0, 0.5},
 	{KWHY_CAP_POWER, 700, 1, 0, 0.8},
@@ -59,8 +59,8 @@ static void sweep(const struct kwhy_cap_curve *truth, double noise)
 }
 
 /*
- * Returns the least energy of a unit of work by the true law, and in out_power_w the power at which it is
- * reached.
+ * Returns the least energy per unit of work on the curve `truth`, and sets *out_power_w to the power limit at
+ * which it is reached.
  */
 static double least_energy(const struct kwhy_cap_curve *truth, double *out_power_w)
 {

@@ -4,8 +4,8 @@
 #include "model/counter.h"
 
 /*
- * Checks on random counters that the energy drawn is what the readings give, even if the counter wraps
- * between them.
+ * Checks on random energy counters that the energy computed from readings is the energy drawn, also where the
+ * counter has wrapped between two readings.
  */
 
 enum { SEEDS = 2000, READINGS = 200 };
@@ -28,8 +28,8 @@ struct counter {
 };
 
 /*
- * Advances the counter by a random amount, less than one wrap and at most what KWHY_POWER_MAX_W draws in
- * that time. Returns the counts, and the time in out_length_ns.
+ * Advances the counter by a random number of counts, less than one wrap and not more than KWHY_POWER_MAX_W
+ * draws in the time that passes. Returns that number, and the time in ns in *out_length_ns.
  */
 static int64_t draw(struct counter *counter, uint64_t *seed, double *out_length_ns)
 {

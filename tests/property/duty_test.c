@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Compares random windows of a run with the whole run: a program of phases that last seconds, each with its
- * own mixture of kernels and idle time. The interval that the windows state for the whole run must hold the
- * truth about as often as it claims.
+ * Records a program only in random windows, and compares with the whole run. The program has phases that last
+ * seconds, each with its own mixture of kernels and idle time. The 90 % interval that the ledger computes
+ * from the windows for a kernel's time in the whole run must contain the true time about as often.
  */
 
 #define MS 1e6
@@ -155,8 +155,8 @@ static const struct kwhy_account *account_of(const struct kwhy_ledger *ledger, c
 }
 
 /*
- * Increases `rows` by the number of kernels that have an account, and `held` by the number of those whose
- * true time lies within the stated error.
+ * Adds the number of kernels that have an account to `rows`, and to `held` the number of those whose true
+ * time lies within the interval that the account states.
  */
 static void judge(const struct program *program, const struct kwhy_ledger *ledger, size_t *rows, size_t *held)
 {
@@ -196,8 +196,8 @@ static double held_ratio(double share, double phase_ns)
 }
 
 /*
- * Phases as short as a window are sampled as if at random, so the stated error must hold exactly as often
- * as it claims.
+ * With phases as short as a window, each window samples the phases independently. So the interval must
+ * contain the truth in 90 % of the cases, neither in fewer nor in more.
  */
 static void shares_of_random_windows_lie_within_their_error_nine_times_in_ten(void **state)
 {
@@ -210,8 +210,8 @@ static void shares_of_random_windows_lie_within_their_error_nine_times_in_ten(vo
 }
 
 /*
- * The windows are spaced fairly evenly, so phases longer than that spacing are sampled better than at
- * random.
+ * The distance between windows varies little, so phases that are longer than it are sampled more evenly than
+ * by independent windows. So the interval may contain the truth in more than 90 % of the cases.
  */
 static void of_longer_phases_they_lie_within_their_error_at_least_as_often(void **state)
 {

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Checks that sums of idle time by what the host did add up, and that they equal those of a reference that
- * looks at every nanosecond.
+ * Checks sums of a device's idle time by what the host did meanwhile: they add up to the idle time, and equal
+ * those of a reference algorithm that looks at each nanosecond.
  */
 
 enum { CASES = 20000, SUMS_MAX = 64 };
@@ -44,7 +44,7 @@ static void assert_adds_up(
 	}
 }
 
-/* Sums of the reference, by reason and name. */
+/* Sums of the reference algorithm, ns, by reason (`what`) and name. */
 struct found {
 	struct kwhy_host_sum sums[SUMS_MAX];
 	size_t count;
@@ -83,11 +83,11 @@ static bool is_vague(const struct kwhy_recording *recording, uint32_t row)
 		recording->host_ranges.kind[row] == KWHY_HOST_USER;
 }
 
-/* The activities of the device around an idle nanosecond. */
+/* For a nanosecond in which a device is idle: the activities before and after it. */
 struct around {
 	/* rows of the last activity before that nanosecond and the first after it; KWHY_NONE: none */
 	uint32_t before, after;
-	bool tied; /* whether several activities ended last, at the same time */
+	bool tied; /* several activities end at the same time, last before that nanosecond */
 	bool busy;
 };
 

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Laws of the ledger's energy that hold for any recording and any meter, checked on seeded random ones. */
+/*
+ * Checks what must hold for the energies in the ledger of any recording with any meter, on random (seeded)
+ * recordings.
+ */
 
 static struct kwhy_error error;
 
@@ -22,7 +25,10 @@ static uint64_t below(struct random *random, uint64_t limit)
 	return (random->state >> 33) % limit;
 }
 
-/* How a recording is built again: `shift_ns` later, or with its rows added in reverse order. */
+/*
+ * How the recording of a seed is built: all times `shift_ns` later, and with rows added in reverse order if
+ * `backwards`.
+ */
 struct variant {
 	int64_t shift_ns;
 	bool backwards;
@@ -111,8 +117,8 @@ static struct kwhy_recording *build(uint64_t seed, const struct variant *variant
 }
 
 /*
- * Returns the ledger, or NULL if it was refused because a row exceeds the power of any device. The refusal
- * must have a message.
+ * Returns the ledger, or NULL if it was refused because the readings show more power than any device can
+ * draw. The refusal must have a message.
  */
 static struct kwhy_ledger *ledger_of(const struct kwhy_recording *recording)
 {
@@ -189,9 +195,9 @@ static void check_same(
 }
 
 /*
- * Far from the origin of the clock, doubles are rounded differently, so random draws may differ. A shifted
- * clock must therefore keep only the totals and the balance, which are integers; another order of rows must
- * keep every figure.
+ * Builds the recording as `variant` says and compares ledgers. Another order of rows must keep every figure.
+ * With shifted times only the totals and the balance, which are integers, must be kept: doubles are rounded
+ * differently then, which may change the random draws of intervals.
  */
 static void check_variant(uint64_t seed, const struct variant *variant)
 {

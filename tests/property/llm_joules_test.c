@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the joules of requests on simulated servers whose joules are known: the fitted coefficients and their
- * intervals, the joules of single requests, and that all parts add up to the meter.
+ * Tests how kwhy llm attributes energy to requests, on simulated servers in which the true joules of all work
+ * are known: the fitted coefficients and their intervals, the joules of single requests, and that all parts
+ * add up to the metered energy.
  */
 #include "base/quantile.h"
 #include "cmocka_all.h"
@@ -51,7 +52,7 @@ static struct kwhy_llm_metered metered_of(const struct machine *machine)
 		.record_count = machine->run.count};
 }
 
-/* Each phase counts as a load. */
+/* Makes each phase of the simulation a load of its own in the rows of the fit. */
 static void set_loads(const struct machine *machine, struct kwhy_llm_power_rows *rows)
 {
 	size_t phase = 0;
@@ -79,7 +80,10 @@ static struct kwhy_llm_power_fit fit_of(
 	return fit;
 }
 
-/* True joules of decoding of an amount of work. */
+/*
+ * Returns the true joules of decoding `work`: its output tokens, steps and tokens of context, each times its
+ * true joules.
+ */
 static double decode_j_of(const struct machine *machine, const double work[KWHY_LLM_WORK_COUNT])
 {
 	return work[KWHY_LLM_WORK_OUTPUT] * machine->output_j + work[KWHY_LLM_WORK_STEP] * machine->step_j +
@@ -115,8 +119,8 @@ static void check_coefficients(const struct machine *machine, const struct kwhy_
 }
 
 /*
- * Compares the joules of the decoding of all requests with the truth, and counts whether the interval
- * contains it.
+ * Sums the decoding of all requests, and counts a success in `sums_covered` if the interval of the fitted
+ * joules of this sum contains the true joules.
  */
 static void check_sum(const struct machine *machine, const struct kwhy_llm_shares *shares,
 	const struct kwhy_llm_power_fit *fit, struct outcome *outcome)
@@ -133,7 +137,10 @@ static void check_sum(const struct machine *machine, const struct kwhy_llm_share
 	outcome->sums_covered += fabs(found - truth) <= half;
 }
 
-/* Divides the energy, checks that it adds up, and adds the errors of requests that were metered in full. */
+/*
+ * Divides the metered energy among requests, and checks that it adds up. Appends to `errors` the relative
+ * error of each request that ended before the last reading.
+ */
 static void check_requests(const struct machine *machine, const struct kwhy_llm_metered *metered,
 	const struct kwhy_llm_shares *shares, const struct kwhy_llm_power_fit *fit, struct outcome *outcome)
 {
@@ -173,8 +180,8 @@ static void known_joules_are_found(void **state)
 	static const char *const names[FIGURES] = {
 		"idle", "prompt", "output", "step", "batch", "context", "prefill", "decode"};
 	/*
-	 * The joules of batches and contexts are small compared with the energy by which loads differ from
-	 * the model, so these two figures have larger errors.
+	 * [figure] largest accepted median of the relative error. Batches and contexts take so little energy
+	 * that random differences between loads cause larger errors of these two.
 	 */
 	static const double errors_max[FIGURES] = {0.05, 0.05, 0.07, 0.05, 0.2, 0.2, 0.05, 0.05};
 	static struct outcome outcome;
@@ -251,9 +258,9 @@ static void what_the_load_does_not_distinguish_is_not_known(void **state)
 }
 
 /*
- * If all loads have requests of equal lengths, prompts cannot be distinguished from their batches, nor
- * outputs from their contexts. Their sums are known, and the intervals of the sums hold, even where
- * coefficients would be negative.
+ * All loads have requests of the same lengths. Then the fit cannot distinguish the joules of prompt tokens
+ * from those of prompts, nor those of output tokens from those of contexts, and sets a coefficient that would
+ * be negative to 0. The sums, joules of prefill and of decoding, must still be known with right intervals.
  */
 static void intervals_of_sums_hold_where_parts_are_not_known(void **state)
 {
@@ -292,7 +299,10 @@ static void intervals_of_sums_hold_where_parts_are_not_known(void **state)
 	assert_true(held > 0);
 }
 
-/* Intervals outside of the steady window are divided among requests, but do not take part in the fit. */
+/*
+ * Meter intervals outside of the steady window are divided among requests, too, but must not be used in the
+ * fit.
+ */
 static void transients_are_not_fitted(void **state)
 {
 	static const struct phase phases[] = {{5, 0, 0, 0, 0}, {40, 4, 400, 0, 100}};

@@ -44,7 +44,9 @@ void machine_done(struct machine *machine)
 	free(machine->decode_j);
 }
 
-/* Lets time pass in which the server takes `joules` above idle. */
+/*
+ * Advances the time by `seconds`, in which the server draws its idle power and, in addition, `joules` in all.
+ */
 static void pass(struct machine *machine, double seconds, double joules)
 {
 	double before = machine->count ? machine->joules[machine->count - 1] : 0;
@@ -61,7 +63,7 @@ static void pass(struct machine *machine, double seconds, double joules)
 	machine->joules[machine->count++] = before + machine->idle_w * seconds + joules;
 }
 
-/* A piece reaches the client within 0.3 ms. */
+/* Records that the client receives the next piece of an answer, up to 0.3 ms after now. */
 static void add_piece(struct machine *machine, struct kwhy_llm_record *record)
 {
 	int64_t at_ns = machine->now_ns + llround(between(machine, 0, 3e5));
@@ -148,7 +150,10 @@ static size_t drop_finished(struct machine *machine, size_t *active, size_t coun
 	return kept;
 }
 
-/* The requests that are under way at the end of a phase are answered before the next one. */
+/*
+ * Runs a phase of load. Requests that are unanswered at its end are answered before it returns, so they do
+ * not overlap with the next phase.
+ */
 void machine_run(struct machine *machine, const struct phase *phase)
 {
 	int64_t end_ns = machine->now_ns + llround(phase->seconds * 1e9);

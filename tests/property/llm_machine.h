@@ -22,15 +22,18 @@ struct machine {
 	struct kwhy_random random;
 	int64_t now_ns;
 	double phase_deviation; /* standard deviation, over phases, of the joules of equal work, relative */
-	double phase_factor;	/* factor on the joules of all work in the current phase */
+	double phase_factor;	/* factor on the joules of all work in the current phase, random with
+				   phase_deviation */
 	int64_t phase_end_ns[MACHINE_PHASES_MAX];
 	size_t phase_count;
-	/* the true energy over time: joules at the ends of pieces of constant power */
+	/*
+	 * [count] the true energy since the start, joules[i] at time at_ns[i]; power is constant in between
+	 */
 	int64_t *at_ns;
 	double *joules;
 	size_t count, capacity;
 	struct kwhy_llm_run run;      /* the records that a client would make */
-	double *prefill_j, *decode_j; /* true joules of each record */
+	double *prefill_j, *decode_j; /* [record] true joules of the request */
 	size_t truth_capacity;
 	struct kwhy_llm_reading readings[MACHINE_READINGS_MAX];
 	size_t reading_count;

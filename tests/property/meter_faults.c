@@ -6,7 +6,10 @@
 #include <string.h>
 
 #define MS INT64_C(1000000)
-/* The response of an H200's meters. */
+/*
+ * How meters of an H200 respond: time constant of the low-pass filter, delay, and the periods of samples,
+ * counter updates and power readings, and the time over which a power is averaged.
+ */
 #define TAU_MS 14.5
 enum { DELAY_MS = 3, SAMPLE_MS = 20, COUNTER_MS = 100, POWER_MS = 100, MEAN_MS = 1000, AFTER_MS = 1500 };
 
@@ -52,7 +55,9 @@ double fault_energy_j(
 	return sum_j;
 }
 
-/* Work of three kinds in random order with random pauses, for `span_ms`. */
+/*
+ * Adds runs of the three kinds of work in random order, with random pauses, until `span_ms` after the start.
+ */
 static void make_work(struct fault_device *device, struct random *random, int64_t span_ms)
 {
 	int64_t at_ms = 0;
@@ -85,7 +90,10 @@ static void add(struct fault_series *series, int64_t time_ns, double value)
 	series->value[series->count++] = llround(value);
 }
 
-/* State of a meter while its readings are made. */
+/*
+ * What meters show at one millisecond: the filtered power, the mean power of the last second (W), and the
+ * counter in its unit.
+ */
 struct shown {
 	double filtered_w, mean_w, counter;
 };
@@ -158,8 +166,8 @@ static void add_meters(struct fault_case *made, struct random *random)
 			KWHY_METER_NVML_AVERAGE, KWHY_METER_COUNT},
 	};
 	/*
-	 * A power meter that shows too much from some time on looks like one with a wrong gain, which its
-	 * own readings cannot reveal. So these faults are made in counters only.
+	 * These faults are made in counters only. In a power meter, values that are too large from some time
+	 * on cannot be distinguished from a wrong gain.
 	 */
 	const bool counter_only = made->fault == FAULT_WRAPPED || made->fault == FAULT_RESET ||
 		made->fault == FAULT_JUMP;
@@ -171,7 +179,10 @@ static void add_meters(struct fault_case *made, struct random *random)
 			add_series(made, sets[set][i], device, between(random, 1e6, 4e9), random);
 	made->faulty = below(random, (int)made->series_count / made->device_count);
 	if (below(random, 4) == 0) {
-		/* Setting a clock changes the times of a host meter's readings, but not their energy. */
+		/*
+		 * If a host meter was added, it gets the fault in half of the cases. Not if the fault is a
+		 * clock that is set: that shifts the times of its readings and not its energy.
+		 */
 		if (below(random, 2) == 0 && made->fault != FAULT_CLOCK_STEP)
 			made->faulty = (int)made->series_count;
 		add_series(made, KWHY_METER_RAPL_PACKAGE, -1, between(random, 1e6, 1e9), random);
@@ -264,7 +275,9 @@ static void jitter(struct fault_series *series, struct random *random)
 		series->time_ns[i] += (int64_t)between(random, 0, (double)most_ns);
 }
 
-/* Amount of a jump or peak in the meter's unit: a counter rises by 3 % to 300 % of what it counts in the run.
+/*
+ * Returns how much a fault adds to a value, in the meter's unit: 3 % to 300 % of what a counter counts in the
+ * whole run, or of a power reading in its middle.
  */
 static int64_t jump_of(const struct fault_series *series, struct random *random)
 {
@@ -294,7 +307,7 @@ static void keep_each(struct fault_series *series, size_t step)
 	series->count = kept;
 }
 
-/* Puts the fault into the values of readings, from reading `at` on. */
+/* Changes the values of the readings from number `at` on as the fault prescribes. */
 static void spoil_values(
 	struct fault_case *made, struct fault_series *series, size_t at, struct random *random)
 {
@@ -390,8 +403,8 @@ static void spoil_times(
 }
 
 /*
- * Faults of all of a device's meters at once: the driver loses the device, exchanges device numbers, or
- * sets its clock.
+ * Whether the fault is one of the driver, which all meters of a device have at once: the driver loses the
+ * device, exchanges device numbers, or sets its clock.
  */
 static bool is_of_driver(enum meter_fault fault)
 {

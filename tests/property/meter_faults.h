@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Runs of a device with known power, the readings that working meters give of it, and faults that real
- * meters have had. Everything follows from the seed.
+ * Made-up runs of devices with known power, the readings that working meters would give of them, and faults
+ * in these readings that real meters have had. All of a case is random and follows from its seed.
  */
 
 /* one X(kind, words) for each kind of fault, with its description */
@@ -51,7 +51,7 @@ enum meter_fault {
 const char *meter_fault_words(enum meter_fault fault);
 
 enum { FAULT_DEVICES = 2, FAULT_METERS = 4, FAULT_RUNS = 400, FAULT_KINDS = 3 };
-/* Takes the place of a value if the meter gave no number. */
+/* Value of a reading for which the meter gave no number. */
 #define FAULT_NO_NUMBER (-INT64_C(9999))
 
 /* Readings of one meter; times in ns since the start of the run */
@@ -64,12 +64,12 @@ struct fault_series {
 
 struct fault_run {
 	int64_t start_ns, end_ns;
-	int kind; /* index into the powers of the kinds of work */
+	int kind; /* kind of work, index into kind_w */
 };
 
 /*
- * A device or the host; the host has no runs. power_w: the true power, one value for each ms. The first
- * value is FAULT_BEFORE_MS before the start of the run.
+ * The true state of a device or of the host, which has no runs. power_w: power in each millisecond;
+ * power_w[0] is FAULT_BEFORE_MS before the start of the run.
  */
 struct fault_device {
 	struct fault_run runs[FAULT_RUNS];
@@ -82,7 +82,7 @@ struct fault_case {
 	uint64_t seed;
 	enum meter_fault fault;
 	int device_count;
-	size_t length_ms; /* length of the true power, in ms */
+	size_t length_ms; /* number of values of power_w, one for each ms */
 	struct fault_device devices[FAULT_DEVICES], host;
 	struct fault_series series[FAULT_DEVICES * FAULT_METERS + 1];
 	size_t series_count;

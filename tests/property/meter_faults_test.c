@@ -8,9 +8,9 @@
 #include <math.h>
 
 /*
- * Tests runs whose meters have a fault: energies must have the truth in their intervals, or the report must
- * say that something is wrong, or kwhy must refuse the file with a message. KWHY_TEST_SEED=N shows one
- * seed.
+ * Tests reports on runs whose meters have a fault. One of three must hold: the intervals of the energies
+ * contain the truth, a note says that readings are wrong or missing, or kwhy refuses the file with a message.
+ * KWHY_TEST_SEED=N tests and shows one seed.
  */
 
 enum { SEEDS = 1000 };
@@ -64,7 +64,7 @@ static void record_work(struct tape *tape, const struct fault_case *made, int64_
 {
 	const int64_t end_ns = ((int64_t)made->length_ms - FAULT_BEFORE_MS) * MS;
 
-	say_name(tape, MODEL_NAME, "test GPU"); /* idle power, since no bundled profile has this device */
+	say_name(tape, MODEL_NAME, "test GPU"); /* a name of which no bundled profile has an idle power */
 	for (uint32_t kind = 0; kind < FAULT_KINDS; kind++)
 		say_name(tape, KIND_NAMES + kind, kinds[kind]);
 	for (int d = 0; d < made->device_count && d < FAULT_DEVICES; d++) {
@@ -175,15 +175,15 @@ static const char *warning_of(const struct kwhy_analysis *analysis)
 	return id;
 }
 
-/* A figure whose interval does not contain the truth. */
+/* A figure (`book`) whose interval, from said - below to said + above, does not contain the true value. */
 struct wrong {
 	const char *book;
 	double said, below, above, truth;
 };
 
 /*
- * Whether the truth lies within twice the half-width of the 90 % interval (one in a thousand does not), or
- * within 0.3 %, by which working meters differ.
+ * Whether the truth lies within twice the half-width of the 90 % interval, which one in a thousand does not,
+ * or within 0.3 % of the figure, by which working meters differ. Fills *out for a message.
  */
 static bool holds(struct wrong *out, const char *book, double said, double below, double above, double truth)
 {
@@ -293,7 +293,10 @@ static void check(uint64_t seed, struct tally tallies[FAULT_COUNT], bool shown)
 		tally->noted += warning != NULL;
 		tally->false_alarms += fault == FAULT_NONE && warning &&
 			strcmp(warning, "readings-rare") != 0;
-		/* The energies of accounts are those of metered time only. */
+		/*
+		 * Accounts are compared only where the run is metered up to 50 ms of its ends, as they have
+		 * energy of metered time only.
+		 */
 		if (!warning && analysis->ledger->devices[0].energy.edge_ns < 50 * MS)
 			count_accounts(made, analysis, tally);
 		if (!held && !warning) {
@@ -339,8 +342,8 @@ static void energies_are_right_or_a_note_says_why_not(void **state)
 	if (only)
 		return;
 	/*
-	 * Energies may be refused or unknown only if readings are faulty, and only for a minority of these
-	 * seeds.
+	 * With working meters every energy must be known. With faults, most must be known, too: a refusal of
+	 * everything would pass the checks above.
 	 */
 	assert_int_equal(tallies[FAULT_NONE].known, tallies[FAULT_NONE].cases);
 	assert_true(known > SEEDS / 2 && accounts > 100);

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tests the synthetic mixtures themselves, then the ledger on these mixtures. */
+/*
+ * Tests synthetic mixtures (runs of several kinds of work whose true energies are known), then ledgers of
+ * such mixtures.
+ */
 
 static struct kwhy_error error;
 
@@ -85,8 +88,8 @@ static void the_truth_of_a_window_is_the_sum_of_its_parts(void **state)
 }
 
 /*
- * The meter's low-pass and delay move energy across either end of the window, but less than the device
- * draws in 50 ms.
+ * Between two of its updates the counter must rise by the true energy times the meter's gain. The meter's
+ * low-pass and delay move some energy over the ends of this window, less than 700 W draw in 50 ms.
  */
 static void the_counter_meters_the_truth_with_its_gain(void **state)
 {
@@ -103,10 +106,7 @@ static void the_counter_meters_the_truth_with_its_gain(void **state)
 	}
 }
 
-/*
- * The device idles before the work, in some seeds after an unrecorded load. The last samples must show its
- * idle power.
- */
+/* After the work the device idles. Its last power samples must show its idle power. */
 static void the_last_samples_read_idle(void **state)
 {
 	(void)state;
@@ -143,9 +143,9 @@ static void rows_of_the_recording_follow_their_true_work_within_microseconds(voi
 enum { JUDGED_SEEDS = 4 };
 
 /*
- * Returns the share of a mixture's energy that the ledger puts on wrong accounts; the truth is what each
- * kind of work draws alone. Increases `rows` by the number of compared accounts, and `covered` by the
- * number of those whose interval contains the truth.
+ * Returns the share of a mixture's energy that the ledger puts on wrong accounts. The true energy of a kind
+ * of work is what it draws when it runs alone. Adds the number of accounts compared to `rows`, and to
+ * `covered` the number of those whose interval contains the truth.
  */
 static double judged_wrong_ratio(int schedule, uint64_t seed, size_t *rows, size_t *covered)
 {
@@ -188,10 +188,7 @@ static void long_bursts_are_divided_to_a_hundredth(void **state)
 	assert_true(10 * covered >= 8 * rows);
 }
 
-/*
- * Of the 90 % intervals at least three of four must hold the truth, in each schedule, however difficult it
- * is.
- */
+/* In each schedule of the mixtures, at least three of four 90 % intervals must contain the truth. */
 static void intervals_hold_the_truth_about_as_often_as_they_say(void **state)
 {
 	(void)state;
@@ -229,8 +226,8 @@ static const struct kwhy_account *same_account(
 }
 
 /*
- * Where readings leave much undetermined, the random draws decide the last digits of a figure, and the
- * machine's rounding changes these draws. The effect must be small compared with the interval.
+ * The ledger computes intervals from random draws. Another seed of these changes figures, as rounding on
+ * another machine does. The change must be small compared with the interval.
  */
 static void the_seed_of_the_draws_moves_a_figure_by_less_than_a_fifth_of_its_interval(void **state)
 {
@@ -334,7 +331,10 @@ static void bursts_overrule_whatever_was_learnt(void **state)
 	kwhy_mixture_done(&mixture);
 }
 
-/* Marks random rows as repeats and copies of a probe, and adds bursts around some rows. */
+/*
+ * Marks random activities as repeats or as copies made by kwhy probe, and every 50th as within a burst,
+ * whether or not that makes sense. The ledger must balance all the same.
+ */
 static void scatter_origins(struct kwhy_mixture *mixture, uint64_t state)
 {
 	struct kwhy_activities *rows = &mixture->recording->activities;

@@ -32,7 +32,7 @@ static uint32_t below(uint64_t *state, uint64_t limit)
 	return (uint32_t)(plan_random(state) % limit);
 }
 
-/* Returns a random length: often 0, rarely a long one. */
+/* Returns a random length below 60 ns: often 0, rarely a long one. */
 static int64_t random_length(uint64_t *state)
 {
 	static const uint8_t limits[] = {1, 4, 20, 60};
@@ -55,7 +55,10 @@ static void plan_tables(struct plan *plan, uint64_t *state)
 	}
 }
 
-/* Two calls of one thread must not have the same times, as neither of them would be the outer one. */
+/*
+ * Whether no other call of this thread has the same start and end. If one had, it would not be determined
+ * which of the two is the outer call.
+ */
 static bool call_is_new(const struct plan *plan, const struct plan_call *call)
 {
 	for (size_t i = 0; i < plan->call_count; i++)
@@ -196,8 +199,8 @@ static bool copies_or_sets(const struct plan_activity *planned)
 }
 
 /*
- * Activities with equal times are sorted by name, so names must sort as the plan's numbers do. For this,
- * copies and memsets need a name, too.
+ * Returns a name that sorts as the activity's number does. kwhy sorts activities with equal times by name, so
+ * the order is known then. Copies and memsets get a name for that, too.
  */
 static uint32_t activity_name(struct kwhy_recording *recording, size_t number)
 {
@@ -266,13 +269,16 @@ static void build_host_range(struct kwhy_recording *recording, const struct plan
 		.kind = (uint8_t)planned->kind};
 	char name[32];
 
-	/* the words and the numbers of names differ in order */
+	/* names sort in the opposite order of their numbers, which catches code that confuses the two */
 	snprintf(name, sizeof(name), "host range %02zu", 99 - number);
 	range.name = name_of(recording, name);
 	OK(kwhy_recording_add_host_range(recording, &range, &error));
 }
 
-/* Fills order[i] with the row that is added at place i; seed 0 keeps the order of rows. */
+/*
+ * Fills order[] with a random permutation of the row numbers, by which rows are added; seed 0: their own
+ * order.
+ */
 static void shuffle(uint32_t *order, size_t count, uint64_t seed)
 {
 	for (uint32_t i = 0; i < count; i++)

@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 /*
- * A small random recording as plain rows, so that it can be built several times: in another order, with
- * another clock, or in part. It lasts so few nanoseconds that a reference can look at each of them.
+ * A small random recording as plain rows, from which recordings are built: in another order of rows, with
+ * shifted times, or with a part of the rows. It lasts so few nanoseconds that a reference algorithm can look
+ * at each of them.
  */
 enum {
 	PLAN_DEVICES = 3,
@@ -21,7 +22,7 @@ enum {
 	PLAN_CALLS = 16,
 	PLAN_RANGES = 5,
 	PLAN_HOST_RANGES = 10,
-	PLAN_END_NS = 160, /* latest end, ns */
+	PLAN_END_NS = 160, /* everything ends at this time or before */
 };
 
 struct plan_activity {

@@ -51,8 +51,8 @@ static int reason_of_class(enum kwhy_call_class class)
 }
 
 /*
- * Returns the reason that the thread's outermost call at this time gives for idling. Calls of class OTHER
- * are ignored; the outermost call has the earliest start and, at equal starts, the latest end.
+ * Returns why the host leaves the device idle at this time, going by the outermost call of the thread: the
+ * one with the earliest start and, at equal starts, the latest end. Calls of class OTHER are ignored.
  */
 static int thread_reason(const struct plan *plan, uint32_t thread, int64_t at_ns)
 {
@@ -92,8 +92,8 @@ static int any_thread_reason(const struct plan *plan, uint32_t device, int64_t a
 }
 
 /*
- * Orders activities by start, end and stream. Those equal in all three stay in the order of their numbers,
- * which is that of their names.
+ * Whether activity `a` comes before `b` in the recording: by start, end and stream. Activities that are equal
+ * in all three stay in the order of their numbers.
  */
 static bool goes_before(const struct plan_activity *a, const struct plan_activity *b)
 {
@@ -128,8 +128,8 @@ static int idle_reason(const struct plan *plan, uint32_t device, int64_t at_ns)
 }
 
 /*
- * Returns whether a gap begins at this idle nanosecond: an activity ran until then, or one of length 0
- * starts then.
+ * Returns whether an idle interval of the device begins at this idle nanosecond: an activity runs in the
+ * nanosecond before it, or one of length 0 starts then.
  */
 static bool gap_begins(const struct plan *plan, uint32_t device, int64_t at_ns)
 {

@@ -6,8 +6,8 @@
 #include "property/time_plan.h"
 
 /*
- * Returns the times that a ledger must have, found by asking for each nanosecond of a plan what ran and
- * what the host did. Shares no code with the ledger.
+ * Returns the times that the ledger of the plan must have for the device, computed in another way: for each
+ * nanosecond, what ran and what the host did. Shares no code with the ledger.
  */
 struct kwhy_device_time reference_time(const struct plan *plan, uint32_t device);
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Laws of times that hold for every recording, checked on small random ones. */
+/* Checks what must hold for the times in the ledger of every recording, on small random recordings. */
 
 enum { CASES = 6000 };
 
@@ -171,7 +171,10 @@ static void assert_partition(const struct kwhy_device_time *time)
 	assert_false(time->sm_weighted_ratio > time->busy_ratio * (1 + 1e-12));
 }
 
-/* Checks that the accounts contain the time of each activity once, and all idle time. */
+/*
+ * Checks that the times of a device's accounts add up to the times of all activities, each once, and to all
+ * idle time.
+ */
 static void assert_accounts(const struct kwhy_device_ledger *device_ledger)
 {
 	const struct kwhy_device_time *time = &device_ledger->time;
@@ -208,8 +211,8 @@ static void the_categories_partition_the_span_and_the_accounts_hold_all_of_it(vo
 }
 
 /*
- * Compares everything in two ledgers that must not depend on the order of rows or on the clock. Names are
- * compared as text, as their numbers may differ.
+ * Compares all figures of two ledgers that must depend neither on the order in which rows were added nor on a
+ * shift of all times. Names are compared as text, as their ids may differ.
  */
 static void assert_same_ledger(const struct made *a, const struct made *b, uint64_t seed)
 {
@@ -252,7 +255,10 @@ static void the_order_of_rows_and_the_origin_of_the_clock_change_nothing(void **
 	}
 }
 
-/* Finds a gap in which no activity runs, to cut the plan there. Returns false if there is none. */
+/*
+ * Finds a time interval between activities in which none runs, where the plan can be cut in two. Returns
+ * false if there is none.
+ */
 static bool find_gap(const struct plan *plan, int64_t *start_ns, int64_t *end_ns)
 {
 	for (size_t i = 0; i < plan->activity_count; i++) {

@@ -8,11 +8,11 @@
 #include <string.h>
 
 /*
- * Compares the transfer engine with an array of bytes. Random pieces of 0 to 64 KiB, overlapping or not,
- * from pageable and from page-locked memory, by every path and through rings of every size, must give what
- * copying them one after another gives. Gets must give what was there after all puts of their flush.
- * Runs on the host, or on the back end with the number KWHY_TEST_BACKEND in kwhy/transfer.h and a fake or a
- * real driver.
+ * Compares the transfer engine with an array of bytes, by random puts of 0 to 64 KiB. They may overlap, and
+ * come from pageable and page-locked memory by every path and through staging rings of every size. The device
+ * memory must be as if they were copied one after another. Gets must return what all puts before the same
+ * flush have written. Runs on the host, or on the back end whose number in kwhy/transfer.h is
+ * KWHY_TEST_BACKEND, with a fake or a real driver.
  */
 
 enum {
@@ -39,7 +39,7 @@ struct world {
 	struct random random;
 	uint64_t device;
 	char *expected; /* expected content of the device's memory */
-	char *pinned;	/* page-locked memory, no part of which is used twice in a flush */
+	char *pinned;	/* page-locked memory, of which each flush uses a part only once */
 	size_t pinned_used;
 	char *source;
 	struct {
@@ -196,7 +196,10 @@ static void pieces_arrive_as_if_copied_one_after_another(void **state)
 	}
 }
 
-/* Gives a fake driver the kernels as functions of the host; a real driver compiles them. */
+/*
+ * Fixture: makes kwhy's kernels known, as C functions, to a fake driver. A real driver compiles them from
+ * source.
+ */
 static int give_kernels(void **state)
 {
 	static const char *const drivers[] = {

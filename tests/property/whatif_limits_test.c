@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 /*
- * Limits that no change can pass, whatever was recorded. Checked on random recordings and on all real ones.
+ * Checks limits that hold for any projected change, such as that no run is shorter than its longest activity,
+ * on random recordings and on all real ones.
  */
 
 enum { CASES = 4000, CHANGES_MAX = 32 };
@@ -29,7 +30,7 @@ static struct kwhy_error error;
 			fail_msg("%s: %s", #call, error.text); \
 	} while (0)
 
-/* A recording under test, and its name in messages. */
+/* A recording under test, and `where`, its name in messages. */
 struct subject {
 	struct kwhy_whatif *whatif;
 	const char *where;
@@ -49,7 +50,8 @@ static void assert_no_less(const struct subject *subject, const char *what, int6
 }
 
 /*
- * Returns the longest time in which a stream runs its remaining work, with overlapping times counted once.
+ * Returns the longest time that one stream is busy with the work that a change leaves. Overlapping activities
+ * of a stream count once. The run cannot be shorter.
  */
 static int64_t longest_stream_ns(const struct kwhy_whatif *whatif)
 {
@@ -199,8 +201,8 @@ static const struct kwhy_finding *find(const struct kwhy_findings *findings, con
 }
 
 /*
- * Checks that no two findings of a device claim the saving of the same change, and that those without a
- * saving refer to the one that has it.
+ * Findings with the same cure must not each count its saving: one of them has it, and the others name that
+ * one (credited_to) and save nothing. Checks this for finding number `at`.
  */
 static void check_credit(const struct subject *subject, const struct kwhy_findings *findings, size_t at)
 {
@@ -232,8 +234,8 @@ static size_t active_devices(const struct kwhy_recording *recording)
 }
 
 /*
- * Checks the findings. A finding concerns one device and a plan all of them, so the two are compared only
- * if just one device was active.
+ * Checks the findings on the recording. Their savings are compared with those of a plan only if a single
+ * device was active, as a finding is about one device and a plan about all.
  */
 static void check_findings(const struct subject *subject)
 {
@@ -291,8 +293,8 @@ static void no_change_of_a_random_recording_does_the_impossible(void **state)
 		char where[32];
 
 		snprintf(where, sizeof(where), "seed %" PRIu64, seed);
-		recording->lost.unmatched_launches =
-			0; /* because savings are not projected if launches are unmatched */
+		recording->lost.unmatched_launches = 0; /* savings are not projected for recordings with
+							   unmatched launches, so this one must have none */
 		check_recording(recording, NULL, seed % 2 ? &profile : NULL, where);
 		kwhy_recording_free(recording);
 	}

@@ -8,10 +8,10 @@
 #include <string.h>
 
 /*
- * Runs programs before and after a change on a simulated machine of known costs, and compares the
- * projection from the recording before the change with the recording after it. The machine has one thread,
- * one stream except where noted, and lengths that vary by up to 2 %. Of its costs the projection knows only
- * those in the profile.
+ * Simulates pairs of programs, before and after a change, on a machine with known costs. Projects the change
+ * from the recording of the first, and compares with the recording of the second. The machine has one thread
+ * of the host and, except where stated, one stream; lengths vary by up to 2 %. The projection knows only
+ * those of its costs that are in the profile.
  */
 
 enum { STEPS = 20, SENDS = 22, KERNELS = 10, READS = 200, BATCH = 4 };
@@ -169,7 +169,10 @@ static void compute(struct machine *machine)
 		launch(machine, names[i], 2000 + 400 * i);
 }
 
-/* One step of a program before or after a change. */
+/*
+ * Adds one step of a program to the machine's recording. There is one such function for each program before a
+ * change, and one for after.
+ */
 typedef void program_step(struct machine *machine);
 
 static void step_naive(struct machine *machine)
@@ -245,7 +248,8 @@ static void step_graph(struct machine *machine)
 }
 
 /*
- * Waits after every kernel, and once more at the end of the step; step_waits_once() waits only at the end.
+ * Waits after every kernel and at the end of the step. step_waits_once(), the program after the change, waits
+ * only at the end.
  */
 static void step_waits(struct machine *machine)
 {
@@ -291,8 +295,8 @@ static void step_pools(struct machine *machine)
 }
 
 /*
- * Launches kernels that are shorter than their launches, as a slow host does; step_launches_once() launches
- * them as one graph.
+ * Launches kernels that take less time than their launches, so that the host determines the time.
+ * step_launches_once(), the program after the change, launches them as one graph.
  */
 static void step_launches(struct machine *machine)
 {
@@ -314,7 +318,10 @@ static void step_launches_once(struct machine *machine)
 	wait(machine);
 }
 
-/* Copies data to the host and back in every step. */
+/*
+ * Copies data to the host and back in every step. step_stays(), the program after the change, leaves them on
+ * the device.
+ */
 static void step_goes_round(struct machine *machine)
 {
 	compute(machine);
@@ -327,7 +334,10 @@ static void step_stays(struct machine *machine)
 	compute(machine);
 }
 
-/* Copies 8 MB in every step, then runs the kernel that needs them. */
+/*
+ * Copies 8 MB in every step, then runs the kernel that reads them. record_overlapped() is the same work after
+ * the change.
+ */
 static void step_streams(struct machine *machine)
 {
 	copy(machine, KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 8000000);
@@ -335,8 +345,8 @@ static void step_streams(struct machine *machine)
 }
 
 /*
- * Records the same work with a second stream and two buffers: a copy waits for the kernel before the last
- * one, a kernel for its own copy.
+ * Records the work of step_streams() with copies on a second stream into two buffers: a copy starts when the
+ * kernel before the last one, which read its buffer, has ended; a kernel starts when its own copy has.
  */
 static struct kwhy_recording *record_overlapped(void)
 {
@@ -493,7 +503,10 @@ static void memory_from_a_pool(void **state)
 static void a_graph_for_what_the_host_is_too_slow_for(void **state)
 {
 	(void)state;
-	/* one of the twenty steps is still launched kernel by kernel, to be captured */
+	/*
+	 * in the projection one of the twenty steps is still launched kernel by kernel, as the graph is
+	 * captured in it
+	 */
 	FORETELLS(step_launches, record(step_launches_once), 0.1, {"graph", 0});
 }
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Laws of plans that hold for every recording. */
+/* Checks what must hold for plans of changes on any recording, on random ones. */
 
 enum { CASES = 10000 };
 
@@ -26,8 +26,9 @@ static void assert_bounds(const struct kwhy_projection *projection, uint64_t see
 }
 
 /*
- * Checks that each item of the stretch is either an activity or a call, that items lie inside the stretch
- * and are sorted by start, and that an item that the plan removes has no times after the change.
+ * Checks a stretch, the time interval by which a plan shows what it changes: each item is either an activity
+ * or a call, items lie inside it and are sorted by start, and an item that the plan removes has no times
+ * after the change.
  */
 static void assert_stretch(const struct kwhy_stretch *stretch, uint64_t seed)
 {
@@ -101,8 +102,7 @@ static void times_of_a_plan_lie_within_its_bounds(void **state)
 }
 
 /*
- * Requests the changes that a plan chose, in its order, and checks that they have the same effects as in
- * the plan.
+ * Lets kwhy choose a plan, then requests the same changes in the same order. Both must have the same effects.
  */
 static void check_again(struct kwhy_whatif *whatif, uint64_t seed)
 {

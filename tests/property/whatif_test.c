@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Laws of the graph of a recording that hold for every recording. */
+/* Checks what must hold for the dependency graph of any recording, on random ones. */
 
 enum { CASES = 6000 };
 
@@ -63,8 +63,8 @@ static void an_unchanged_recording_plays_exactly_as_it_was(void **state)
 }
 
 /*
- * Checks that simulating the graph in the order found once, and simulating it by asking each node for its
- * predecessors, give the same times.
+ * Checks that two ways to simulate the graph give the same times: nodes in the topological order found at its
+ * creation, and nodes as soon as all their predecessors have ended.
  */
 static void assert_plays_alike_out_of_order(struct kwhy_whatif_graph *graph, uint64_t seed)
 {
@@ -85,8 +85,8 @@ static void assert_plays_alike_out_of_order(struct kwhy_whatif_graph *graph, uin
 }
 
 /*
- * Checks that nothing ends later if work is shortened or dropped, and that an undo restores the recorded
- * times.
+ * If an activity is shortened or dropped, no other may end later; after an undo all times must be the
+ * recorded ones.
  */
 static void shorter_work_delays_nothing_and_can_be_undone(void **state)
 {

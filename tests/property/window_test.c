@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 /*
- * Laws of the energy of a window, checked on a simulated meter with known truth. It sees steps and square
- * waves of power through a low-pass after a delay, takes a sample every 20 ms, every fifth of which has a
- * late time stamp, and has a counter that changes every 100 ms. Response, noise and phase are drawn for
- * each case.
+ * Checks the energy that libkwhy measures in a time window, on a simulated meter whose true energy is known.
+ * The meter shows steps and square waves of power through a delay and a low-pass, as samples every 20 ms, of
+ * which every fifth has a late time stamp, and as a counter that changes every 100 ms. Response, noise and
+ * phase are random in each case.
  */
 
 static struct kwhy_error error;
@@ -46,7 +46,8 @@ static double normal(struct random *random, double mean, double sd)
 /* Power, and energy used so far, in steps of 0.1 ms from time 0. */
 struct load {
 	double watts[STEPS], joules[STEPS + 1];
-	double on_s, off_s, phase_s; /* times of a square wave; 0 for other loads */
+	double on_s, off_s, phase_s; /* times of a square wave: at high and at low power, and of its phase; 0
+					for other loads */
 };
 
 static void integrate(struct load *load)
@@ -168,7 +169,10 @@ static void watch(const struct load *load, struct random *random, struct meter *
 enum use { USE_BOTH, USE_RARE_TICKS, USE_COUNTER, USE_POWER };
 static const char *const use_names[] = {"counter and power", "rare ticks and power", "counter", "power"};
 
-/* Returns a counter that is read only every 2.5 s, as a read takes the driver milliseconds. */
+/*
+ * Returns the readings of a counter of which only one in 25 was read, one every 2.5 s: a read takes the
+ * driver milliseconds, so kwhy may read that rarely.
+ */
 static struct kwhy_readings rare_ticks(const struct kwhy_readings *counter)
 {
 	static struct kwhy_reading items[READINGS_MAX];
@@ -279,8 +283,9 @@ static void check(const char *what, double length_s, const struct score *score, 
 }
 
 /*
- * Samples 20 ms apart beat with a wave of 10 ms. Without a counter that is read often, the energy is then 6
- * % wrong, and nothing in the readings shows it.
+ * Whether the wave's period is so short that samples every 20 ms always fall on similar phases of it
+ * (aliasing). The energy from samples may then be 6 % wrong, which nothing in the readings shows, unless the
+ * counter is read often.
  */
 static bool is_beating(unsigned square, enum use use)
 {
@@ -320,7 +325,10 @@ static void the_energy_of_a_step_has_no_bias_and_an_honest_interval(void **state
 		}
 }
 
-/* Scores the sum over all on phases of a square wave, as the runs of one region. */
+/*
+ * Measures all phases at high power of a square wave as runs of one region, and scores the region's total
+ * energy.
+ */
 static void score_region(struct score *score, struct kwhy_curve *curve, const struct load *load)
 {
 	double period_s = load->on_s + load->off_s, truth = 0;
@@ -402,7 +410,10 @@ static void adjacent_windows_add_up_to_the_whole(void **state)
 	}
 }
 
-/* If a result asks for a number of repetitions, measuring that many must be enough. */
+/*
+ * A result that is too uncertain states how many repetitions are needed. Measuring a region that is so many
+ * times as long must be enough in 80 % of the cases.
+ */
 static void the_repetitions_asked_for_are_enough(void **state)
 {
 	struct random random = {7};

@@ -32,8 +32,8 @@ WARM_UP = 0.25  # share of the time after which nothing may grow any more
 CONNECTIONS = 1  # of a scrape that may be open while descriptors are counted
 MEMORY_KB = 512  # variation of a heap's size that is no growth
 LOADS = 64  # loads of kwhy llm; it accepts no more
-# What each process keeps on purpose, in kB per second. kwhy llm divides joules among the requests of all loads when the
-# last one has ended, so until then it keeps requests and readings of the meters: 0.6 kB per second in 30 minutes here.
+# Memory that a process keeps on purpose, in kB per second. kwhy llm divides joules among the requests of all loads
+# after the last load, so until then it keeps requests and meter readings: 0.6 kB per second in a test of 30 minutes.
 KEPT_KB_PER_S = {"llm": 1.0}
 
 
@@ -121,7 +121,7 @@ def start_llm(place):
     child = subprocess.Popen([KWHY, "llm", "--url", url, "-c", ",".join(["2"] * LOADS),
                               "--seconds", str(max(10, MINUTES * 60 / (LOADS - 4))),
                               "--idle", "1", "--ramp", "0", "-q", "-o", "llm.json"],
-                             # without energy, for which it would keep each request until the end
+                             # without a GPU: to divide energy, kwhy llm would keep more of each request until the end
                              env=environment(KWHY_FAKE_NVML=SCENARIOS + "no_gpu.txt"), cwd=place)
     return Watched("llm", child), server
 

@@ -16,7 +16,10 @@ static struct kwhy_error error;
 
 #define DIFFERENCE_MAX 2e-6
 
-/* Whether both texts go on with a number, and with nearly the same one. Moves them behind it. */
+/*
+ * Whether both texts continue with a number, and the numbers are equal to within a few millionths. If so,
+ * moves both pointers behind them.
+ */
 static bool same_number(const char **a, const char **b)
 {
 	char *end_a, *end_b;

@@ -10,7 +10,9 @@
  */
 void assert_expected_text(const char *file, const char *got);
 
-/* A number that changes with any character of a text, except that numbers with a point count to five digits.
+/*
+ * Returns a hash of a text. Numbers with a decimal point are rounded to five digits first, so that the hash
+ * is the same with all compilers.
  */
 uint32_t digest_of_text(const char *text);
 

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * Makes allocations of all threads fail in one test of a program. It replaces the allocators; link the
- * program with --wrap.
+ * Replaces the allocation functions (link the program with --wrap) so that a test can make one allocation of
+ * the program fail, by whichever thread. For one test in a program.
  */
 
 /* number of allocations so far, by any thread */

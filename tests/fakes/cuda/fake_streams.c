@@ -80,7 +80,10 @@ enum kwhy_cuda_result fake_put(kwhy_cuda_stream stream, const struct fake_operat
 	return KWHY_CUDA_SUCCESS;
 }
 
-/* Runs an operation. Returns false if it cannot run yet or is not done. */
+/*
+ * Runs an operation of the stream. Returns false if it still blocks the stream: a wait for an event, a gate,
+ * or a kernel or function of another fake that has not ended.
+ */
 static bool run(struct fake_operation *operation, kwhy_cuda_stream stream)
 {
 	int64_t now_ns = fake_now_ns();
@@ -176,8 +179,8 @@ enum kwhy_cuda_result cuStreamCreate(kwhy_cuda_stream *out_stream, unsigned flag
 }
 
 /*
- * Destroys a stream. Operations that are still blocked are dropped, whereas a real driver would run them
- * later.
+ * Destroys a stream. Operations of it that are blocked then are dropped, whereas a real driver would run them
+ * once they are no longer blocked.
  */
 enum kwhy_cuda_result cuStreamDestroy_v2(kwhy_cuda_stream stream)
 {
@@ -208,7 +211,7 @@ static void rest_until(int64_t until_ns)
 
 /*
  * Sets *out_done to whether all operations of the stream have run, and *out_until_ns to the time at which a
- * real device would have finished them, until which the callers wait.
+ * real device would have finished them. The caller waits until then.
  */
 static enum kwhy_cuda_result look(
 	const char *call, kwhy_cuda_stream stream, bool *out_done, int64_t *out_until_ns)
@@ -352,7 +355,10 @@ enum kwhy_cuda_result cuStreamEndCapture(kwhy_cuda_stream stream, kwhy_cuda_grap
 	return fake_end(*out_graph ? KWHY_CUDA_SUCCESS : KWHY_CUDA_INVALID_VALUE);
 }
 
-/* Copies the operations of a graph and of its child graphs into one queue. */
+/*
+ * Appends copies of the operations in `from`, the queue of a graph, to `to`, in order. In place of a child
+ * graph its operations are appended.
+ */
 static void put_all(struct fake_queue *to, const struct fake_queue *from)
 {
 	for (const struct fake_operation *operation = from->first; operation; operation = operation->next) {

@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Gives the kernels of `table` to the fake driver at `path`, which then runs them when they are launched.
- * `table` ends with an entry whose name is NULL and must stay valid. The test fails if the library is not
- * the fake driver.
+ * Makes the kernels of `table`, C functions, known to the fake driver library at `path`, which runs them when
+ * they are launched. `table` ends with an entry whose name is NULL and must stay valid. Calls abort() if that
+ * library is not the fake driver.
  */
 static inline void give_kernels_to_the_fake(const char *path, const struct kwhy_gpu_host_kernel *table)
 {

@@ -24,7 +24,7 @@ enum {
 	GRAPH_BYTES = 56,
 	KINDS = 64,
 	CALLS = 24,
-	LASTS_NS = 50000000 /* 50 ms, many flush periods of the tests' recordings */
+	LASTS_NS = 50000000 /* 50 ms; the tests' recordings flush every 2 ms */
 };
 
 /* Names of calls, indexed by domain (driver, runtime) and callback id. The ids differ from those of every
@@ -101,7 +101,7 @@ static size_t bytes_of(uint32_t kind)
 	}
 }
 
-/* Gives the buffer to the program's callback, without holding the lock, as a thread of CUPTI would. */
+/* Gives the buffer to the callback of the program, without the lock, as a thread of CUPTI would. */
 static void hand_over(void)
 {
 	uint8_t *full = buffer;
@@ -281,7 +281,7 @@ void fake_cupti_graph(uint32_t graph, uint32_t correlation)
 	const uint64_t start_ns = now_ns();
 
 	if (kinds[KWHY_CUPTI_KIND_GRAPH_TRACE] && !may_be_whole)
-		raise(SIGSEGV); /* CUPTI 13.0 crashes, too */
+		raise(SIGSEGV); /* as CUPTI 13.0: the graph was instantiated while graph tracing was off */
 
 	const struct kwhy_cupti_graph row = {.kind = KWHY_CUPTI_KIND_GRAPH_TRACE,
 		.correlation = correlation,
@@ -323,7 +323,7 @@ void fake_cupti_take_over(void)
 {
 	pthread_mutex_lock(&lock);
 	taken_over = true;
-	own_clock = NULL; /* the other client sets its own clock */
+	own_clock = NULL; /* the timestamp callback was that of the former client */
 	pthread_mutex_unlock(&lock);
 }
 
@@ -432,11 +432,11 @@ static int domain_of_kind(int kind)
 						 : 0;
 }
 
-/* In the scenario "lasts", ends the program if it uses CUPTI after CUPTI's end, when its memory is gone. */
+/* In the scenario "lasts", ends the program if it uses CUPTI after the last flush, when CUPTI may be gone. */
 static void use(void)
 {
 	if (asked_for("lasts") && atomic_load(&is_over))
-		_exit(96); /* a signal would not arrive, as the calling thread blocks signals */
+		_exit(96); /* not abort(): the calling thread may block its signal */
 }
 
 /* Raises SIGALRM at this point if the scenario is `what` and the program handles the signal, as a timer
@@ -478,9 +478,8 @@ enum kwhy_cupti_result cuptiActivityDisable(int kind)
 /* CUPTI of CUDA 12.0 lacks cuptiActivityEnableRuntimeApi() and cuptiActivityEnableDriverApi(). */
 #ifndef FAKE_CUPTI_WITHOUT_CHOICE
 /*
- * Selects a single call for recording. As in CUPTI of CUDA 13.0, that is possible before there is a
- * context; later it takes effect only if the kind of call was switched on or one of its calls was selected
- * when the context was created.
+ * Selects an API call for recording. In CUPTI of CUDA 13.0, a call selected after the context was created is
+ * recorded only if a call of its kind was selected, or the kind enabled, before (`alive`).
  */
 static void choose(int domain, uint32_t id, bool is_on)
 {
@@ -560,7 +559,7 @@ static void linger(void)
 	nanosleep(&(struct timespec){.tv_nsec = LASTS_NS}, NULL);
 }
 
-/* Makes a forced flush the last use of CUPTI in the scenario "lasts", and lets it take LASTS_NS. */
+/* In the scenario "lasts", makes a forced flush take LASTS_NS and marks CUPTI as ended after it. */
 static void last(uint32_t flags)
 {
 	use();
@@ -577,8 +576,9 @@ __attribute__((destructor)) static void end(void)
 		linger();
 }
 
-/* Gives the buffer to the program. As in CUPTI, a buffer with a kernel that still runs is given only by a
- * forced flush. */
+/*
+ * Gives the buffer to the program; one with a kernel that still runs only by a forced flush, as CUPTI does.
+ */
 enum kwhy_cupti_result cuptiActivityFlushAll(uint32_t flags)
 {
 	bool is_complete = true;

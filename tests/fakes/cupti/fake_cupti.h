@@ -33,12 +33,12 @@ void fake_cupti_call(int domain, const char *name, uint32_t correlation);
 void fake_cupti_call_since(int domain, const char *name, uint32_t correlation, uint64_t start_ns);
 uint64_t fake_cupti_now(void);
 
-/* Records a launch in a new thread, and waits for that thread. */
+/* Records cudaLaunchKernel as called by a new thread, and waits until that thread has ended. */
 void fake_cupti_elsewhere(uint32_t correlation);
 
 /*
- * Calls the subscriber's callback if it is enabled for that call. `data` is passed on as CUPTI would pass
- * it.
+ * Calls the callback that the subscriber has registered, if it is enabled for the call `name` of this domain,
+ * with `data` as its data.
  */
 void fake_cupti_tell(int domain, const char *name, const void *data);
 
@@ -48,8 +48,8 @@ void fake_cupti_copy(uint8_t kind, uint8_t from, uint8_t to, uint64_t bytes, uin
 void fake_cupti_peer_copy(uint32_t from_device, uint32_t to_device, uint64_t bytes, uint32_t correlation);
 void fake_cupti_memset(uint64_t bytes, uint32_t correlation);
 /*
- * Lets graphs launched from now on count as instantiated earlier. Without this call each counts as
- * instantiated right before its launch.
+ * Says that graphs launched from now on were instantiated before this call. If it is never called, each graph
+ * counts as instantiated right before its launch.
  */
 void fake_cupti_instantiate(void);
 void fake_cupti_graph(uint32_t graph, uint32_t correlation);
@@ -60,7 +60,10 @@ void fake_cupti_take_over(void);
 /* Sets the device on which kernels run from now on; 0 at the start. */
 void fake_cupti_use_device(unsigned number);
 
-/* Return whether recording of kernels is on, and how often it was switched on or off. */
+/*
+ * fake_cupti_is_on: returns whether recording of kernels is enabled. fake_cupti_switches: returns how often
+ * it was enabled or disabled.
+ */
 int fake_cupti_is_on(void);
 unsigned fake_cupti_switches(void);
 

@@ -24,7 +24,7 @@
 
 enum { INVALID = 1, IMAGE_BYTES = 64, COUNTERS = 8, FAULT_NS = 100000000 };
 
-/* What the fake keeps in a counter data image. */
+/* Contents of a counter data image. `space`: the number of samples that it can hold. */
 struct image {
 	uint64_t magic, count, space;
 	struct {
@@ -43,7 +43,10 @@ static bool asked_for(const char *what)
 	return scenario && strcmp(scenario, what) == 0;
 }
 
-/* Crashes as a fault of CUPTI does; a sanitizer's handler does not get the signal. */
+/*
+ * Ends the process by SIGSEGV, as a fault of CUPTI does. A sanitizer's handler is removed first, as it would
+ * report the signal as an error of kwhy.
+ */
 static void crash(void)
 {
 	signal(SIGSEGV, SIG_DFL);

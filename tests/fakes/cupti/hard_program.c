@@ -253,7 +253,10 @@ static void *send_signals(void *context)
 	return NULL;
 }
 
-/* SA_RESTART is not set, so that calls of the library that wait are interrupted. */
+/*
+ * Sends itself signals while kernels are launched. SA_RESTART is not set, so the signals interrupt (EINTR)
+ * waiting system calls of the injected library, too.
+ */
 static void signals(const char *text)
 {
 	struct storm storm = {pthread_self(), (unsigned)atoi(text)};
@@ -293,7 +296,10 @@ static void limit(const char *text)
 			exit(96);
 }
 
-/* The calls fail with EPERM. */
+/*
+ * Denies the process, by seccomp, to open files, create threads and processes, and call exec: these system
+ * calls fail with EPERM.
+ */
 static void deny(const char *text)
 {
 	static const uint32_t denied[] = {SYS_openat, SYS_clone, SYS_clone3, SYS_execve};

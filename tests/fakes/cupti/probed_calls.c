@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of the driver by the program under test. The fake CUPTI makes its callbacks before and after each
- * of them.
+ * Calls of the driver by the program that kwhy probe is tested on. Before and after each call, the fake CUPTI
+ * calls the callback that kwhy has registered.
  */
 #include "fakes/cupti/fake_cupti.h"
 #include "probed_program.h"
@@ -149,8 +149,8 @@ kwhy_cuda_function probed_function_of(const char *name)
 }
 
 /*
- * Launches a kernel by a runtime call that makes the driver call. As in CUPTI, the recorded duration of the
- * driver call excludes the time of the callbacks.
+ * Launches a kernel by cudaLaunchKernel, which calls the driver. As in CUPTI, the recorded time of the driver
+ * call excludes the callbacks around it; that of the runtime call includes them.
  */
 void probed_launch_by(const char *driver_call, const char *name, void **arguments)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work of the program under test by CUDA graphs. */
+/* Work of the program that kwhy probe is tested on: CUDA graphs. */
 #include "probed_program.h"
 #include "vendor/cupti_abi.h"
 
@@ -33,7 +33,7 @@ static void launch_graph(kwhy_cuda_graph_exec exec)
 	probed_call("cuGraphLaunch", &data, KWHY_CUPTI_EXIT);
 }
 
-/* Launches a graph whose kernels run nowhere else. */
+/* Launches a graph whose kernels the program never launches outside of a graph. */
 void probed_cold_graph(struct probed_memory *own, int launches)
 {
 	void *added[] = {&own->in, &own->out}, *counted[] = {&own->counter};
@@ -100,7 +100,8 @@ static void set_node(const char *name, kwhy_cuda_graph_exec exec, kwhy_cuda_grap
 }
 
 /*
- * Changes the arguments of the graph's kernel and of its child graph's kernel to memory[0] and memory[1].
+ * Changes the arguments of two kernels of an executable graph: its own kernel (nodes[0]) gets memory[0], the
+ * kernel of its child graph (nodes[1]) memory[1].
  */
 static void change(
 	kwhy_cuda_graph_exec exec, const kwhy_cuda_graph_node nodes[2], struct probed_memory memory[2])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of the program under test, as C functions of their arguments. */
+/* Kernels of the program that kwhy probe is tested on, as C functions of an array of arguments. */
 #include "probed_program.h"
 
 #include <unistd.h>
@@ -39,8 +39,9 @@ static void follow(const struct kwhy_gpu_grid *grid, void **arguments)
 }
 
 /*
- * A kernel with state outside of its arguments: from its second run on it also changes memory that no
- * argument points to.
+ * A kernel whose effect depends on earlier runs: from its second run on it also changes memory that no
+ * argument points to. It computes the address from a word whose bits are inverted, so that kwhy does not
+ * recognise it.
  */
 static void unsteady(const struct kwhy_gpu_grid *grid, void **arguments)
 {

@@ -89,8 +89,9 @@ static void unmap(kwhy_cuda_address address)
 }
 
 /*
- * Pieces 0 and 1 hold an array that begins in one and ends in the other, and a counter. Piece 2 is mapped,
- * but nothing has access to it. Piece 3 is mapped anew in each round.
+ * Works in a range of addresses of four pieces. An array begins in piece 0 and ends in piece 1, where a
+ * counter follows it. Piece 2 is mapped, but access to it is not enabled. Piece 3 is unmapped and mapped
+ * again in each round.
  */
 void probed_segments(struct probed_memory *own, int rounds)
 {

@@ -16,11 +16,13 @@
  *   cold-graph:N     the same without that run
  *   nested-graph:N   N launches of a graph with a child graph, whose kernels' arguments are changed
  *   cooperative:N    N cooperative launches
- *   pool:N           N rounds of kernels on memory of a pool, which is taken and given back in each
- *   segments:N       N rounds of kernels on an array over two mapped pieces of memory, beside which others
- * are mapped and unmapped copies:N         N rounds of fills and copies fork             starts a child
- * process that also works dies:N:STATUS    ends the program with this status in the Nth run of a kernel sum
- * prints a checksum of the memory
+ *   pool:N           N rounds of kernels on memory of a pool, allocated and freed in each round
+ *   segments:N       N rounds of kernels on an array over two mapped pieces of memory; other pieces next to
+ *                    them are mapped and unmapped meanwhile
+ *   copies:N         N rounds of fills and copies
+ *   fork             starts a child process that also works
+ *   dies:N:STATUS    ends the program with this status in the Nth run of the kernel "add"
+ *   sum              prints a checksum of the memory
  */
 #include "probed_program.h"
 

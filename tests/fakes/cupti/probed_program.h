@@ -71,7 +71,10 @@ uint64_t *probed_allocate(size_t bytes); /* zeroed */
 void probed_release(uint64_t *memory);
 struct probed_memory probed_new_memory(void);
 
-/* Launch the kernel `name` by cuLaunchKernel, or by the driver call `driver_call`. */
+/*
+ * Launch the kernel `name`: by cuLaunchKernel, or by the driver call that `driver_call` names. Both are
+ * recorded as called by cudaLaunchKernel.
+ */
 void probed_launch(const char *name, void **arguments);
 void probed_launch_by(const char *driver_call, const char *name, void **arguments);
 
@@ -82,8 +85,8 @@ void probed_set(void *to, unsigned value, size_t count);
 kwhy_cuda_function probed_function_of(const char *name);
 
 /*
- * Makes the callback of a driver call. `site` is KWHY_CUPTI_ENTER or KWHY_CUPTI_EXIT. The function fills in
- * the fields of `data` that all calls have in common.
+ * Calls kwhy's callback for the driver call `name`, at its start (`site` KWHY_CUPTI_ENTER) or end
+ * (KWHY_CUPTI_EXIT). Fills in the members of `data` that are the same for all calls.
  */
 struct kwhy_cupti_callback;
 void probed_call(const char *name, struct kwhy_cupti_callback *data, int site);
@@ -101,7 +104,10 @@ void probed_graph(struct probed_memory *own, int launches);
 void probed_cold_graph(struct probed_memory *own, int launches);
 void probed_nested_graph(struct probed_memory *own, int launches);
 
-/* probed_pieces.c: work on memory of a pool, and on pieces that are mapped into a range of addresses. */
+/*
+ * probed_pieces.c: launch kernels on memory of a pool (cuMemAllocAsync), and on pieces of memory that are
+ * mapped into a range of addresses (cuMemMap).
+ */
 void probed_pool(struct probed_memory *own, int rounds);
 void probed_segments(struct probed_memory *own, int rounds);
 

@@ -34,7 +34,10 @@
 
 static uint32_t correlation = 100;
 
-/* 1 MiB of thread-local memory, as some programs have: it is part of every thread's stack. */
+/*
+ * 1 MiB of thread-local memory, as some programs have. It lies on the stack of each thread, so a thread of
+ * kwhy with a small stack could not start.
+ */
 static _Thread_local volatile char of_each_thread[1 << 20];
 
 /* Functions of the fake CUPTI, if it is loaded. */
@@ -231,7 +234,10 @@ static int64_t now_ns(void)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* Launches a kernel of 0.1 ms every 0.2 ms or later, and prints the number of launches. */
+/*
+ * Launches a kernel of 0.1 ms every 0.2 ms or more for `text` milliseconds. Prints the number of launches,
+ * and how often recording was switched.
+ */
 static void loop(const char *text)
 {
 	const int64_t until_ns = now_ns() + atoi(text) * INT64_C(1000000);
@@ -248,7 +254,8 @@ static void loop(const char *text)
 }
 
 /*
- * Waits until at least two flushes began after this call, so that the records of the first one are written.
+ * Waits for three flushes, of which at least two began after this call, so that the records made before it
+ * are in the recording.
  */
 static void settle(const char *text)
 {
@@ -309,7 +316,7 @@ static void overhead(const char *text)
 {
 	(void)text;
 	cupti.overhead(1 << 16, 2000000);
-	cupti.overhead(5 << 16, 7000000); /* an overhead of the driver, not of CUPTI */
+	cupti.overhead(5 << 16, 7000000); /* overhead whose kind is not CUPTI's own */
 }
 
 static void memory(const char *text)
@@ -330,7 +337,7 @@ static void take_over(const char *text)
 	cupti.take_over();
 }
 
-/* Forks a child that continues to work. Its work must not be recorded. */
+/* Forks a child that opens a range and ends by exit(). A forked child is not recorded. */
 static void fork_child(const char *text)
 {
 	const pid_t child = fork();
@@ -392,7 +399,10 @@ static void print_threads_at_end(const char *text)
 	prints_last_threads = true;
 }
 
-/* Prints the threads after all exit handlers of libraries have run. */
+/*
+ * Prints the number of kwhy's threads once more, at the end: destructors of the program run after the exit
+ * handlers of its libraries.
+ */
 __attribute__((destructor)) static void print_last_threads(void)
 {
 	if (prints_last_threads)

@@ -50,7 +50,7 @@ def main():
     worker.join()
     for i in range(10):
         pause_and_launch(310 + i)
-    # calls from a thread without Python frames, while this thread waits for it in C
+    # the next call is made by a thread that has no Python frames, while this thread waits for it in C code
     cupti.fake_cupti_elsewhere(400)  # LINE waiting
     print("done", sys.version_info[0])
 

@@ -26,7 +26,10 @@ struct connection {
 	int sent; /* number of tokens of the present answer that were sent */
 };
 
-/* An answer that continues at due_ns. All intervals are equal, so the queue is sorted by time. */
+/*
+ * An answer whose next token is due at due_ns. All intervals are equal, so the queue of them (turns) is
+ * sorted by time.
+ */
 struct turn {
 	int64_t due_ns;
 	int fd;
@@ -89,7 +92,10 @@ static size_t add_end(char *out)
 	return length + (size_t)sprintf(out + length, "0\r\n\r\n");
 }
 
-/* Sends the next token and queues the rest of the answer, or sends all tokens if the interval is 0. */
+/*
+ * Sends the next token of an answer and queues the rest for gap_ns later. If gap_ns is 0, sends all tokens at
+ * once.
+ */
 static void go_on(int fd)
 {
 	static char out[ANSWER_BYTES];
@@ -127,7 +133,10 @@ static void answer(int fd, const char *request)
 	}
 }
 
-/* Whether the request is complete. Requests are not pipelined. */
+/*
+ * Whether the bytes so far are a complete request: its header, and a body of Content-Length bytes. Clients
+ * send no request before the answer to the one before.
+ */
 static int is_complete(const struct connection *connection)
 {
 	const char *end = strstr(connection->request, "\r\n\r\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls of vendor/nvml_symbols.def that change state or depend on time; facts.c has the others. See
- * README.md.
+ * Calls of NVML that change state or depend on time; facts.c has the others of vendor/nvml_symbols.def.
+ * README.md describes the fake.
  */
 #include "calls.h"
 
@@ -26,7 +26,10 @@ static void wait_ms(double length_ms)
 		nanosleep(&length, NULL);
 }
 
-/* Returns the error that the scenario's faults prescribe for this call, and adds up their delays. */
+/*
+ * Returns the error that the scenario's faults prescribe for this call now, or success. Adds the delays that
+ * they prescribe to *out_delay_ms.
+ */
 static enum kwhy_nvml_result fault_of(const char *call, double *out_delay_ms)
 {
 	double now_s = (double)fake_now_ns(&scenario) / 1e9;
@@ -46,7 +49,7 @@ static enum kwhy_nvml_result fault_of(const char *call, double *out_delay_ms)
 	return KWHY_NVML_SUCCESS;
 }
 
-/* Whether now is within two times; NAN: no limit. */
+/* Whether now is at from_s or later and before until_s; NAN: no limit on that side. */
 static bool is_within(double from_s, double until_s)
 {
 	double now_s = (double)fake_now_ns(&scenario) / 1e9;

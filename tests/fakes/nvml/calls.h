@@ -7,8 +7,9 @@
 #include <pthread.h>
 
 /*
- * Begins every call: counts it, delays it or makes it fail as the scenario says, and checks its arguments.
- * Returns the result of a call that fails.
+ * Begins every call of NVML: delays it or makes it fail as the scenario says. `needs_gpu`: `handle` must be
+ * that of a device. Returns KWHY_NVML_SUCCESS, or the error that the call must return, such as invalid
+ * argument for a wrong handle or if `out` is NULL.
  */
 enum kwhy_nvml_result fake_begin(const char *call, kwhy_nvml_handle handle, bool needs_gpu, void *out);
 
@@ -19,20 +20,26 @@ enum kwhy_nvml_result fake_begin(const char *call, kwhy_nvml_handle handle, bool
 pthread_mutex_t *fake_turn_begin(void);
 void fake_turn_end(pthread_mutex_t **turn);
 
-/* Unix time to which the meters of the device are simulated. */
+/* Returns the Unix time, us, to which the meters of the device have been simulated. */
 unsigned long long fake_now_unix_us(const struct fake_gpu *gpu);
 
-/* With a file of processes the utilisation of a device is the sum of theirs, at most 100 %. */
+/*
+ * Whether there is a file of processes (FAKE_PROCESS_FILE), and the sum of the utilisations of the device's
+ * processes in it, at most 100 %, which is then the device's utilisation.
+ */
 bool fake_has_process_file(void);
 unsigned fake_processes_percent(const struct fake_gpu *gpu);
 
 /*
- * The device of a handle. NULL: there is none, or no longer. A handle of a MIG instance belongs to its place
- * in the list of those that exist, so it may come to be that of another one.
+ * Returns the device of a handle; NULL: there is none, or no longer. The handle of a MIG instance stands for
+ * its index among the instances that exist now, so it may later mean another instance, as with NVML.
  */
 struct fake_gpu *fake_device(kwhy_nvml_handle handle);
 
-/* Whether a GPU is divided now (MIG), and the instance that is at a place then; NULL: there is none. */
+/*
+ * fake_is_divided: whether MIG is enabled on a GPU now. fake_instance_at: the MIG instance with this index
+ * among those that exist now; NULL: there is none.
+ */
 bool fake_is_divided(const struct fake_gpu *gpu);
 struct fake_gpu *fake_instance_at(const struct fake_gpu *gpu, unsigned place);
 

@@ -5,9 +5,9 @@
 #include "base/clock.h"
 
 /*
- * Makes the fake's time that of `clock`, which must stay valid; NULL: the machine's time. The fake
- * libnvidia-ml.so.1 exports this function in addition to NVML's calls, for tests in the same process, which
- * find it by dlsym(). Call it before nvmlInit_v2().
+ * Makes the fake take its time from `clock`, which must stay valid; NULL: from the machine. Resets the fake
+ * to its state before the first call, so call it before nvmlInit_v2(). The fake libnvidia-ml.so.1 exports
+ * this function for tests that load it into their own process, which find it by dlsym().
  */
 void kwhy_fake_nvml_set_clock(const struct kwhy_clock *clock);
 

@@ -150,13 +150,15 @@ enum kwhy_nvml_result nvmlDeviceGetMigDeviceHandleByIndex(
 	kwhy_nvml_handle device, unsigned index, kwhy_nvml_handle *out)
 {
 	BEGIN(device, out);
-	if (!fake_instance_at(gpu, index)) /* as on an H200 that is whole */
+	if (!fake_instance_at(gpu, index)) /* an H200 without MIG answers so, too */
 		return KWHY_NVML_NOT_FOUND;
 	*out = (kwhy_nvml_handle)&gpu->places[index];
 	return KWHY_NVML_SUCCESS;
 }
 
-/* Numbers of GPU instances are not those of their MIG devices; the first ones are taken by larger profiles.
+/*
+ * The id of a GPU instance differs from the index of its MIG device. Ids begin at FAKE_FIRST_INSTANCE_ID, as
+ * NVML reserves the lower ones for larger profiles.
  */
 enum kwhy_nvml_result nvmlDeviceGetGpuInstanceId(kwhy_nvml_handle mig_device, unsigned *out_id)
 {

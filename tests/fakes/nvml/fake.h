@@ -26,73 +26,73 @@ enum {
 };
 
 /* Numbers of a device, as X(key, default); NAN: the device does not offer it. */
-#define FAKE_NUMBERS(X)                                                                 \
-	X(before_w, NAN) /* power before the first call; NAN: the lowest */             \
-	X(tau_ms, 14.5)                                                                 \
-	X(lag_ms, 3.5)                                                                  \
-	X(ring_depth, 120)                                                              \
-	X(ring_period_ms, 20.02)                                                        \
-	X(ring_late_every, 5)                                                           \
-	X(ring_back_at_s, NAN)                                                          \
-	X(energy_start_mj, 1000000)                                                     \
-	X(energy_wrap_mj, NAN)                                                          \
-	X(energy_reset_at_s, NAN)                                                       \
-	X(energy_stuck_at_s, NAN)                                                       \
-	X(energy_tick_ms, 100)                                                          \
-	X(energy_phase_ms, 37)                                                          \
-	X(average_ms, 101.5)                                                            \
-	X(memory_w, 49.8)                                                               \
-	X(lost_at_s, NAN)                                                               \
-	X(sm_clock_mhz, 345)                                                            \
-	X(memory_clock_mhz, 3201)                                                       \
-	X(temperature_c, 33)                                                            \
-	X(memory_temperature_c, 38)                                                     \
-	X(throttle_reasons, 1)                                                          \
-	X(memory_total_mib, 143771)                                                     \
-	X(memory_reserved_mib, 616)                                                     \
-	X(memory_used_mib, 0)                                                           \
-	X(power_limit_w, 700)                                                           \
-	X(default_limit_w, 700)                                                         \
-	X(limit_least_w, 200)                                                           \
-	X(limit_most_w, 700)                                                            \
-	X(locked_clock_mhz, NAN) /* NAN: not locked */                                  \
-	X(fan_percent, NAN)                                                             \
-	X(busy_percent, 0)                                                              \
-	X(memory_busy_percent, 0)                                                       \
-	X(nvlinks, NAN)	   /* number of NVLinks */                                      \
-	X(nvlinks_up, NAN) /* number of active NVLinks; NAN: all */                     \
-	X(nvlink_mb_s, 26562)                                                           \
-	X(nvlink_version, 6) /* NVML's code for NVLink 4 */                             \
-	X(nvlink_remote, 2)  /* what is at the far end. 2: a switch; 0: the next GPU */ \
-	X(common_ancestor, 50)                                                          \
-	X(pcie_generation, 5)                                                           \
-	X(pcie_width, 16)                                                               \
-	X(sm_clock_max_mhz, 1980)                                                       \
-	X(power_violation_s, 0)                                                         \
-	X(thermal_violation_s, 0)                                                       \
-	X(pcie_generation_max, 5)                                                       \
-	X(pcie_width_max, 16)                                                           \
-	X(persistence, 1)                                                               \
-	X(ecc, 1)                                                                       \
-	X(ecc_uncorrected, 0)                                                           \
-	X(remap_pending, 0)                                                             \
-	X(remap_failed, 0)                                                              \
-	X(compute_mode, 0)                                                              \
-	X(mig_mode, 0)                                                                  \
-	X(mig_from_s, NAN)                                                              \
-	X(mig_until_s, NAN)                                                             \
-	X(gpm, 1)                                                                       \
-	X(gpm_sm_percent, 0)                                                            \
-	X(gpm_occupancy_percent, 0)                                                     \
-	X(gpm_tensor_percent, 0)                                                        \
-	X(gpm_dram_percent, 0)                                                          \
-	X(gpm_fp32_percent, 0)                                                          \
-	X(gpm_integer_percent, 0)                                                       \
-	X(gpm_fp16_percent, 0)                                                          \
-	X(gpm_fp64_percent, 0)                                                          \
-	X(gpm_pcie_tx_mib_s, 0)                                                         \
-	X(gpm_pcie_rx_mib_s, 0)                                                         \
-	X(gpm_nvlink_rx_mib_s, NAN)                                                     \
+#define FAKE_NUMBERS(X)                                                                   \
+	X(before_w, NAN) /* power before time 0; NAN: the lowest power of the scenario */ \
+	X(tau_ms, 14.5)                                                                   \
+	X(lag_ms, 3.5)                                                                    \
+	X(ring_depth, 120)                                                                \
+	X(ring_period_ms, 20.02)                                                          \
+	X(ring_late_every, 5)                                                             \
+	X(ring_back_at_s, NAN)                                                            \
+	X(energy_start_mj, 1000000)                                                       \
+	X(energy_wrap_mj, NAN)                                                            \
+	X(energy_reset_at_s, NAN)                                                         \
+	X(energy_stuck_at_s, NAN)                                                         \
+	X(energy_tick_ms, 100)                                                            \
+	X(energy_phase_ms, 37)                                                            \
+	X(average_ms, 101.5)                                                              \
+	X(memory_w, 49.8)                                                                 \
+	X(lost_at_s, NAN)                                                                 \
+	X(sm_clock_mhz, 345)                                                              \
+	X(memory_clock_mhz, 3201)                                                         \
+	X(temperature_c, 33)                                                              \
+	X(memory_temperature_c, 38)                                                       \
+	X(throttle_reasons, 1)                                                            \
+	X(memory_total_mib, 143771)                                                       \
+	X(memory_reserved_mib, 616)                                                       \
+	X(memory_used_mib, 0)                                                             \
+	X(power_limit_w, 700)                                                             \
+	X(default_limit_w, 700)                                                           \
+	X(limit_least_w, 200)                                                             \
+	X(limit_most_w, 700)                                                              \
+	X(locked_clock_mhz, NAN) /* NAN: not locked */                                    \
+	X(fan_percent, NAN)                                                               \
+	X(busy_percent, 0)                                                                \
+	X(memory_busy_percent, 0)                                                         \
+	X(nvlinks, NAN)	   /* number of NVLinks */                                        \
+	X(nvlinks_up, NAN) /* number of active NVLinks; NAN: all */                       \
+	X(nvlink_mb_s, 26562)                                                             \
+	X(nvlink_version, 6) /* the version number by which NVML means NVLink 4 */        \
+	X(nvlink_remote, 2)  /* what is at the far end. 2: a switch; 0: the next GPU */   \
+	X(common_ancestor, 50)                                                            \
+	X(pcie_generation, 5)                                                             \
+	X(pcie_width, 16)                                                                 \
+	X(sm_clock_max_mhz, 1980)                                                         \
+	X(power_violation_s, 0)                                                           \
+	X(thermal_violation_s, 0)                                                         \
+	X(pcie_generation_max, 5)                                                         \
+	X(pcie_width_max, 16)                                                             \
+	X(persistence, 1)                                                                 \
+	X(ecc, 1)                                                                         \
+	X(ecc_uncorrected, 0)                                                             \
+	X(remap_pending, 0)                                                               \
+	X(remap_failed, 0)                                                                \
+	X(compute_mode, 0)                                                                \
+	X(mig_mode, 0)                                                                    \
+	X(mig_from_s, NAN)                                                                \
+	X(mig_until_s, NAN)                                                               \
+	X(gpm, 1)                                                                         \
+	X(gpm_sm_percent, 0)                                                              \
+	X(gpm_occupancy_percent, 0)                                                       \
+	X(gpm_tensor_percent, 0)                                                          \
+	X(gpm_dram_percent, 0)                                                            \
+	X(gpm_fp32_percent, 0)                                                            \
+	X(gpm_integer_percent, 0)                                                         \
+	X(gpm_fp16_percent, 0)                                                            \
+	X(gpm_fp64_percent, 0)                                                            \
+	X(gpm_pcie_tx_mib_s, 0)                                                           \
+	X(gpm_pcie_rx_mib_s, 0)                                                           \
+	X(gpm_nvlink_rx_mib_s, NAN)                                                       \
 	X(gpm_nvlink_tx_mib_s, NAN)
 
 struct fake_numbers {
@@ -116,8 +116,8 @@ struct fake_power {
 };
 
 /*
- * State of a device's meters at now_ns, the time to which they are simulated. Times are ns since the first
- * call.
+ * State of a device's meters at now_ns, up to which they have been simulated. Times are ns since the
+ * scenario's time 0.
  */
 struct fake_meters {
 	int64_t now_ns, next_sample_ns, next_tick_ns, next_average_ns, next_history_ns;
@@ -148,26 +148,30 @@ struct fake_gpu {
 	struct fake_meters meters;
 	struct fake_gpu *parent; /* the GPU of a MIG instance; NULL: this is a GPU */
 	unsigned sm_count;	 /* multiprocessors of a MIG instance */
-	double from_s, until_s;	 /* when a MIG instance exists; NAN: from the start, to the end */
+	double from_s, until_s;	 /* time in which a MIG instance exists, s of the scenario; NAN: no limit on
+				    that side */
 	struct fake_gpu *instances[FAKE_INSTANCES];
 	unsigned instance_count;
-	/* The addresses of these bytes are the handles of the instances that exist: the first one's, and so
-	 * on. */
+	/*
+	 * [index] the address of this byte is the handle of the MIG instance with that index among those that
+	 * exist
+	 */
 	char places[FAKE_INSTANCES];
 	struct fake_process processes[FAKE_PROCESSES];
 	unsigned process_count;
 };
 
 /*
- * A fault. From the time `after_s` until `until_s`, the matching call with the number `nth` fails with
- * `result`, and so do the `times` - 1 matching calls after it.
+ * A fault: calls of the function `call` ("*": of all functions) that are made from after_s until before
+ * until_s, in s of the scenario, are counted. Number `nth` of them, from 1, and the `times` - 1 calls after
+ * it return `result`.
  */
 struct fake_fault {
 	char call[FAKE_TEXT];
 	enum kwhy_nvml_result result;
 	unsigned long nth, times, seen;
 	double after_s, until_s; /* until_s NAN: to the end */
-	double delay_ms;	 /* delay of each matching call, which then needs no `result` */
+	double delay_ms; /* delay of each call of that function, at any time, with or without a `result` */
 };
 
 struct fake_scenario {
@@ -201,13 +205,17 @@ void fake_scenario_read(struct fake_scenario *scenario, const char *path);
 void fake_scenario_done(struct fake_scenario *scenario);
 void fake_settings_write(const struct fake_scenario *scenario);
 
-/* Makes the current time the scenario's time 0. */
+/* Makes the current time the scenario's time 0, unless FAKE_SINCE states it. */
 void fake_clock_begin(struct fake_scenario *scenario);
 
-/* Returns the time since the first call, by the machine's clock or by one that a test set. */
+/*
+ * fake_now_ns: returns the time since the scenario's time 0, by the machine's clock or by the one that a test
+ * set. fake_unix_us: returns the Unix time, us, of such a time.
+ */
 int64_t fake_now_ns(const struct fake_scenario *scenario);
 int64_t fake_unix_us(const struct fake_scenario *scenario, int64_t time_ns);
-bool fake_waits(void); /* whether delays wait in real time: the clock is the machine's */
+bool fake_waits(void); /* whether a delay makes a call wait: only with the machine's clock, as a clock that a
+			  test set does not move by itself */
 
 /* Resets the fake to the state before the first call. */
 void fake_forget(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GPM: performance counters of a device, or of a MIG instance through its GPU. */
+/* NVML's GPM calls: performance metrics of a GPU, or of a MIG instance, which are read through its GPU. */
 #include "calls.h"
 
 #include <math.h>

@@ -14,8 +14,10 @@
 #include <unistd.h>
 
 #define MS 1000000
-#define STEP_NS (MS / 4)	       /* time step of the low-pass filter */
-#define BEFORE_NS (INT64_C(2500) * MS) /* simulated before the first call to fill the ring */
+#define STEP_NS (MS / 4) /* time step of the low-pass filter */
+#define BEFORE_NS        \
+	(INT64_C(2500) * \
+		MS) /* time before the scenario's time 0 that is simulated, to fill the buffer of samples */
 #define HISTORY_NS (10 * MS)
 
 enum { LOADS_SEEN = 512, SECOND_ITEMS = 100, INSTANT_EVERY = 5 };
@@ -114,8 +116,8 @@ static double stepped_w(const struct fake_power *power, double time_s)
 }
 
 /*
- * Returns the power under the power limit and the locked clock: the part above a context's idle power is
- * proportional to the cube of the clock.
+ * Returns `drawn`, a power in W, reduced as a locked clock and a power limit do: the part above 120 W, the
+ * idle power with a context, is proportional to the cube of the clock; then the limit applies.
  */
 static double held_w(const struct fake_gpu *gpu, double drawn)
 {
@@ -199,7 +201,10 @@ static void take_history(struct fake_gpu *gpu)
 	meters->next_history_ns += HISTORY_NS;
 }
 
-/* Updates the average power, which is the mean of the last second. */
+/*
+ * Updates the average power from the energy of the last second (100 intervals of 10 ms). Before one second is
+ * known it stays as it is.
+ */
 static void take_average(struct fake_gpu *gpu)
 {
 	struct fake_meters *meters = &gpu->meters;
@@ -217,8 +222,8 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 /*
- * Advances the low-pass filter and its integral, the energy, to until_ns. The power is taken as constant
- * meanwhile.
+ * Advances the meters to until_ns: the power (through a low-pass filter with time constant tau_ms) and the
+ * energy, its integral. The power that the load draws is taken as constant until then.
  */
 static void run_to(struct fake_scenario *scenario, struct fake_gpu *gpu, int64_t until_ns)
 {

@@ -53,8 +53,8 @@ enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v2(
 }
 
 /*
- * Like a driver of 2025, does not support MIG, and lists only processes that used the multiprocessors since
- * the given time.
+ * Returns the processes that used the multiprocessors since `after_unix_us`, not those that did not. Fails on
+ * a GPU divided by MIG. Drivers of 2025 do both.
  */
 enum kwhy_nvml_result nvmlDeviceGetProcessUtilization(kwhy_nvml_handle device,
 	struct kwhy_nvml_process_utilization *out, unsigned *count, unsigned long long after_unix_us)

@@ -56,7 +56,10 @@ static struct fake_gpu *add_gpu(struct fake_scenario *scenario, const char *name
 	return gpu;
 }
 
-/* Returns the next word of the line, or the text between quotes; NULL at the end of the line. */
+/*
+ * Returns the next word of the line, without the quotes if it is quoted, and moves *rest behind it; NULL at
+ * the end of the line or at a comment (#).
+ */
 static char *word(char **rest)
 {
 	char *start = *rest + strspn(*rest, " \t\n"), *end;
@@ -344,7 +347,10 @@ static void read_file(struct reader *reader)
 	fclose(file);
 }
 
-/* Reads "LIMIT_W CLOCK_MHZ" of the first GPU, which persist across processes; clock 0: not locked. */
+/*
+ * Reads the power limit and the locked clock (0: not locked) of the first GPU from the file FAKE_SETTINGS,
+ * which has the line "LIMIT_W CLOCK_MHZ". Through it settings persist from one process to the next.
+ */
 static void fake_settings_read(struct fake_scenario *scenario)
 {
 	const char *path = getenv(FAKE_SETTINGS);

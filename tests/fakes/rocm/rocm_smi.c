@@ -24,7 +24,10 @@
 
 enum { LINE_BYTES = 256 };
 
-/* Returns whether a line begins with the key, and where its value begins. */
+/*
+ * Returns whether a line of the scenario begins with the key and a space, and sets *out_rest to its value,
+ * the text after them.
+ */
 static bool match(char *line, const char *key, char **out_rest)
 {
 	size_t length = strlen(key);
@@ -218,8 +221,8 @@ SHOWN int rsmi_dev_fan_speed_max_get(uint32_t device, uint32_t sensor, uint64_t 
 }
 
 /*
- * Reads the next line such as "process 4711 bytes 12 devices 0 1" of the scenario. Returns false at the end
- * of the file.
+ * Reads the scenario up to its next line about a process, such as "process 4711 bytes 12 devices 0 1", which
+ * may name up to two devices. Returns false if there is none until the end of the file.
  */
 static bool next_process(FILE *file, struct kwhy_rsmi_process *out, uint32_t devices[2], uint32_t *out_count)
 {
@@ -272,7 +275,10 @@ SHOWN int rsmi_compute_process_gpus_get(uint32_t pid, uint32_t *devices, uint32_
 	return KWHY_RSMI_SUCCESS;
 }
 
-/* Fills a list of two frequencies, the second of which is the current one and has the scenario's value. */
+/*
+ * Fills a list of two frequencies, Hz: number 1 is marked as the current one and has the value `hz`, number 0
+ * is left as it is.
+ */
 #define FILL(layout, hz)                       \
 	do {                                   \
 		(layout).count = 2;            \

@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-/*
- * Uses the library from C++: the header compiles as C++, and the library's functions have C linkage there.
- */
+/* Compiled as C++: kwhy/analyse.h must compile, and its functions must have C linkage. */
 int main(void)
 {
 	struct kwhy_analysis_options options;

@@ -324,7 +324,10 @@ static void different_analyses_may_be_made_at_once(void **state)
 	}
 }
 
-/* The texts of findings and notes contain numbers and are formatted when the analysis is opened. */
+/*
+ * In a locale with a decimal comma the JSON must be the same, also the numbers within sentences of findings
+ * and notes.
+ */
 static void documents_do_not_depend_on_the_programs_locale(void **state)
 {
 	struct german_locale german;

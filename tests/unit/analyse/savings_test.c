@@ -9,7 +9,10 @@ static struct kwhy_error error;
 
 enum { US = 1000, TIMES = 20 };
 
-/* Adds kernels of 50 us, each followed by a synchronisation; the gaps between kernels are 20 us. */
+/*
+ * Adds 20 kernels of 50 us with gaps of 20 us between them. After each launch the host waits for the kernel
+ * (cudaDeviceSynchronize).
+ */
 static void add_waits_at(struct build *build, uint32_t device, int64_t from_us)
 {
 	for (int i = 0; i < TIMES; i++) {
@@ -27,8 +30,8 @@ static void add_waits(struct build *build, uint32_t device)
 }
 
 /*
- * Adds two kernels queued in direct succession, 2 us apart, and then loops of eight kernels of 5 us, one
- * launched every 20 us, with a synchronisation after each loop.
+ * Adds two kernels that were queued together, from which kwhy measures a gap of 2 us between queued kernels.
+ * Then adds 20 loops, each of eight kernels of 5 us, launched every 20 us, and a synchronisation.
  */
 static void add_loops(struct build *build)
 {
@@ -86,14 +89,17 @@ static void a_finding_saves_what_its_cure_is_projected_to(void **state)
 	finding = find(&build, "sync-after-every-op");
 	assert_non_null(finding);
 	assert_int_equal(finding->saving.bound, KWHY_BOUND_EXPECTED);
-	/* without waits, the gap between queued kernels is 1.2 us instead of 20 us */
+	/* without the waits, the 19 gaps of 20 us become 1.2 us, the gap between queued kernels */
 	assert_int_equal(finding->saving.time_ns, (TIMES - 1) * 18800);
 	assert_int_equal(finding->saving.energy_nj, (TIMES - 1) * 18800 * 100);
 	assert_non_null(strstr(finding->saving.assumption, "become events"));
 	build_free(&build);
 }
 
-/* A replay would treat the time of lost records as idle, so nothing is projected. */
+/*
+ * With lost records a simulation would take the time of lost work for idle time. So savings are not
+ * projected, and findings keep their upper bounds.
+ */
 static void where_rows_are_lost_findings_keep_their_bounds(void **state)
 {
 	struct build build = build_new(1);
@@ -126,8 +132,8 @@ static void findings_of_several_devices_keep_their_bounds(void **state)
 }
 
 /*
- * Checks that the finding's saving is that of a plan with this one change, for a given profile of the
- * machine or NULL.
+ * Checks that the saving of the finding equals that of a plan which consists of this one change. `profile`
+ * may be NULL.
  */
 static void assert_as_planned(const struct build *build, const struct kwhy_finding *finding,
 	const char *change, const struct kwhy_profile *profile)
@@ -184,8 +190,8 @@ static void chains_save_what_fusing_them_is_projected_to(void **state)
 }
 
 /*
- * The change also shortens gaps that the finding does not count: it saves 357.2 us, and the test sets the
- * finding's cost to 300 us.
+ * The change saves 357.2 us (19 gaps of 20 us that become 1.2 us). The test sets the cost of the finding to
+ * only 300 us, as if it counted fewer gaps; the finding must then explain the difference.
  */
 static void what_a_cure_saves_beyond_the_cost_is_explained(void **state)
 {
@@ -241,8 +247,8 @@ static void the_saving_of_one_change_counts_once(void **state)
 }
 
 /*
- * A finding is dropped if its projected saving, here 357.2 us, is below the threshold, however much it
- * costs.
+ * The threshold is above the projected saving of the finding, 357.2 us, but below its cost: it must be
+ * dropped.
  */
 static void what_saves_too_little_is_no_finding(void **state)
 {

@@ -61,7 +61,10 @@ static const struct kwhy_analysis_part *part_of(const struct kwhy_analysis_windo
 	return NULL;
 }
 
-/* The example has one device, whose kernels run one after the other. */
+/*
+ * As the kernels of the example run one after the other on its one device, a window over the whole run must
+ * have the energies of the ledger, and two windows that meet must add up to them.
+ */
 static void windows_have_the_energies_of_the_ledger(void **state)
 {
 	const struct kwhy_device_ledger *device = &analysis->ledger->devices[0];

@@ -86,8 +86,8 @@ static enum kwhy_status fail_half_way(void *context, const char *beside, struct 
 }
 
 /*
- * The teardown of each test checks that the folder is empty, so a temporary file left here would be
- * noticed.
+ * The writer fails after half of the text. The file must be as before; the teardown checks that no temporary
+ * file is left in the folder.
  */
 static void a_writer_that_fails_leaves_the_old_file_alone(void **state)
 {

@@ -51,10 +51,7 @@ static void a_key_keeps_its_first_value_until_the_caller_changes_it(void **state
 	kwhy_map_done(&map);
 }
 
-/*
- * Multiples of a power of two have the same low bits, and would all get the same slot in a table that did
- * not hash them.
- */
+/* Keys whose low bits are equal (i << 40) must not all begin at one slot of the table. */
 static void integers_far_apart_and_close_keep_their_values(void **state)
 {
 	struct kwhy_map map = {0};
@@ -132,10 +129,10 @@ static void bytes_are_copied_and_end_in_nul(void **state)
 }
 
 /*
- * Makes names that collide in the lowest 24 bits of FNV-1a, the hash function that the map used earlier.
- * These bits of the hash depend only on the same bits of the previous state. So if two different blocks of
- * characters change a state to the same next state, one can replace the other at that position of a name.
- * BLOCKS such pairs give 2^BLOCKS colliding names.
+ * Constants for making names whose FNV-1a hashes agree in the lowest 24 bits; a map that used these bits
+ * would become slow on them. The low bits after a block of characters depend only on the low bits before it.
+ * So if two blocks lead from the same low bits to the same low bits, either can stand in that place of a
+ * name. BLOCKS such pairs give 2^BLOCKS colliding names.
  */
 enum { BLOCKS = 16, BLOCK_BYTES = 8, NAMES = 1 << BLOCKS, LOW = 0xFFFFFF, TRIES = 1 << 15 };
 
@@ -153,7 +150,7 @@ static void block_of(uint32_t number, char out[BLOCK_BYTES])
 	memcpy(out, &bytes, BLOCK_BYTES);
 }
 
-/* Finds two blocks that lead from `state` to the same state, and returns that state. */
+/* Finds two blocks that lead from `state` to the same low bits. Returns these. */
 static uint64_t find_pair(uint64_t state, char out[2][BLOCK_BYTES])
 {
 	struct kwhy_map ends = {0};
@@ -174,7 +171,8 @@ static uint64_t find_pair(uint64_t state, char out[2][BLOCK_BYTES])
 }
 
 /*
- * Returns the sum over all keys of the distance, in slots, between a key's first slot and its actual one.
+ * Returns the sum over all keys of the distance, in slots, between the slot that the key hashes to and the
+ * slot in which it is.
  */
 static uint64_t probes_of(const struct kwhy_map *map)
 {

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * A user and group id that no account has. Only root can change the owner of a file; without root the tests
- * that need this are skipped.
+ * A user and group id that no account has, for files of another owner. Only root can change the owner of a
+ * file; cases that need this are skipped otherwise.
  */
 enum { STRANGER = 65533 };
 
@@ -203,7 +203,10 @@ static void a_stranger_s_file_in_a_shared_folder_is_not_extended(void **state)
 	assert_holds(path, "before");
 }
 
-/* Programs get such a path in /proc or /dev/fd from a shell's >(command), or from /dev/stdout. */
+/*
+ * A path such as /dev/fd/N leads to a pipe: a shell passes it for >(command). It must be opened and written
+ * to, as /dev/stdout must.
+ */
 static void what_proc_shows_of_a_pipe_is_written_to(void **state)
 {
 	char name[40], words[8] = "";

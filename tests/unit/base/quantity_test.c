@@ -10,9 +10,9 @@ static void numbers_get_the_prefix_that_fits(void **state)
 
 	(void)state;
 	assert_string_equal(kwhy_quantity_energy(out, 508300000000), "508 J");
-	/* examples/claims has an error here (E0.7): it says 6.3 uJ/B */
+	/* the right text of a figure that is wrong in a document of examples/claims (row E0.7: 6.3 uJ/B) */
 	assert_string_equal(kwhy_quantity_si(out, 6.305e-9, "J/B", 3), "6.31 nJ/B");
-	/* examples/claims has an error here (E0.4): it says 4.05 uJ/GFLOP */
+	/* the same, row E0.4: 4.05 uJ/GFLOP */
 	assert_string_equal(kwhy_quantity_si(out, 76.19 / 18835, "J/GFLOP", 3), "4.05 mJ/GFLOP");
 	assert_string_equal(kwhy_quantity_time(out, 999600), "1.00 ms");
 	assert_string_equal(kwhy_quantity_time(out, 999400), "999 \xC2\xB5s");

@@ -62,7 +62,7 @@ static int by_group_and_value(const void *context, uint32_t a, uint32_t b)
 	return (items->value[a] > items->value[b]) - (items->value[a] < items->value[b]);
 }
 
-/* Groups 0 and 6 of 7 have no items. */
+/* Items are in groups 1 to 5 of 7; groups 0 and 6 are empty. */
 static void items_gathered_by_group_have_the_same_order(void **state)
 {
 	enum { COUNT = 5000, GROUPS = 7 };

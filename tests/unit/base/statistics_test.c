@@ -26,7 +26,8 @@ static void quantiles_of_student_are_those_of_the_tables(void **state)
 }
 
 /*
- * For one degree of freedom (the Cauchy distribution) and for two, Student's quantiles have closed forms.
+ * Student's quantiles for one degree of freedom (the Cauchy distribution) and for two have closed forms, with
+ * which those of kwhy are compared.
  */
 static void quantiles_agree_with_closed_forms_on_both_sides(void **state)
 {
@@ -80,7 +81,10 @@ static void one_value_has_a_mean_and_no_interval_and_none_has_nothing(void **sta
 	assert_true(isnan(estimate.mean) && isnan(estimate.low) && isnan(estimate.least));
 }
 
-/* The ratio of sums is 10 J / 5 units = 2 J per unit; the mean of the ratios 4, 1 and 2 would be 2.33. */
+/*
+ * Only pairs without NAN count: sums of 10 J and 5 units, so 2 J per unit. The mean of the three ratios 4, 1
+ * and 2 would be 2.33.
+ */
 static void a_ratio_is_of_sums_and_the_inverse_of_the_one_turned_over(void **state)
 {
 	const double joules[] = {4, 2, 4, NAN, 100}, units[] = {1, 2, 2, 3, NAN};
@@ -103,8 +107,8 @@ static void a_ratio_is_of_sums_and_the_inverse_of_the_one_turned_over(void **sta
 }
 
 /*
- * 0 J for some units is 0 J per unit, without an interval. A single pair of joules and units has no
- * interval either.
+ * A ratio to 0 units is unknown. 0 J for some units are 0 J per unit, without an interval. Nor has a single
+ * pair an interval.
  */
 static void a_ratio_to_nothing_is_unknown_and_one_of_nothing_is_0(void **state)
 {
@@ -128,8 +132,8 @@ static void a_ratio_to_nothing_is_unknown_and_one_of_nothing_is_0(void **state)
 }
 
 /*
- * Welch's interval calculated by hand: squared standard errors 1 and 4, 25 / (1/3 + 16/3) = 4.4118 degrees
- * of freedom, t = 2.6783.
+ * Welch's interval of the difference, computed by hand: squared standard errors 2^2/4 = 1 and 4^2/4 = 4, so
+ * (1 + 4)^2 / (1^2/3 + 4^2/3) = 4.4118 degrees of freedom, for which t = 2.6783.
  */
 static void a_difference_does_not_assume_that_both_sides_scatter_alike(void **state)
 {
@@ -147,8 +151,9 @@ static void a_difference_does_not_assume_that_both_sides_scatter_alike(void **st
 }
 
 /*
- * A single value is assumed to have the distribution of the n others: the interval of the difference is t s
- * sqrt(1 + 1/n). The single value's own interval, if it has one, is added in quadrature.
+ * One value is compared with several (n, with standard deviation s): it is assumed to have the same
+ * distribution, so the half-width is t s sqrt(1 + 1/n). An interval that the single value states is added in
+ * quadrature.
  */
 static void a_single_value_scatters_as_the_several_beside_it(void **state)
 {
@@ -186,8 +191,8 @@ static void two_single_values_are_as_far_off_as_they_are_said_to_be(void **state
 }
 
 /*
- * The bounds are nearly 1000/120 and 1000/80: beyond an uncertainty of 20 % in the denominator, 0.1 % in
- * the numerator adds almost nothing.
+ * b / a with a = 100 +- 20 and b = 1000 +- 1: the bounds are nearly 1000/120 and 1000/80, because the 0.1 %
+ * of the numerator adds almost nothing to the 20 % of the denominator.
  */
 static void a_ratio_has_the_errors_of_both_its_sides(void **state)
 {
@@ -209,7 +214,10 @@ static void a_ratio_has_the_errors_of_both_its_sides(void **state)
 	assert_close(difference.ratio_high, 1000.0 / 80 + 1, 1e-3);
 }
 
-/* If the interval of the difference ends at 0, the interval of the ratio does so, too. */
+/*
+ * Difference and ratio must agree on whether there is a change. Half-widths 3 and 4 give 5 in quadrature, so
+ * the interval of the difference 105 - 100 begins at 0; that of the relative change must, too.
+ */
 static void a_ratio_tells_no_change_apart_where_the_difference_does(void **state)
 {
 	struct kwhy_estimate a = {.count = 1, .mean = 100, .low = 97, .high = 103, .deviation = NAN};
@@ -242,7 +250,10 @@ static void moments_far_from_0_keep_their_scatter(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		assert_true(i > 1 || kwhy_moments_variance(&moments) == 0);
-		/* the squares of these values are rounded too coarsely to show differences of 1 */
+		/*
+		 * a variance computed from sums of squares would be wrong: squares of 1e15 are rounded by
+		 * more than 1
+		 */
 		kwhy_moments_add(&moments, 1e15 + i);
 	}
 	assert_close(moments.mean, 1e15 + 1, 0);

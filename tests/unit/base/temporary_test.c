@@ -29,7 +29,7 @@ static void folders_are_new_private_and_in_the_folder_of_tmpdir(void **state)
 	assert_int_equal(rmdir(one) | rmdir(other) | rmdir(base), 0);
 }
 
-/* A folder that cannot be made is not replaced by one elsewhere. */
+/* If TMPDIR names no usable folder, that is an error with advice; no folder is made elsewhere instead. */
 static void a_missing_or_overlong_tmpdir_is_named_with_what_to_do(void **state)
 {
 	static char longest[KWHY_TEMPORARY_BYTES];

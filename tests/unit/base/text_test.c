@@ -29,7 +29,7 @@ static void what_commands_a_terminal_is_no_part_of_a_text(void **state)
 	assert_becomes("a\xC2\x9B"
 		       "2Jb",
 		"a\uFFFD"
-		"2Jb"); /* CSI (control sequence introducer) encoded as one character */
+		"2Jb"); /* U+009B, the control sequence introducer (CSI) as one character */
 	assert_becomes("\xC2\x80\xC2\x9F\xC2\xA0", "\uFFFD\uFFFD\u00A0");
 	assert_becomes("\x9B"
 		       "2J",

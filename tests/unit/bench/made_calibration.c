@@ -24,7 +24,7 @@ static const struct {
 
 enum { PLAN_COUNT = sizeof(plan) / sizeof(plan[0]), PULSES_MAX = 64 };
 
-/* The power that the meters would show at each point of a fine grid in time. */
+/* What the meters show over time, on a fine grid: power of the samples (ring_w) and mean power (mean_w). */
 struct curve {
 	struct kwhy_lag_reading *at; /* [count] readings, one every GRID_NS from time 0 on */
 	double *ring_w, *mean_w;

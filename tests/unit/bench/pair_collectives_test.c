@@ -9,7 +9,7 @@ enum { GPUS = 3, BYTES = 3 * 4096 };
 
 static const uint32_t seeds[GPUS] = {7, 7926, 15845};
 
-/* Returns byte `at` of a GPU's input, computed one byte at a time. */
+/* Returns byte number `at` of the pattern that is the input of GPU `gpu`. */
 static uint8_t given(uint32_t gpu, uint64_t at)
 {
 	uint8_t byte;
@@ -52,8 +52,8 @@ static void each_gets_the_parts_that_are_its_own(void **state)
 	for (uint64_t i = 0; i < BYTES; i += 101)
 		assert_int_equal(got[i], given((uint32_t)(i / part), part + i % part));
 	/*
-	 * A part of the expected output equals the same range of the whole output, also across the boundary
-	 * of two ranks' parts.
+	 * A piece of the expected output must equal the same range of the whole output. This piece crosses
+	 * the boundary between the parts of two ranks.
 	 */
 	expect(KWHY_PAIR_ALL_EXCHANGE, 1, part - 200, sizeof(piece), piece);
 	assert_memory_equal(piece, got + part - 200, sizeof(piece));
@@ -122,7 +122,8 @@ static void a_wrong_byte_is_seen(void **state)
 		config.engine = (enum kwhy_pair_engine)engine;
 		succeeds(kwhy_pair_work_begin(&testbed, &config, true, &work, &error), &error);
 		succeeds(kwhy_pair_verify(&work, &same, &error), &error);
-		assert_false(same); /* the target was overwritten, and no transfer ran yet */
+		assert_false(same); /* kwhy_pair_work_begin() overwrites the target, and no transfer has run
+				       since */
 		succeeds(kwhy_pair_warm_up(&work, &error), &error);
 		succeeds(kwhy_pair_verify(&work, &same, &error), &error);
 		assert_true(same);

@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 /*
- * Returns the access between two GPUs as kwhy reads it from NVML. `first` and `second` are scenario lines
- * of the fake NVML for each GPU.
+ * Returns a measurement of two GPUs with what kwhy read from the fake NVML about the links between them.
+ * `first` and `second`: further lines of the scenario for either GPU. `reaches`: whether the GPUs have peer
+ * access.
  */
 static struct kwhy_pairs *read_access(const char *first, const char *second, bool reaches)
 {
@@ -154,8 +155,8 @@ static const struct kwhy_pair_criterion *criterion(const struct kwhy_pairs *pair
 }
 
 /*
- * Makes times of one transfer size between three GPUs: NVLink connects GPUs 0 and 1, and PCIe connects GPU
- * 2, which takes ten times as long.
+ * Makes measured times of transfers of 1 MiB between three GPUs. GPUs 0 and 1 are connected by NVLink (420
+ * GB/s, limit 500 GB/s), GPU 2 by PCIe (45 GB/s, limit 50 GB/s).
  */
 static struct kwhy_pairs *three_gpus(void)
 {
@@ -202,8 +203,9 @@ static void rates_are_judged_by_limits_and_topology_by_times(void **state)
 }
 
 /*
- * The times of two flows from one source are made as the prediction assumes: twice those of one flow. Those
- * of flows to one target are 3/2 of the prediction, so the prediction is 1/3 too low.
+ * kwhy predicts that concurrent flows share a link equally. Times of two flows from one source are made so:
+ * twice that of one flow. Times of two flows to one target are made three times as long, so the prediction is
+ * 1/3 too low.
  */
 static void contention_is_predicted_by_equal_shares(void **state)
 {

@@ -17,13 +17,14 @@ enum { RANKS = 4, DOUBLE = 1, RELAY = 2, REFUSE = 3, STOP = 4 };
 #define WAIT_NS INT64_C(10000000000)
 
 /*
- * State of the wrapped bind() and connect(); each variable is used by some tests only, and is 0 or -1 in
- * all others. first_port: port on which rank 0 listens. refused: how often bind() to that port failed.
- * to_itself: 1: the next connection will connect to itself; 2: it is doing so; 0: no connection does.
+ * What the wrapped bind() and connect() do in a test; 0 or -1: nothing special. first_port: port on which
+ * rank 0 listens. refused: how often bind() to that port failed. to_itself: 1: the next connect() connects
+ * the socket to itself; 2: it is doing so.
  */
 static atomic_int first_port, refused, to_itself;
-static atomic_int holder = -1; /* socket that occupies first_port until rank 0 failed to bind it once */
-/* after that failure rank 0 connects to see who listens on the port: this connection connects to itself */
+static atomic_int holder =
+	-1; /* socket that occupies first_port; closed when rank 0 has failed to bind it once */
+/* whether, after that failure, rank 0's connection by which it looks who listens connects to itself */
 static bool looks_at_itself;
 static _Thread_local bool is_looking;
 
@@ -55,8 +56,8 @@ int __wrap_bind(int socket, const struct sockaddr *address, socklen_t length)
 }
 
 /*
- * Makes a connection to itself, as it happens when the system chooses the destination port as the source
- * port.
+ * Connects the socket to itself. That happens by chance if the system chooses the destination port as the
+ * source port of a connection to the own host.
  */
 static int connect_to_itself(int socket, const struct sockaddr *address, socklen_t length)
 {
@@ -83,8 +84,8 @@ int __wrap_connect(int socket, const struct sockaddr *address, socklen_t length)
 }
 
 /*
- * Binds a port below the range from which the system chooses source ports, so that no connection can take
- * it.
+ * Returns a listening socket on a free port, below the range from which the system takes source ports, so
+ * that no other connection can take it.
  */
 static int bind_free_port(uint16_t *out)
 {
@@ -109,8 +110,8 @@ struct member {
 };
 
 /*
- * Answers a request. DOUBLE returns twice the number; RELAY asks rank 0, which meanwhile waits for this
- * answer, to double it.
+ * Answers a request of another rank: DOUBLE: with twice the number. RELAY: with twice the number, too, for
+ * which it asks rank 0 in turn, while rank 0 waits for this answer.
  */
 static enum kwhy_status serve(void *context, uint32_t from, const struct kwhy_pair_message *asked,
 	struct kwhy_pair_message *answer, struct kwhy_error *error)
@@ -158,7 +159,7 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* Connects all ranks. Rank 0 runs in the calling thread. */
+/* Connects all ranks to one another: rank 0 in this thread, the others in threads of their own. */
 static void gather_at(struct member members[RANKS], int listener, uint16_t port)
 {
 	for (uint32_t i = 0; i < RANKS; i++)
@@ -267,8 +268,8 @@ static void a_rank_that_ends_is_named(void **state)
 }
 
 /*
- * Rank 0 notices the end of rank 2 before it waits for its answer. The wait must fail at once, as no answer
- * will come.
+ * Rank 0 has sent rank 2 a request and then notices that rank 2 has ended. Waiting for the answer must fail
+ * at once.
  */
 static void a_rank_that_ended_before_it_is_awaited_is_not_waited_for(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests connections of programs that are not ranks of the run. They must not disturb the run. */
+/* Tests that connections of programs that are no ranks of the benchmark's run do not disturb the run. */
 #include "base/clock.h"
 #include "bench/pairs/rank_calls.h"
 #include "bench/pairs/rank_wire.h"
@@ -19,8 +19,8 @@
 static const char secret[] = "0123456789abcdef0123456789abcdef";
 
 /*
- * Simulates a slow peer: while `dribbles` is set, each recv() returns one byte and advances the clock by
- * STEP_NS.
+ * Simulates a peer that sends slowly: while `dribbles` is set, each recv() returns one byte (counted in
+ * `dribbled`) and advances the clock by STEP_NS (in `late_ns`).
  */
 static atomic_bool dribbles;
 static atomic_int dribbled;
@@ -114,8 +114,8 @@ static struct kwhy_rank_hello right_hello(void)
 }
 
 /*
- * More connections than the listener has places for: some send nothing, some half of a hello message, some
- * one with a wrong field.
+ * 60 strangers connect, more than rank 0 keeps connections for: some send nothing, some half of a hello
+ * message, some a hello message with a wrong field.
  */
 static void strangers_of_every_kind_do_not_end_the_run(void **state)
 {
@@ -146,8 +146,8 @@ static void strangers_of_every_kind_do_not_end_the_run(void **state)
 }
 
 /*
- * The stranger sends a valid hello message and a proof made with another secret. It gets a hello message
- * and no proof in return.
+ * The stranger sends a valid hello message, and a proof computed with another secret. It must get a hello
+ * message, but not the proof of rank 0.
  */
 static void a_proof_by_another_secret_is_sent_away(void **state)
 {
@@ -191,7 +191,10 @@ static void ranks_of_different_secrets_do_not_meet_and_say_why(void **state)
 	assert_non_null(strstr(members[1].error.text, "KWHY_RANKS_SECRET"));
 }
 
-/* Without a secret, kwhy finds the user of a connection in the system's table of sockets. */
+/*
+ * Without a secret, kwhy accepts connections of the same user only, whom it finds in the system's table of
+ * sockets.
+ */
 static void without_a_secret_another_user_is_sent_away(void **state)
 {
 	enum { STRANGER = 65533 };
@@ -287,8 +290,8 @@ static enum kwhy_status refuse_all(void *context, uint32_t what, bool is_answer,
 }
 
 /*
- * Rank 0 sends request 7, and rank 1 answers with the given message. Checks that rank 0 gives rank 1 up
- * with an error that contains `words`.
+ * Rank 0 sends request number 7, which rank 1 answers with a message of these fields and bytes. Checks that
+ * rank 0 gives up rank 1 with an error that contains `words`.
  */
 static void assert_lost(
 	uint32_t what, uint32_t status, uint64_t bytes, const char *body, size_t length, const char *words)
@@ -322,8 +325,9 @@ static void answers_that_no_rank_gives_end_the_call(void **state)
 	assert_lost(0, 0, UINT64_MAX, "", 0, "what no rank sends");
 	assert_lost(0, KWHY_STATUS_COUNT, 2, "x", 2, "what no rank sends");
 	assert_lost(0, KWHY_E_IO, 0, "", 0, "what no rank sends");
-	assert_lost(0, KWHY_E_IO, 3, "xyz", 3, "what no rank sends");  /* the text is not terminated */
-	assert_lost(0, KWHY_E_IO, 4, "x\0y", 4, "what no rank sends"); /* a terminator within the text */
+	assert_lost(0, KWHY_E_IO, 3, "xyz", 3, "what no rank sends"); /* error text without a terminator */
+	assert_lost(0, KWHY_E_IO, 4, "x\0y", 4,
+		"what no rank sends"); /* error text with a terminator before its end */
 	assert_lost(0, KWHY_E_IO, 6, "\033[2Jx", 6, "what no rank sends");
 }
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * A valid message. The tests put an invalid value into each of its fields, and check that the error names
- * the field.
+ * The message under test, `length` bytes, is valid at first. The tests put an invalid value into each of its
+ * fields in turn, and check that the error names the field.
  */
 enum { RANKS = 3, MESSAGE_MAX = RANKS * sizeof(struct kwhy_pair_rank_facts) };
 
@@ -59,7 +59,10 @@ static void refuses(enum kwhy_rank_word word, bool is_answer, const char *name, 
 	assert_int_equal(check(word, is_answer, &error), KWHY_OK);
 }
 
-/* Checks a field of a nested struct. The error names the field without the struct. */
+/*
+ * Checks that `value` is refused in a field of type double of a nested struct. The error must name the field
+ * only, without the struct.
+ */
 #define BAD_CONDITION(type, member, field, value)                                               \
 	refuses(KWHY_RANK_SENSE, false, #field, offsetof(type, member.field), &(double){value}, \
 		sizeof(double))
@@ -264,7 +267,10 @@ static void words_that_nobody_knows_are_refused(void **state)
 				check((enum kwhy_rank_word)unknown[i], is_answer, &error), KWHY_E_INPUT);
 }
 
-/* The process is rank 1 of three and has exchanged nothing with the others yet. */
+/*
+ * Serves requests as rank 1 of three that knows nothing of the others yet. Requests that need such knowledge
+ * are refused, and so are those of rank 2 that only rank 0 may send.
+ */
 static void what_is_asked_out_of_order_or_by_the_wrong_rank_is_refused(void **state)
 {
 	static struct kwhy_pair_testbed testbed = {.own = 1};
@@ -295,8 +301,8 @@ static void what_is_asked_out_of_order_or_by_the_wrong_rank_is_refused(void **st
 }
 
 /*
- * The process is rank 1. It refuses a transfer between ranks 0 and 2, one led by a rank other than 0, and
- * one from itself to itself.
+ * Serves requests as rank 1. It must refuse a transfer between ranks 0 and 2, one that rank 2 requests (rank
+ * 0 leads), and one from itself to itself.
  */
 static void a_part_in_what_is_not_ours_is_refused(void **state)
 {

@@ -122,15 +122,16 @@ static void what_was_interrupted_is_carried_on_with_and_nothing_is_lost(void **s
 			1e-8 * pairs->configs[i].summary.median_s);
 	}
 	assert_true(kwhy_pair_store_is_one(folder));
-	assert_true(kwhy_pair_store_is_one(base)); /* the folder in which the sweep made its own folder */
+	assert_true(kwhy_pair_store_is_one(
+		base)); /* a folder that contains the folder of one saved run is accepted in its place */
 	assert_false(kwhy_pair_store_is_one("/proc/self"));
 	kwhy_pairs_free(pairs);
 	kwhy_pairs_free(again);
 }
 
 /*
- * Makes a fake /sys with two NUMA nodes, each with one of the first two processors that this process may
- * use. Returns false if there are fewer than two.
+ * Makes a fake /sys in which each of the first two CPUs that this process may use is a NUMA node of its own.
+ * Returns false if there are fewer than two.
  */
 static bool make_nodes(char base[])
 {

@@ -10,7 +10,7 @@ struct runner {
 	size_t calls, failing; /* failing: number of the run that fails, from 1; 0: none */
 };
 
-/* Measures a run. The first takes 1 s, each further one 1 s more. */
+/* Fake run: run number n, from 0, takes n + 1 s, or fails. */
 static enum kwhy_status run(void *context, size_t number, double *out_s, struct kwhy_error *error)
 {
 	struct runner *runner = context;
@@ -112,8 +112,8 @@ static void a_list_has_its_words_and_no_list_has_all(void **state)
 }
 
 /*
- * The busy time is measured in a separate run behind the gate kernel. That run may take longer than the
- * median of the timed runs.
+ * Busy time divided by the time of a run, at most 1. The busy time is measured in another run (queued behind
+ * the gate kernel), which may take longer than the median run.
  */
 static void a_device_is_busy_for_no_more_than_a_run(void **state)
 {

@@ -8,10 +8,10 @@
 
 static struct kwhy_error error;
 
-/* A user who interrupts a benchmark when it reports a given step. */
+/* Simulates a user who interrupts a benchmark when it reports the step `presses_at`. */
 struct user {
 	const char *presses_at;
-	unsigned left; /* number of progress reports of a sweep until the interrupt */
+	unsigned left; /* number of further progress reports of a sweep until the interrupt */
 };
 
 static void reported_share(void *context, const char *what, double share)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the whole sweep with the CUDA back end on a fake driver, which runs the kernels as C functions. */
+/*
+ * Runs all of kwhy bench transfer's measurements on the CUDA back end, with a fake driver that runs the
+ * kernels as C functions.
+ */
 #include "bench/transfers/kernels.h"
 #include "bench/transfers/sweep.h"
 
@@ -41,8 +44,8 @@ static void the_driver_is_asked_for_every_strategy(void **state)
 }
 
 /*
- * The samples before the loss are kept, and the result names the cause. The 300th copy fails; a round makes
- * more than 400 copies, even on a machine so slow that each sample batch holds a single sample.
+ * The fake driver fails at the 300th copy as if the device were lost. The run must end with the samples taken
+ * before and name the cause. One round makes more than 400 copies, however slow the machine is.
  */
 static void a_device_that_is_lost_ends_the_run_with_what_was_measured(void **state)
 {
@@ -66,8 +69,8 @@ static void a_device_that_is_lost_ends_the_run_with_what_was_measured(void **sta
 }
 
 /*
- * Pinned memory suffices for all but the largest size. That size is left out with a reason, and the others
- * are measured.
+ * The fake driver pins blocks of up to 1.5 MB, too small for the largest size. That size must be left out
+ * with a reason, and the others measured.
  */
 static void a_size_for_which_memory_is_short_is_left_out_alone(void **state)
 {

@@ -21,8 +21,8 @@ static struct kwhy_transfers *measure(struct kwhy_bench_request request)
 }
 
 /*
- * Measures every strategy at the smallest and the largest size, on the host back end, which needs only
- * memory and threads.
+ * Measures every transfer strategy at the smallest and the largest size on the host back end, in which memory
+ * copies of threads take the place of a GPU. The bytes must arrive.
  */
 static void every_strategy_moves_its_bytes(void **state)
 {
@@ -54,8 +54,8 @@ static void every_strategy_moves_its_bytes(void **state)
 }
 
 /*
- * The time limit of 1 us permits a single sample batch. Transfers without samples must not count among
- * those that were measured with a wide interval.
+ * The time limit of 1 us ends the run after one sample batch. The message must count the other transfers as
+ * not measured, and only the measured one as measured to a wider interval than requested.
  */
 static void what_there_was_no_time_for_is_said_not_to_be_measured(void **state)
 {
@@ -80,8 +80,9 @@ static void what_there_was_no_time_for_is_said_not_to_be_measured(void **state)
 }
 
 /*
- * The first sample batch of a transfer takes longer, as it also allocates buffers and verifies the data. So
- * its time is predicted from first batches of other transfers of that size.
+ * The time of a transfer's next sample batch is expected to be that of its last one. A first batch takes
+ * longer, as it allocates buffers and verifies data; it is expected to take the mean of the first batches of
+ * other transfers of that size.
  */
 static void a_visit_is_foreseen_by_the_last_one_or_by_first_ones_of_its_size(void **state)
 {
@@ -92,7 +93,7 @@ static void a_visit_is_foreseen_by_the_last_one_or_by_first_ones_of_its_size(voi
 	struct kwhy_bench_plan plan = {.tasks = tasks, .count = 1};
 
 	(void)state;
-	/* no batch of that size was measured yet */
+	/* the plan has task 0 only, so no first batch of this size is known */
 	assert_float_equal(kwhy_bench_task_foreseen_s(&plan, &tasks[3]), 0, 0);
 	plan.count = 4;
 	assert_float_equal(kwhy_bench_task_foreseen_s(&plan, &tasks[3]), 6, 1e-9);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares the kernels' CUDA source, run on the host, with the same kernels as C functions. */
+/*
+ * Runs the CUDA source of the benchmark's kernels on the host, and compares its results with those of the
+ * same kernels written as C functions.
+ */
 #include "fakes/cuda_text.h"
 
 typedef struct {
@@ -107,8 +110,8 @@ static void the_pattern_is_written_from_any_byte_on(void **state)
 }
 
 /*
- * One byte in a piece, one in a gap between pieces and one in the last piece are wrong. The one in the gap
- * does not count.
+ * The check kernel looks at five pieces of 20 bytes, 48 bytes apart. Of three wrong bytes one lies in a gap
+ * between pieces, so it must count two.
  */
 static void the_check_counts_wrong_bytes_of_pieces_alone(void **state)
 {
@@ -166,7 +169,10 @@ static void reading_finds_the_sum_that_the_host_knows(void **state)
 	free(made);
 }
 
-/* With 0 rounds of arithmetic the result is the sum of the words, as the reading kernel computes it. */
+/*
+ * With 0 rounds of arithmetic per word the kernel must return the sum of the words, as the reading kernel
+ * does; with 3 rounds the C function's result.
+ */
 static void work_is_on_every_word_once(void **state)
 {
 	uint8_t *made = aligned(8192);
@@ -211,8 +217,8 @@ static void pieces_go_where_their_descriptors_say(void **state)
 }
 
 /*
- * Makes data that compresses like text: literals, near and far matches, overlapping matches and long
- * lengths.
+ * Makes data whose LZ4 blocks have every kind of element: literals, near, far and overlapping matches, and
+ * lengths that need more bytes.
  */
 static void make_data(char *data, size_t bytes)
 {
@@ -255,7 +261,7 @@ static void lz4_blocks_come_out_as_they_went_in(void **state)
 }
 
 /*
- * Changes each byte of a compressed block in turn. The expanded data may be wrong, but nothing may be
+ * Changes each byte of a compressed block in turn and expands it. The result may be wrong, but nothing may be
  * written outside of the output buffer.
  */
 static void damaged_lz4_blocks_stay_in_their_place(void **state)

@@ -253,8 +253,8 @@ static struct kwhy_account account_of(enum kwhy_category category, double power_
 }
 
 /*
- * Fills a device's ledger with a busy and an idle account, whose powers are constant from time 0 to the end
- * of the last activity.
+ * Fills a device's ledger with two accounts, busy and idle, at constant powers (BUSY_W, IDLE_W), from time 0
+ * to the end of the last activity.
  */
 static void fill_device(struct kwhy_ledger *ledger, struct kwhy_device_ledger *device,
 	const struct kwhy_recording *recording, uint32_t index)

@@ -7,9 +7,9 @@
 #include "model/recording.h"
 
 /*
- * Builds recordings for tests of the detectors. Times are in microseconds. Each device has 100
- * multiprocessors; device d is used by process d with thread d and stream d. The flat ledger has a power of
- * 100 W while idle and of 300 W while busy.
+ * Builds recordings for tests of the detectors of kwhy report. Times are in microseconds. Each device has 100
+ * multiprocessors; device d is used by process d, with thread d and stream d. build_finish() can add a ledger
+ * in which every device draws 300 W while busy and 100 W while idle.
  */
 struct build {
 	struct kwhy_recording *recording;
@@ -29,13 +29,14 @@ uint32_t build_thread(struct build *build, uint32_t device);
 
 void build_call(struct build *build, uint32_t thread, const char *name, int64_t start_us, int64_t end_us);
 void build_host_range(struct build *build, enum kwhy_host_kind kind, const char *name, const char *file,
-	int64_t start_us, int64_t end_us); /* of thread 0, at line 42 of `file`; NULL: no file */
+	int64_t start_us,
+	int64_t end_us); /* adds a range of thread 0 at line 42 of `file`; NULL: no source line */
 /* Adds an operator on thread 0 with its shape, in the format of model/operator_work.h. */
 void build_operator(
 	struct build *build, const char *name, const char *shape, int64_t start_us, int64_t end_us);
 void build_range(struct build *build, uint32_t thread, const char *name, int64_t start_us, int64_t end_us);
 
-/* Add device work that no recorded call issued. */
+/* Add activities of a device; no call that issued them is recorded. */
 void build_kernel(struct build *build, uint32_t stream, const char *name, int64_t start_us, int64_t end_us);
 void build_blocks(struct build *build, uint32_t stream, uint32_t blocks, int64_t start_us, int64_t end_us);
 void build_collective(struct build *build, uint32_t stream, int64_t start_us, int64_t end_us);
@@ -43,7 +44,10 @@ void build_memset(struct build *build, uint32_t stream, int64_t start_us, int64_
 void build_copy(struct build *build, uint32_t stream, enum kwhy_copy_kind kind, uint64_t bytes,
 	int64_t start_us, int64_t end_us); /* host memory is pinned */
 
-/* A call, with its thread, that issues the device work which the following functions add. */
+/*
+ * The call that issues the activity which one of the following functions adds, its times and its thread. The
+ * call is recorded, too.
+ */
 struct build_issue {
 	uint32_t thread;
 	const char *call;
@@ -63,7 +67,7 @@ struct build_copied {
 void build_issued_copy(
 	struct build *build, struct build_issue issue, uint32_t stream, struct build_copied copied);
 
-/* Finishes the recording, and gives it the flat ledger if with_energy. */
+/* Finishes the recording. Adds the ledger described above if with_energy. */
 void build_finish(struct build *build, bool with_energy);
 /* Runs the detectors with these options and returns the first finding with this id, or NULL. */
 const struct kwhy_finding *build_detect(

@@ -10,9 +10,12 @@ static void a_collective_with_no_kernel_beside_can_hide_in_kernel_time(void **st
 
 	(void)state;
 	build_kernel(&build, 0, "k", 0, 100);
-	build_collective(&build, side, 80, 200); /* overlaps the kernel for 20 us */
+	build_collective(&build, side, 80, 200); /* a kernel runs during its first 20 us */
 	build_kernel(&build, 0, "k", 200, 300);
-	/* 100 us are exposed, and kernels without a collective take 180 us, enough to hide them */
+	/*
+	 * the collective is exposed for 100 us; kernels run for 180 us without it, so all of that could be
+	 * hidden
+	 */
 	ASSERT_FINDING(build_find(&build, "exposed-collectives", NULL), 1, 100, 100);
 	build_free(&build);
 }
@@ -47,14 +50,16 @@ static void collectives_with_a_kernel_beside_most_of_their_time_are_not_counted(
 
 	(void)state;
 	build_kernel(&build, 0, "k", 0, 100);
-	build_collective(&build, side, 20, 110); /* exposed for 10 us */
+	build_collective(&build, side, 20, 110); /* its last 10 us are exposed */
 	build_collective(&build, side, 110, 130);
 	ASSERT_FINDING(build_find(&build, "exposed-collectives", NULL), 1, 30, 20);
 	assert_null(build_find(&build, "exposed-collectives", "exposed-collectives.min_count=2"));
 	build_free(&build);
 }
 
-/* A kernel whose record was lost may have hidden the collective. */
+/*
+ * If records were lost, a kernel that is missing may have run during the collective; the finding must say so.
+ */
 static void an_exposed_collective_says_where_rows_are_lost(void **state)
 {
 	struct build build = build_new(1);
@@ -70,7 +75,10 @@ static void an_exposed_collective_says_where_rows_are_lost(void **state)
 	build_free(&build);
 }
 
-/* Makes two devices that compute for the given times and then are in a collective until 200 us. */
+/*
+ * Makes two devices. Device 0 computes until first_us, device 1 until second_us; both are then in a
+ * collective until 200 us.
+ */
 static struct build two_ranks(int64_t first_us, int64_t second_us)
 {
 	struct build build = build_new(2);
@@ -88,7 +96,7 @@ static void a_device_that_computes_longer_makes_the_others_wait(void **state)
 	const struct kwhy_finding *finding = build_find(&build, "rank-imbalance", NULL);
 
 	(void)state;
-	/* the mean is 140 us, the slowest takes 180 us */
+	/* the slowest computes 180 us, the mean is 140 us: evenly divided work would take 40 us less */
 	ASSERT_FINDING(finding, 2, 40, 40);
 	assert_int_equal(finding->device, KWHY_NONE);
 	assert_int_equal(finding->evidence_count, 2);
@@ -120,9 +128,9 @@ static void the_energy_of_waiting_devices_is_idle_energy_at_least(void **state)
 enum { RANKS = 8, STEPS = 10 };
 
 /*
- * Makes eight ranks with ten steps. In each step a rank computes for 1,000 to 1,003 us. The slow rank
- * computes `percent` longer or, if host_is_late, begins that much later. The collective ends on all ranks
- * 107 us or more after the last rank reached it.
+ * Makes eight ranks with ten steps. In each step a rank computes for 1000 us to 1003 us, and then is in a
+ * collective that ends on all ranks at the same time, 107 us or more after the last one came. Rank `slow`
+ * computes 10 us per percent longer or, if host_is_late, begins so much later.
  */
 static struct build eight_ranks(uint32_t slow, int percent, bool host_is_late)
 {
@@ -145,8 +153,8 @@ static struct build eight_ranks(uint32_t slow, int percent, bool host_is_late)
 }
 
 /*
- * A rank that is slower by 5 % of 10 ms or more is found. It is named first in the evidence, and the energy
- * is that of the seven other ranks while they idle.
+ * A rank that is 5 %, 10 % or 30 % slower (of ten steps of 1 ms), or begins so much later, must be found and
+ * named first. The energy is that of the seven others, at 100 W while they wait.
  */
 static void one_rank_that_is_slower_is_named_first(void **state)
 {
@@ -156,7 +164,10 @@ static void one_rank_that_is_slower_is_named_first(void **state)
 	for (size_t i = 0; i < 6; i++) {
 		struct kwhy_detect_options options = kwhy_detect_options_default();
 		struct build build = eight_ranks(3, percents[i / 2], i % 2);
-		/* the delay of the host before its first work is not visible in the recording */
+		/*
+		 * if the host is late, the delay before the first step is before all records, so only nine of
+		 * ten count
+		 */
 		int64_t waited_us = (i % 2 ? 90 : 100) * percents[i / 2];
 		const struct kwhy_finding *finding;
 
@@ -183,7 +194,7 @@ static void among_equal_ranks_none_is_named(void **state)
 	build_free(&build);
 }
 
-/* Lost records may have held a part of a rank's computing time. */
+/* If records were lost, a rank's computing may be missing in part; the finding must say so. */
 static void an_imbalance_says_where_rows_are_lost(void **state)
 {
 	struct build build = two_ranks(180, 100);

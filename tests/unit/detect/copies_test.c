@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * Makes a kernel of 10 us and 16 copies of 4 us, each after 1 us of idle time. A call covers each copy and
- * the idle time before it.
+ * Makes a kernel of 10 us and then 16 copies of 4 us with 1 us of idle time before each. The call of a copy
+ * lasts from the start of that idle time to the end of the copy.
  */
 static struct build sixteen_copies(uint64_t bytes, bool kernels_between)
 {
@@ -29,8 +29,8 @@ static void small_copies_in_a_row_cost_their_time_and_the_idle_time_inside_their
 
 	(void)state;
 	/*
-	 * 16 x (4 us copy + 1 us idle) = 80 us; packed into one copy, 1/16 of that remains and 75 us are
-	 * saved
+	 * cost: 16 x (4 us copy + 1 us idle) = 80 us; packed into one copy, one of the 16 remains, which
+	 * saves 75 us
 	 */
 	ASSERT_FINDING(build_find(&build, "small-copies", NULL), 16, 80, 75);
 	assert_non_null(strstr(build.findings->items[0].title, "16 under 65.5 kB"));
@@ -56,7 +56,10 @@ static void small_copies_each_between_kernels_cannot_be_packed(void **state)
 	build_free(&build);
 }
 
-/* Makes a kernel of 20 us and two copies of 1,000,000 bytes and 40 us each. */
+/*
+ * Makes a kernel of 20 us and two copies to the device of 1 MB and 40 us each, from this kind of host memory
+ * by this call, with 5 us of idle time inside either call.
+ */
 static struct build pageable(const char *call, enum kwhy_memory_kind memory)
 {
 	struct build build = build_new(1);
@@ -78,8 +81,8 @@ static void pageable_copies_of_the_driver_api_are_found_by_their_memory(void **s
 	(void)state;
 	assert_non_null(finding);
 	/*
-	 * 80 us of copies and 2 x 5 us idle inside the calls; at 63.0 GB/s, the bandwidth of the fastest
-	 * common link, 31.7 us remain
+	 * cost: 80 us of copies and 2 x 5 us of idle time inside their calls. No rate is known, so 63.0 GB/s
+	 * is assumed, that of PCIe 5.0 x16: 31.7 us remain
 	 */
 	assert_int_equal(finding->time_ns, 90000);
 	assert_int_equal(finding->saving.time_ns, 58261);
@@ -100,8 +103,8 @@ static void a_wait_behind_a_pageable_copy_up_costs_the_idle_time_that_follows(vo
 	finding = build_find(&build, "pageable-copies", NULL);
 	assert_non_null(finding);
 	/*
-	 * 1 us of copy and 19 us until the next kernel; from pinned memory, the 8 bytes would take less
-	 * than 1 ns
+	 * cost: 1 us of copy, and 19 us of idle time until the next kernel. From pinned memory the 8 bytes
+	 * would take less than 1 ns
 	 */
 	assert_int_equal(finding->time_ns, 20000);
 	assert_int_equal(finding->saving.time_ns, 19999);
@@ -160,15 +163,16 @@ static void copies_with_no_kernel_beside_can_hide_in_kernel_time(void **state)
 	build_copy(&build, side, KWHY_COPY_H2D, 1 << 20, 20, 40); /* overlaps the kernel for 10 us */
 	build_copy(&build, 0, KWHY_COPY_D2H, 1 << 20, 40, 80);
 	/*
-	 * 10 + 40 us are exposed; the kernel runs for 20 us without a copy, in which copies could be hidden
+	 * cost: 10 + 40 us of copies without a kernel; saving: the kernel runs for 20 us without a copy,
+	 * which is all that can be hidden
 	 */
 	ASSERT_FINDING(build_find(&build, "unoverlapped-copies", NULL), 2, 50, 20);
 	build_free(&build);
 }
 
 /*
- * The time of the finding includes all copy time without a running kernel, also the last 5 us of the copy
- * that is not counted.
+ * The copy of which a kernel runs during most of the time is not counted among the copies. Its last 5 us,
+ * without a kernel, are still part of the finding's time, with 40 us of the other copy.
  */
 static void copies_with_a_kernel_beside_most_of_their_time_are_not_counted(void **state)
 {
@@ -227,7 +231,7 @@ static void data_that_comes_straight_back_is_a_round_trip(void **state)
 	build_copy(&build, 0, KWHY_COPY_D2H, 4096, 10, 15);
 	build_copy(&build, 0, KWHY_COPY_H2D, 4096, 25, 32);
 	build_kernel(&build, 0, "k", 32, 50);
-	/* 5 + 7 us of copies and 10 us of idle time between them */
+	/* cost: copies of 5 us and 7 us, and 10 us of idle time between them */
 	ASSERT_FINDING(build_find(&build, "round-trips", NULL), 1, 22, 22);
 	assert_string_equal(
 		build.findings->items[0].evidence[0].what, "d2h copy 4.10 kB, then h2d copy 4.10 kB");
@@ -248,7 +252,10 @@ static void other_sizes_and_work_between_are_no_round_trip(void **state)
 	build_free(&build);
 }
 
-/* Copies from the device `from` to the device `to`, of `devices` devices. */
+/*
+ * Makes pairs of copies, from device `from` to the host and then from the host to device `to`, in a recording
+ * of `devices` devices. A kernel follows each pair.
+ */
 static struct build staged_between(uint32_t devices, uint32_t from, uint32_t to, int pairs, uint64_t bytes_up)
 {
 	struct build build = build_new(devices);
@@ -273,15 +280,15 @@ static void copies_down_one_device_and_up_another_are_staged(void **state)
 
 	(void)state;
 	/*
-	 * on device 1: 4 copies of 20 us, and 5 us of idle time before each but the first, which is the
-	 * device's first activity
+	 * cost on device 1: 4 copies of 20 us, and 5 us of idle time before each except the first, before
+	 * which device 1 has no activity
 	 */
 	ASSERT_FINDING(finding, 4, 95, 95);
 	assert_int_equal(finding->device, 1);
 	build_free(&build);
 }
 
-/* A device without work does not keep the others from being compared. */
+/* Of three devices one, `idle`, has no work. Copies between the two others must be found all the same. */
 static void copies_are_staged_between_any_two_devices(void **state)
 {
 	(void)state;
@@ -296,7 +303,10 @@ static void copies_are_staged_between_any_two_devices(void **state)
 	}
 }
 
-/* Two devices are compared once, so a pair of copies is found once. */
+/*
+ * A copy from one device and the copy to another are one finding, not one for each order in which the two
+ * devices may be compared.
+ */
 static void a_staged_copy_is_one_finding(void **state)
 {
 	struct build build = staged(4, 1 << 20);

@@ -15,8 +15,9 @@
 #include <string.h>
 
 /*
- * Compares every figure of every finding of many small random recordings with stored files, with the
- * thresholds at values that many of the recordings' lengths, sizes and counts equal.
+ * Compares every figure of every finding in 200 small random recordings with stored files, and digests of 600
+ * more. The detectors' thresholds are set to values that many lengths, sizes and counts in these recordings
+ * equal exactly, to test the limits.
  */
 
 static struct kwhy_error error;
@@ -65,7 +66,7 @@ static void draw_settings(struct settings *settings, uint64_t *state)
 		}
 }
 
-/* The figures in a sentence, without its words. */
+/* Writes `name` and the numbers in the sentence `text`, without its words. */
 static void write_figures(struct kwhy_text *out, const char *name, const char *text)
 {
 	if (!text)
@@ -156,7 +157,7 @@ static void write_words(struct kwhy_text *out, const struct kwhy_finding *findin
 		kwhy_text_addf(out, "%s\n", finding->evidence[i].what);
 }
 
-/* Whether the middle lies between the bounds or all are unknown. */
+/* Whether `middle` lies between the bounds; also true if the bounds are unknown, or all three. */
 static bool is_between(int64_t low, int64_t middle, int64_t high)
 {
 	if (middle == KWHY_UNKNOWN_NJ)
@@ -164,7 +165,10 @@ static bool is_between(int64_t low, int64_t middle, int64_t high)
 	return low == KWHY_UNKNOWN_NJ || (low <= middle && middle <= high);
 }
 
-/* The parts by category are rounded down, one for each kind of activity. */
+/*
+ * Checks that the figures of a finding are consistent. Its times by category add up to its time, less at most
+ * 1 ns for each kind of activity, as each is rounded down.
+ */
 static void check_finding(
 	const struct kwhy_recording *recording, const struct kwhy_finding *finding, uint64_t seed)
 {
@@ -223,7 +227,9 @@ static void the_figures_of_findings_are_as_before(void **state)
 	}
 }
 
-/* Finds with another min_count of one detector. Returns that detector's finding of the same device, or NULL.
+/*
+ * Runs the detectors with another min_count for the detector of the finding `like`. Returns the finding of
+ * that detector on the same device, or NULL. *out owns it.
  */
 static const struct kwhy_finding *find_with(const struct varied *varied, const struct kwhy_finding *like,
 	uint64_t min_count, struct kwhy_findings **out)
@@ -263,8 +269,8 @@ static bool has_min_count(const char *id)
 }
 
 /*
- * "N or more are found, fewer are nothing". growing-caches counts the times that a cache grows, one less than
- * the copies that its finding counts.
+ * A finding with min_count set to its own count must stay, with one more it must go. growing-caches is
+ * treated apart: its threshold counts growths, one less than the copies that the finding counts.
  */
 static void a_count_at_the_threshold_is_found_and_one_less_is_not(void **state)
 {
@@ -285,8 +291,10 @@ static void a_count_at_the_threshold_is_found_and_one_less_is_not(void **state)
 	}
 }
 
-/* Of further recordings only digests are kept, of all figures and words. KWHY_SHOW_CASE=N shows the text of
- * case N. */
+/*
+ * Compares digests of all figures and words of the findings in further recordings. KWHY_SHOW_CASE=N shows the
+ * text of case N.
+ */
 static void the_digests_of_findings_are_as_before(void **state)
 {
 	const char *shown = getenv("KWHY_SHOW_CASE");
@@ -313,7 +321,10 @@ int main(void)
 		cmocka_unit_test(the_figures_of_findings_are_as_before),
 		cmocka_unit_test(the_digests_of_findings_are_as_before)};
 
-	/* each case allocates and frees some large arrays; taken from the heap, they cost no new pages */
+	/*
+	 * keeps large arrays on the heap, where memory is reused: each mmap() would have to fault in new
+	 * pages
+	 */
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
 	return kwhy_test_main(tests, NULL, NULL);

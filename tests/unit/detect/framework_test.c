@@ -11,8 +11,8 @@ static struct kwhy_error error;
 enum { US = 1000, KERNEL_US = 10 };
 
 /*
- * Adds a kernel of 10 us that is launched inside an operator. With calls 10 us apart there are no gaps
- * between kernels.
+ * Adds an operator that launches a kernel of 10 us. Operators that begin 10 us apart give kernels without
+ * gaps between them.
  */
 static void add_operator(struct build *build, const char *name, const char *shape, int64_t at)
 {
@@ -80,7 +80,7 @@ static void a_softmax_between_two_batched_products_is_attention(void **state)
 	const struct kwhy_finding *finding = build_find(&build, "unfused-attention", NULL);
 
 	(void)state;
-	/* four kernels per layer, of which the two matrix products remain */
+	/* of four kernels per layer, the two matrix products remain in a fused attention */
 	ASSERT_FINDING(finding, 3, 3 * 4 * KERNEL_US, 3 * 2 * KERNEL_US);
 	assert_non_null(strstr(finding->cure, "scaled_dot_product_attention"));
 	build_free(&build);
@@ -98,8 +98,8 @@ static void attention_with_masks_and_dropout_is_attention(void **state)
 }
 
 /*
- * Sequences of operators that resemble attention: products of linear layers, the softmax of a loss, other
- * work between the softmax and the product.
+ * Sequences of operators that are no attention: products of linear layers (mm), the softmax of a loss, no
+ * softmax, other work between softmax and product, and so on.
  */
 static void other_softmaxes_are_no_attention(void **state)
 {
@@ -150,9 +150,9 @@ static void a_call_for_fused_attention_that_was_not_fused_has_another_cure(void 
 }
 
 /*
- * Makes caches of two layers that grow by concatenation in `count` steps, each concatenation followed by a
- * matrix product. The cache has `first` entries at first and `step` more in each step; one entry is
- * appended each time.
+ * Makes the caches of two layers, each of which grows by aten::cat `count` times. A cache has `first` entries
+ * at first and `step` more each time; one entry is appended each time. A matrix product follows each
+ * aten::cat.
  */
 static struct build caches(int64_t first, int64_t step, int count)
 {
@@ -179,12 +179,15 @@ static void a_cache_that_grows_by_copies_may_be_static(void **state)
 	assert_non_null(finding);
 	assert_int_equal(finding->count, 40);
 	assert_int_equal(finding->time_ns, 40 * KERNEL_US * US);
-	/* about 1/1000 of the time remains, for the appended entry */
+	/* writing only the appended entry remains, about 1/1000 of the time */
 	assert_in_range(finding->saving.time_ns, 399 * US, 400 * US);
 	build_free(&build);
 }
 
-/* What is appended has the same sizes, but one grows in its third dimension and the other in its first. */
+/*
+ * Two caches grow in turn, one in its first dimension and one in its third. As the appended entries have
+ * equal shapes, the detector must distinguish the caches by that.
+ */
 static void caches_that_grow_in_other_dimensions_are_apart(void **state)
 {
 	struct build build = build_new(1);
@@ -227,7 +230,10 @@ static void without_shapes_no_cache_is_seen_to_grow(void **state)
 	build_free(&build);
 }
 
-/* Makes six steps of 100 us. In each of them a thread launches a kernel every 10 us, `launches` times. */
+/*
+ * Makes six steps of 100 us. In each a thread launches `launches` kernels of `kernel_us`, one every 10 us.
+ * `optimizer`: name of a range in each step; NULL: none.
+ */
 static struct build steps(int launches, int64_t kernel_us, const char *optimizer)
 {
 	struct build build = build_new(1);
@@ -250,8 +256,8 @@ static struct build steps(int launches, int64_t kernel_us, const char *optimizer
 }
 
 /*
- * Runs the detectors with a ledger, which contains the steps, and frees the recording. Copies the finding
- * and its cure; returns false if there is none.
+ * Returns whether there is a finding host-limited-steps, by a ledger, which contains the steps. Copies the
+ * finding and its cure, and frees the recording.
  */
 static bool find_steps(struct build *build, struct kwhy_finding *out, char *cure, size_t bytes)
 {
@@ -272,7 +278,10 @@ static bool find_steps(struct build *build, struct kwhy_finding *out, char *cure
 	return finding != NULL;
 }
 
-/* In each period of 10 us the device waits 8 us for the host. The five waits between steps do not count. */
+/*
+ * A kernel of 2 us is launched every 10 us, so the device waits 8 us each time. The five waits between two
+ * steps do not count.
+ */
 static void steps_that_wait_for_launches_may_be_larger(void **state)
 {
 	struct build build = steps(10, 2, NULL);
@@ -298,7 +307,10 @@ static void an_optimizer_whose_ranges_are_known_may_step_less_often(void **state
 	assert_non_null(strstr(cure, "25.3 %"));
 }
 
-/* Busy steps, and a program that launches slowly before them, between them and after them. */
+/*
+ * The device waits for the host only outside of steps, because their ranges end before. The steps must not be
+ * found: first with busy steps, then with steps that are short.
+ */
 static void waits_outside_of_steps_are_not_those_of_steps(void **state)
 {
 	struct build build = steps(10, 8, NULL);
@@ -315,7 +327,10 @@ static void waits_outside_of_steps_are_not_those_of_steps(void **state)
 	assert_false(find_steps(&build, &finding, cure, sizeof(cure)));
 }
 
-/* Only the last five of six periods are steps; the launches of the first are slow too. */
+/*
+ * The range of the first of six periods is no step, so the waits in it must not count, though its launches
+ * are as slow.
+ */
 static void waits_before_the_first_step_do_not_count(void **state)
 {
 	struct build build = steps(10, 2, NULL);

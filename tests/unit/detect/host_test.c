@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Makes `count` kernels of 5 us, each launched when the previous one has ended. The call takes 10 us, and
- * the kernel begins 5 us after the call. Then the host does something else for `pause_us`. `between` is a
- * call before each launch but the first, or NULL.
+ * Makes `count` kernels of 5 us. Each launch call takes 10 us and the kernel begins 5 us after it. After the
+ * kernel's end and `pause_us` more, 5 us pass before the next launch. `between`: a call of 2 us before each
+ * launch but the first; NULL: none.
  */
 static struct build late_launches(int count, int64_t pause_us, const char *between)
 {
@@ -33,7 +33,10 @@ static void a_device_that_waits_for_each_launch_is_launch_bound(void **state)
 	build_free(&build);
 }
 
-/* A launch that itself takes 300 us, as where the driver's queue is full, is no pause of the host. */
+/*
+ * A launch call that takes 300 us, as with a full queue of the driver, must not count as a pause of the host
+ * between calls.
+ */
 static void a_long_launch_is_not_the_hosts_own_time(void **state)
 {
 	struct build build = build_new(1);
@@ -48,8 +51,8 @@ static void a_long_launch_is_not_the_hosts_own_time(void **state)
 }
 
 /*
- * Makes kernels that begin 950 us after their launch, as on a device that other programs use, too. The host
- * waits for each of them.
+ * Makes 40 kernels that begin 950 us after their launch, as on a device that is shared with other programs.
+ * The host waits for each.
  */
 static struct build late_starts(void)
 {
@@ -70,7 +73,10 @@ static void work_that_starts_long_after_its_launch_is_not_launch_bound(void **st
 	struct build build = late_starts();
 
 	(void)state;
-	/* 39 gaps of 955 us; each counts from 10 us after its start, when the launch has returned */
+	/*
+	 * 39 idle intervals of 955 us, of which the first 10 us, until the launch call has returned, do not
+	 * count
+	 */
 	ASSERT_FINDING(build_find(&build, "late-starts", NULL), 39, 39 * 945, 39 * 945);
 	build_free(&build);
 	build = late_starts();
@@ -82,8 +88,8 @@ static void work_that_starts_long_after_its_launch_is_not_launch_bound(void **st
 }
 
 /*
- * A copy to pageable memory takes 290 us on the device, and its call blocks the host for 380 us longer. So
- * the idle time is not due to slow preparation of inputs.
+ * A copy to pageable memory takes 290 us on the device, and its call returns 380 us after its end. The idle
+ * time in that call belongs to the copy; it must not be found as slow work of the host.
  */
 static void idle_inside_a_blocking_copy_is_that_copy(void **state)
 {
@@ -101,8 +107,8 @@ static void idle_inside_a_blocking_copy_is_that_copy(void **state)
 	finding = build_find(&build, "pageable-copies", NULL);
 	assert_non_null(finding);
 	/*
-	 * 20 copies of 290 us and the 10 us before each; in the 19 gaps, 380 us after a copy and 4 us
-	 * before a kernel, all inside calls that copy
+	 * the copies and the idle time inside their calls: 20 x (290 us copy + 10 us before it), and in the
+	 * 19 gaps 380 us after a copy and 4 us before the next kernel
 	 */
 	assert_int_equal(finding->time_ns, (20 * 300 + 19 * (380 + 4)) * INT64_C(1000));
 	for (size_t i = 0; i < build.findings->count; i++)
@@ -112,8 +118,8 @@ static void idle_inside_a_blocking_copy_is_that_copy(void **state)
 }
 
 /*
- * Work whose records were lost may have run in the gaps. A finding that counts kernels alone is not
- * affected.
+ * If records were lost, missing work may have run in idle time, so findings of idle time must say so. A
+ * finding that only counts kernels need not.
  */
 static void a_finding_of_idle_time_says_where_rows_are_lost(void **state)
 {
@@ -139,8 +145,8 @@ static void a_finding_of_idle_time_says_where_rows_are_lost(void **state)
 }
 
 /*
- * Each idle interval has 20 us: 5 us before the call, 10 us inside it and 5 us between the call and the
- * kernel.
+ * 20 idle intervals of 20 us each: 10 us inside the launch call (category launch), and 5 us before it and 5
+ * us after it (category host).
  */
 static void a_finding_is_divided_by_what_the_host_did_in_the_time_it_counts(void **state)
 {
@@ -201,8 +207,8 @@ static void a_host_that_is_elsewhere_leaves_host_gaps_and_its_range_is_named(voi
 	build_range(&build, 0, "step", 0, 700);
 	build_range(&build, 0, "tokenize", 230, 440);
 	/*
-	 * 2 x 215 us from the end of one call to the start of the next, less the 10 us at the start of each
-	 * in which the device was busy
+	 * 2 x (215 us from the end of a call to the start of the next, less 10 us at its start in which the
+	 * device is still busy)
 	 */
 	finding = build_find(&build, "host-gaps", NULL);
 	ASSERT_FINDING(finding, 2, 410, 410);
@@ -213,7 +219,7 @@ static void a_host_that_is_elsewhere_leaves_host_gaps_and_its_range_is_named(voi
 }
 
 /*
- * If it is unknown which threads the ranges belong to, the pause is named after a range that contains its
+ * If the threads of ranges are unknown, a pause of the host is named after the range that contains its
  * middle; of several, after the one that starts last.
  */
 static void a_host_gap_of_no_known_thread_is_named_after_the_range_around_its_middle(void **state)
@@ -241,8 +247,8 @@ static void a_host_gap_of_no_known_thread_is_named_after_the_range_around_its_mi
 }
 
 /*
- * Two pauses of 200 us. The range that takes up most of them determines the name, the source line and the
- * cure of the finding.
+ * In both pauses of 200 us, the innermost range that covers at least half of the pause gives the finding's
+ * name, and the ranges around it the source line and the cure.
  */
 static void a_host_gap_is_named_after_the_deepest_range_that_covers_half_of_it(void **state)
 {
@@ -272,8 +278,8 @@ static void a_host_gap_is_named_after_the_deepest_range_that_covers_half_of_it(v
 }
 
 /*
- * Checks that the cure contains `part` if both pauses lie in a range with this name. The enclosing
- * function's name indicates no cause.
+ * Checks that the cure of two pauses contains `part` if a range of this kind and name covers them. The
+ * function "main" around it must not decide the cure.
  */
 static void expect_cure(enum kwhy_host_kind kind, const char *name, const char *part)
 {

@@ -20,7 +20,7 @@ static void tiny_kernels_in_a_row_are_a_chain_whose_gaps_may_go(void **state)
 	const struct kwhy_finding *finding = build_find(&build, "tiny-kernel-chains", NULL);
 
 	(void)state;
-	/* 30 us of kernels and nine gaps of 2 us */
+	/* time: 30 us of kernels and nine gaps of 2 us; saving: the gaps */
 	ASSERT_FINDING(finding, 10, 48, 18);
 	assert_string_equal(finding->evidence[0].what, "k, then k");
 	assert_string_equal(finding->evidence[0].kernels[0], "k");
@@ -77,7 +77,7 @@ static void chains_of_two_streams_share_the_gaps(void **state)
 	(void)state;
 	for (int64_t i = 0; i < 10; i++)
 		build_kernel(&build, other, "k", i * 5 + 1, i * 5 + 4);
-	/* 10 x 4 us busy and nine gaps of 1 us */
+	/* the kernels of the two streams overlap: busy for 10 x 4 us, with nine gaps of 1 us */
 	ASSERT_FINDING(build_find(&build, "tiny-kernel-chains", NULL), 20, 49, 9);
 	build_free(&build);
 }
@@ -89,14 +89,16 @@ static void kernels_with_few_blocks_leave_multiprocessors_empty(void **state)
 	(void)state;
 	build_blocks(&build, 0, 25, 0, 100);
 	build_blocks(&build, 0, 500, 100, 300);
-	/* it fills 25 of 100 multiprocessors, so a quarter of the time would suffice */
+	/*
+	 * its 25 blocks use 25 of 100 multiprocessors, so on all of them it would take a quarter of the time
+	 */
 	ASSERT_FINDING(build_find(&build, "under-filled-kernels", NULL), 1, 100, 75);
 	build_free(&build);
 }
 
 /*
- * Of four launches, two are in one range with a source line, one in a range of another file, and one in
- * none.
+ * Two of four launches are in a range of one source file, one is in a range of another, and one in no range:
+ * the first file must be named.
  */
 static void small_kernels_name_the_line_that_launched_most_of_them(void **state)
 {
@@ -184,7 +186,10 @@ static void small_kernels_while_memory_lies_free_let_the_batch_grow(void **state
 	struct build build = with_memory(800);
 
 	(void)state;
-	/* the free memory permits five times the batch, so the same work would take 1/5 of 100 us */
+	/*
+	 * of 1000 bytes 800 are free, so the batch can be five times as large, in which the same work takes
+	 * 1/5 of 100 us
+	 */
 	ASSERT_FINDING(build_find(&build, "batch-could-grow", NULL), 1, 100, 80);
 	build_free(&build);
 }

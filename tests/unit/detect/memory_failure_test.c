@@ -7,7 +7,7 @@
 
 enum { VARIED = 60 };
 
-/* Makes a recording with waste of most kinds on two devices. */
+/* Makes a recording in which most detectors find something, on two devices. */
 static struct build much_waste(void)
 {
 	struct build build = build_new(2);

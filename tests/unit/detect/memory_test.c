@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * Makes two kernels of 100 us with 400 us of idle time between them, and `count` calls of 20 us from 90 us
- * on.
+ * Makes two kernels of 100 us with 400 us of idle time between them. From 90 us on there are `count` calls of
+ * 20 us, one every 30 us.
  */
 static struct build with_calls(const char *const *names, int count)
 {
@@ -26,13 +26,16 @@ static void memory_taken_and_given_back_between_work_costs_the_idle_time_meanwhi
 	const struct kwhy_finding *finding = build_find(&build, "allocation-churn", NULL);
 
 	(void)state;
-	/* six calls of 20 us, the first of which overlaps the kernel for 10 us */
+	/* six calls of 20 us; during the first 10 us a kernel runs, which are not idle */
 	ASSERT_FINDING(finding, 6, 110, 110);
 	assert_non_null(strstr(finding->title, "cache emptied 1 times"));
 	build_free(&build);
 }
 
-/* A cache that is emptied frees many blocks in a row; a launch or an allocation between them ends a row. */
+/*
+ * 20 calls of cudaFree count as emptying a framework's cache of memory only if nothing else comes between
+ * them: neither an allocation nor a launch.
+ */
 static void only_frees_in_a_row_empty_a_cache(void **state)
 {
 	static const char *const between[] = {"cudaFree", "cudaMalloc", NULL};
@@ -88,7 +91,10 @@ static void memory_taken_while_the_device_works_costs_it_nothing(void **state)
 	build_free(&build);
 }
 
-/* Makes memsets of 3 us between kernels of 20 us. Each follows 2 us of idle time in its call. */
+/*
+ * Makes kernels of 20 us, each followed by 2 us of idle time and a memset of 3 us, both inside the memset's
+ * call.
+ */
 static struct build with_memsets(int count)
 {
 	struct build build = build_new(1);

@@ -7,8 +7,9 @@
 static struct kwhy_error error;
 
 /*
- * Makes a recording of a Tesla T4, whose data sheet says 300 GB/s and 8.1 TFLOP/s in FP32. The operator, if
- * not NULL, lasts from 0 to 10 us, and its kernel begins at 20 us.
+ * Makes a recording of a Tesla T4 (data sheet: 300 GB/s, 8.1 TFLOP/s in FP32): a kernel from 20 us on, of
+ * `length_us`, and then another of 100 us. The first is launched within an operator from 0 to 10 us, unless
+ * `operator` is NULL.
  */
 static struct build on_t4(const char *operator, const char * shape, int64_t length_us)
 {
@@ -62,7 +63,8 @@ static void kernels_near_the_roofline_short_or_unknown_ones_are_fine(void **stat
 		const char *operator, * shape;
 		int64_t length_us;
 	} cases[] = {
-		{"aten::mm", product, 60000}, /* 57 % of the roofline */
+		{"aten::mm", product,
+			60000}, /* takes 33.9 ms at the roofline: 57 % of it, which is not slow */
 		{"aten::add", sum, 2000},
 		{"aten::add", "[[8],[8],[]];[\"float\",\"float\",\"Scalar\"];;", 19},
 		{"aten::mm", "[[4096,4096],[4096,8192]];[\"c10::BFloat16\",\"c10::BFloat16\"];;", 100000},
@@ -79,7 +81,10 @@ static void kernels_near_the_roofline_short_or_unknown_ones_are_fine(void **stat
 	}
 }
 
-/* The work of an operator is divided between its two kernels in proportion to their times. */
+/*
+ * An operator with two kernels: its work is divided between them in proportion to their times, so both are
+ * found.
+ */
 static void all_kernels_of_an_operator_do_its_work_together(void **state)
 {
 	struct build build = on_t4("aten::add", sum, 5000);
@@ -108,7 +113,8 @@ static void copies_on_the_device_and_memsets_are_judged_by_their_bytes(void **st
 
 	(void)state;
 	/*
-	 * reading and writing 300 MB takes 2 ms at least; the second copy takes 3.5 ms, which is not slow
+	 * copies within the device: 300 MB are read and written, which takes 2 ms at 300 GB/s. The first copy
+	 * takes 5 ms, so 3 ms can be saved; the second takes 3.5 ms, which is not slow
 	 */
 	build_copy(&build, 0, KWHY_COPY_D2D, 300000000, 1000, 6000);
 	build_copy(&build, 0, KWHY_COPY_D2D, 300000000, 6000, 9500);
@@ -123,8 +129,9 @@ static void add_gauge(struct build *build, enum kwhy_gauge gauge, int64_t time_u
 }
 
 /*
- * Makes a kernel from 150 ms to 550 ms and readings of counters every 100 ms. memory, fp32: thousandths of
- * the time in which device memory and the units for FP32 were busy.
+ * Makes a kernel from 150 ms to 550 ms, and six readings of two counters, one every 100 ms, each the activity
+ * since the reading before. memory, fp32: thousandths of the time in which device memory and the FP32 units
+ * were active.
  */
 static struct build with_counters(int64_t memory, int64_t fp32)
 {
@@ -153,7 +160,11 @@ static void the_devices_counters_tell_of_kernels_without_shapes(void **state)
 	build_free(&good);
 }
 
-/* Two kernels take turns, and only one of them leaves memory and units idle. */
+/*
+ * Kernels "slow" and "good" take turns, each for one interval of the counters. In those of "slow" memory is
+ * active for 20 % and FP32 for 10 %; only it may be found: 2 intervals of 100 ms, of which 80 % could be
+ * saved.
+ */
 static void an_interval_counts_for_the_kernel_that_filled_it(void **state)
 {
 	struct build build = on_t4(NULL, NULL, 100);
@@ -167,7 +178,8 @@ static void an_interval_counts_for_the_kernel_that_filled_it(void **state)
 	}
 	ASSERT_FINDING(build_find(&build, "slow-kernels", NULL), 2, 200000, 160000);
 	build_free(&build);
-	build = on_t4(NULL, NULL, 100); /* one interval of a kernel is too few */
+	build = on_t4(
+		NULL, NULL, 100); /* a kernel that fills only one interval of the counters is not judged */
 	build_kernel(&build, 0, "slow", 100000, 200000);
 	for (int64_t i = 1; i <= 2; i++) {
 		add_gauge(&build, KWHY_GAUGE_DRAM_ACTIVE, i * 100000, 200);
@@ -178,8 +190,9 @@ static void an_interval_counts_for_the_kernel_that_filled_it(void **state)
 }
 
 /*
- * Makes a recording like that of a published OpenMP program on a T4: an array of 64 million doubles is
- * copied, then a kernel runs, with one thread for each double if `blocks` is 500,000.
+ * Makes a recording like that of a published OpenMP program on a T4: an array of 64 million doubles (512 MB)
+ * is copied to the device, then a kernel of `blocks` blocks with 128 threads runs for `length_us`. 500,000
+ * blocks have one thread for each double.
  */
 static struct build with_array(uint32_t blocks, int64_t length_us)
 {
@@ -223,13 +236,15 @@ static void an_array_is_at_least_half_of_the_copies_and_its_blocks_are_as_many_a
 {
 	static const struct {
 		uint32_t blocks;
-		uint64_t more_bytes; /* bytes of each of two further copies */
+		uint64_t more_bytes; /* size of two further copies to the device, each; 0: none */
 		size_t count;
 	} cases[] = {
-		{500000, 256000000, 1},			 /* exactly half */
-		{1000000, 256000100, 0}, {499999, 0, 0}, /* a block is missing */
-		{1000000, 0, 1},			 /* one thread for each value of 4 bytes */
-		{1000001, 0, 0}, {250000, 256000000, 1}, /* the other half */
+		{500000, 256000000, 1}, /* the array is exactly half of the copied bytes: it counts */
+		{1000000, 256000100, 0},
+		{499999, 0, 0},	 /* one block too few for a thread for each double: it does not count */
+		{1000000, 0, 1}, /* one thread for each value of 4 bytes */
+		{1000001, 0, 0}, {250000, 256000000, 1}, /* one thread for each double of 256,000,000 x 8
+							    bytes, the other half of the copies */
 	};
 
 	(void)state;
@@ -277,12 +292,15 @@ static void stated_work_tells_of_all_kernels(void **state)
 	struct build build = on_t4(NULL, NULL, 9900);
 
 	(void)state;
-	/* 600 MB take 2 ms, and the kernels take 10 ms */
+	/* 600 MB take 2 ms at 300 GB/s; the two kernels take 10 ms, so 8 ms can be saved */
 	OK(kwhy_recording_add_work(build.recording, "bytes", 6e8, &error));
 	build_finish(&build, true);
 	ASSERT_FINDING(build_find(&build, "slow-kernels", NULL), 2, 10000, 8000);
 	build_free(&build);
-	/* 8.1 GFLOP take 1 ms in FP32, and 65 GFLOP take 1 ms in FP16; the bytes take less meanwhile */
+	/*
+	 * 8.1 GFLOP take 1 ms in FP32, then 65 GFLOP 1 ms in FP16: 2 ms of 10 ms. The 300 MB take 1 ms at the
+	 * same time and add nothing
+	 */
 	build = on_t4(NULL, NULL, 9900);
 	OK(kwhy_recording_add_work(build.recording, "bytes", 3e8, &error));
 	OK(kwhy_recording_add_work(build.recording, "flop_fp32", 8.1e9, &error));

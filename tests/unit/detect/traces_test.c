@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Tests the detectors on recorded traces with known waste. */
+/* Tests the detectors of kwhy report on recorded traces whose waste is known. */
 
 static struct kwhy_error error;
 
@@ -46,7 +46,10 @@ static void done(struct analysis *analysis)
 	kwhy_recording_free(analysis->recording);
 }
 
-/* Returns the finding with this id on the device with this index in the trace, or NULL. */
+/*
+ * Returns the finding with this id that is about the device with this index in the trace, or about all
+ * devices; NULL: there is none.
+ */
 static const struct kwhy_finding *find(const struct analysis *analysis, const char *id, int32_t index)
 {
 	for (size_t i = 0; i < analysis->findings->count; i++) {
@@ -77,15 +80,16 @@ static void cloverleaf_waits_after_every_operation_and_copies_from_pageable_memo
 	finding = find(&analysis, "pageable-copies", 0);
 	assert_non_null(finding);
 	assert_int_equal(finding->count, 279);
-	assert_true(finding->time_ns > 9390923); /* the duration of the copies alone */
+	assert_true(finding->time_ns >
+		9390923); /* more than the copies' own time, as idle time inside their calls is added */
 	/* the only slow one of the 76 cudaMalloc() calls creates the context, before all device work */
 	assert_null(find(&analysis, "allocation-churn", 0));
 	done(&analysis);
 }
 
 /*
- * In each of the three steps DDP (distributed data-parallel training) broadcasts buffers and splits them on
- * the host.
+ * In each of the three steps of this trace, DistributedDataParallel broadcasts buffers and splits them on the
+ * host, for which the device waits. The first finding must name the operator and the forward function.
  */
 static void the_first_finding_of_the_a100_names_the_operator_and_the_forward_of_ddp(void **state)
 {
@@ -129,7 +133,7 @@ static void two_h100_expose_their_collectives_and_copy_eight_bytes_from_pageable
 		assert_int_equal(finding->count, 17);
 		assert_non_null(find(&analysis, "exposed-collectives", i));
 	}
-	/* not NULL, as the loop has checked */
+	/* the loop has checked that both devices have this finding */
 	assert_int_equal(find(&analysis, "exposed-collectives", 0)->time_ns, 17172652);
 	assert_null(find(&analysis, "staged-peer-copies", 0));
 	done(&analysis);
@@ -142,9 +146,13 @@ static void mi300_exposes_its_collectives(void **state)
 
 	(void)state;
 	assert_non_null(finding);
-	assert_int_equal(finding->count, 13); /* four more are exposed for only 2/5 of their time */
+	assert_int_equal(finding->count, 13); /* four more collectives are exposed for 2/5 of their time only,
+						 which is too little to count */
 	assert_int_equal(finding->time_ns, 55625224);
-	/* at most the computing time that hides no collective yet */
+	/*
+	 * saving: at most the computing time (25.7 ms) less the part of it (15.9 ms) that hides collectives
+	 * already
+	 */
 	assert_true(finding->saving.time_ns <= 25739303 - 15891299);
 	assert_null(find(&analysis, "pageable-copies", 2));
 	done(&analysis);
@@ -208,8 +216,8 @@ static void a_generate_loop_is_launch_bound_and_that_costs_most_of_its_energy(vo
 }
 
 /*
- * With the usual minimum of 1 % of the window this finding would depend on the random draws, as its saving
- * is close to 1 %.
+ * The saving of this finding is close to 1 % of the run, the default minimum. With that, the random draws of
+ * the ledger would decide whether it is found, so here the minimum is 0.
  */
 static void without_a_least_gain_a_generate_loop_reads_a_scalar_each_token(void **state)
 {

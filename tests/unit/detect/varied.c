@@ -146,7 +146,10 @@ static void add_step(struct varied_program *program, int64_t start_ns)
 	OK(kwhy_recording_add_range(program->recording, &range, &error));
 }
 
-/* Runs the same few operations again and again; in some programs others come before them. */
+/*
+ * Runs a few operations again and again, the same in each round; some programs run others before the first
+ * round.
+ */
 static void run_rounds(struct varied_program *program)
 {
 	struct varied_op ops[OPS_MAX], once;
@@ -179,7 +182,10 @@ static void run_some(struct varied_program *program, const uint32_t theme[THEME]
 	}
 }
 
-/* Runs an operation, now and then not at all, or on another thread, or with its streams exchanged. */
+/*
+ * Runs an operation with random changes: it is left out, runs on another thread of its process, or with its
+ * two streams exchanged.
+ */
 static void run_changed(struct varied_program *program, struct varied_op op)
 {
 	if (below(program, 8) == 0)
@@ -195,7 +201,10 @@ static void run_changed(struct varied_program *program, struct varied_op op)
 	op.run(program, &op);
 }
 
-/* Rounds that differ, and other operations before and after them. */
+/*
+ * Runs rounds of a few operations, each round with random changes, and other operations before and after
+ * them.
+ */
 static void run_mixed(struct varied_program *program)
 {
 	struct varied_op ops[OPS_MAX];
@@ -229,7 +238,10 @@ static int64_t end_of(const struct varied_program *program)
 	return end_ns;
 }
 
-/* Readings of the units' activity at equal intervals. */
+/*
+ * Adds readings of the activity of memory and arithmetic units of each device, at equal intervals over the
+ * whole run.
+ */
 static void add_gauges(struct varied_program *program)
 {
 	static const int64_t values[] = {0, 100, 300, 450, 500, 900, 1000};
@@ -294,7 +306,9 @@ static struct kwhy_recording *record(uint64_t seed, bool all, bool mixed)
 	return program.recording;
 }
 
-/* Gives the energies the intervals that metered ones have, and a power that changes over time. */
+/*
+ * Gives the ledger's energies intervals as energies from a meter have, and lets the power change over time.
+ */
 static void widen(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
 	static double scales[] = {1, 1.25, 0.75};

@@ -7,10 +7,10 @@
 #include "model/recording.h"
 
 /*
- * Small random recordings of programs that repeat a few operations: launches, copies, waits, pauses of the
- * host, allocations, collectives, graphs, operators with shapes. Lengths, sizes and counts come from short
- * lists of round values, so that many of them equal a threshold or each other exactly. The same seed always
- * gives the same recording.
+ * A small random recording of a program that repeats a few operations: launches, copies, waits, pauses of the
+ * host, allocations, collectives, graphs, operators with shapes. Lengths, sizes and counts are drawn from
+ * short lists of round values, so that many of them equal a threshold of a detector, or one another. The same
+ * seed always gives the same recording.
  */
 struct varied {
 	struct kwhy_recording *recording;
@@ -19,11 +19,15 @@ struct varied {
 	struct kwhy_profile profile; /* set if has_profile */
 };
 
-/* `all`: recorded without pauses, as projections need it; otherwise some recordings have windows. */
+/*
+ * Makes the recording of a seed. `all`: all of the run is recorded, as projections need it; otherwise only
+ * windows of it are recorded in some cases.
+ */
 struct varied varied_new(uint64_t seed, bool all);
 /*
- * A recording of a program with more threads and streams, whose rounds differ, for projections: with calls
- * inside others, work that overlaps, graphs of several kinds of work, clocks that differ.
+ * Makes a recording for tests of projections, of a program with more threads and streams, whose rounds
+ * differ: with calls inside other calls, activities that overlap, graphs of several kinds of activities, and
+ * clocks of host and device that differ.
  */
 struct varied varied_mixed_new(uint64_t seed);
 void varied_free(struct varied *varied);

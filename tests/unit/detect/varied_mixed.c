@@ -22,7 +22,10 @@ static void add_call(struct varied_program *program, const struct varied_op *op,
 		varied_name(program->recording, name), op->thread, id, &error));
 }
 
-/* A launch by a call inside another one, of which a second inner call issues more work or waits. */
+/*
+ * Launches by a call that is made inside another call. In some cases the outer call makes a second inner
+ * call, which issues more work or waits.
+ */
 static void launch_within(struct varied_program *program, const struct varied_op *op)
 {
 	int64_t start_ns = now(program, op);
@@ -74,7 +77,10 @@ static void copy_several(struct varied_program *program, const struct varied_op 
 		op->choice % 3 ? 3 * US : end_ns + US - start_ns, row.call);
 }
 
-/* Copies that are queued, and a wait for each, with a call between that does nothing. */
+/*
+ * Asynchronous copies, each followed by a wait for it. In some cases a call that does nothing is made inside
+ * the copy's call, or between the two.
+ */
 static void copy_and_wait(struct varied_program *program, const struct varied_op *op)
 {
 	for (uint32_t i = 0; i < op->repeats; i++) {
@@ -93,7 +99,7 @@ static void copy_and_wait(struct varied_program *program, const struct varied_op
 	}
 }
 
-/* Kernels of a stream that begin before the one before them has ended. */
+/* Kernels of one stream that overlap: each begins before the previous one has ended. */
 static void launch_concurrently(struct varied_program *program, const struct varied_op *op)
 {
 	for (uint32_t i = 0; i < 1 + op->repeats; i++) {
@@ -124,7 +130,7 @@ static void launch_graph_of_kinds(struct varied_program *program, const struct v
 	}
 }
 
-/* The host does something else for a second or more. */
+/* The host pauses between calls, for 1 ms to 3 s. */
 static void pause_long(struct varied_program *program, const struct varied_op *op)
 {
 	static const int64_t lengths_ns[] = {US * 1000 - 1, 1000 * US, 1000 * US + 1, 1000000 * US,
@@ -133,7 +139,10 @@ static void pause_long(struct varied_program *program, const struct varied_op *o
 	program->host_ns[op->thread] += lengths_ns[op->choice % 6] - program->gap_ns;
 }
 
-/* Work that seems to start before its call, since the clocks of host and device differ. */
+/*
+ * An activity that is recorded as starting before its call or with it, as it can be if the clocks of host and
+ * device differ.
+ */
 static void launch_early(struct varied_program *program, const struct varied_op *op)
 {
 	struct kwhy_activity row = varied_activity(program, op, "layer_norm_kernel");
@@ -142,7 +151,10 @@ static void launch_early(struct varied_program *program, const struct varied_op 
 	varied_run(program, &row, call_ns, op->choice % 2 ? -US / 2 : 0, op->length_ns);
 }
 
-/* Allocations between launches, then frees in rows and alone: a cache that is emptied. */
+/*
+ * Allocates between launches. Then frees several blocks in a row, as a framework does that empties its cache,
+ * and others between launches.
+ */
 static void empty_cache(struct varied_program *program, const struct varied_op *op)
 {
 	struct varied_op one = *op;
@@ -162,7 +174,10 @@ static void empty_cache(struct varied_program *program, const struct varied_op *
 	}
 }
 
-/* Collectives of a name for each choice, which the devices begin far apart, at times one after the other. */
+/*
+ * A collective of the devices, which they enter far apart, or one after the other. The choice decides which
+ * collective it is.
+ */
 static void reduce_apart(struct varied_program *program, const struct varied_op *op)
 {
 	static const char *const names[] = {"ncclDevKernel_AllReduce_Sum_f32_RING_LL",
@@ -186,7 +201,7 @@ static void reduce_apart(struct varied_program *program, const struct varied_op 
 	}
 }
 
-/* Another thread of the process works while this one waits for it, and after that this one goes on. */
+/* Another thread of the process works while this thread waits for it; then this one continues. */
 static void take_turns(struct varied_program *program, const struct varied_op *op)
 {
 	struct varied_op other = *op;

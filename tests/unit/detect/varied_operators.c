@@ -7,8 +7,10 @@
 
 static struct kwhy_error error;
 
-/* Operators with the shapes of their inputs; of a growing one, what comes before and after the size that
- * grows. */
+/*
+ * Operators with the shapes of their inputs. If `before` is set, an input grows from round to round: its size
+ * is put between `before` and `shape`.
+ */
 static const struct {
 	const char *name, *shape, *before;
 } operators[] = {
@@ -54,7 +56,10 @@ void varied_operate(struct varied_program *program, const struct varied_op *op)
 		operate(program, op, op->name % 12);
 }
 
-/* Two batched products, and between them a softmax and up to nine elementwise kernels. */
+/*
+ * Unfused attention: two batched matrix products, and between them a softmax and up to nine elementwise
+ * kernels.
+ */
 void varied_attend(struct varied_program *program, const struct varied_op *op)
 {
 	int64_t start_ns = program->host_ns[op->thread];
@@ -75,13 +80,16 @@ void varied_attend(struct varied_program *program, const struct varied_op *op)
 				.kind = KWHY_HOST_OPERATOR});
 }
 
-/* Appends to a cache that grows by one in each round, or seldomer. */
+/* Appends one entry to a cache, in each round or in some of them only. */
 void varied_append(struct varied_program *program, const struct varied_op *op)
 {
 	operate(program, op, 4 + op->name % 2);
 }
 
-/* Short kernels, between which the host runs the model; at times within a step of the optimizer. */
+/*
+ * Short kernels with idle time between them, in which the host runs the modules of a model. Some are within a
+ * range of the optimizer's step.
+ */
 void varied_step_model(struct varied_program *program, const struct varied_op *op)
 {
 	struct kwhy_range whole = {

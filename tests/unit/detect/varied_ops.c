@@ -24,7 +24,7 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The length of an operation, which in uneven programs varies by up to a quarter. */
+/* Returns the length of an operation; in uneven programs it is random, up to a quarter longer. */
 static int64_t length_of(struct varied_program *program, const struct varied_op *op)
 {
 	return program->uneven ? op->length_ns + op->length_ns / 16 * varied_below(&program->random, 5)
@@ -109,7 +109,7 @@ void varied_launch(struct varied_program *program, const struct varied_op *op)
 	}
 }
 
-/* A launch whose work begins long after it, for no reason that the recording shows. */
+/* A kernel that begins 3 us to 750 us after its launch, for no reason that the recording shows. */
 static void launch_late(struct varied_program *program, const struct varied_op *op)
 {
 	static const int64_t delays_us[] = {3, 100, 102, 750};
@@ -138,7 +138,7 @@ static struct kwhy_activity copy_row(
 	return row;
 }
 
-/* Copies by a call that returns at once or, with choices above 31, at the end of the copy. */
+/* A copy by an asynchronous call or, with choices above 31, by one that returns at the end of the copy. */
 static void copy_by(struct varied_program *program, const struct varied_op *op, enum kwhy_copy_kind kind)
 {
 	bool blocks = op->choice > 31;
@@ -169,7 +169,7 @@ static void copy_within(struct varied_program *program, const struct varied_op *
 	copy_by(program, op, kinds[op->name % 3]);
 }
 
-/* Reads data back and copies it up again, to the same or to another device. */
+/* Copies data to the host and then back to the same device or to another one. */
 static void round_trip(struct varied_program *program, const struct varied_op *op)
 {
 	struct varied_op up = *op;
@@ -240,7 +240,7 @@ static void read_scalar(struct varied_program *program, const struct varied_op *
 	wait_for(program, &copy);
 }
 
-/* What the host does in a pause, by the kind and the name of the range. */
+/* Ranges and operators in which the host pauses. */
 static const struct {
 	enum kwhy_host_kind kind;
 	const char *name, *file;
@@ -281,7 +281,7 @@ static void pause(struct varied_program *program, const struct varied_op *op)
 			.kind = (uint8_t)pauses[kind].kind});
 }
 
-/* Stacks sampled during a pause. */
+/* A pause of the host in which its stack was sampled. */
 static void sampled_pause(struct varied_program *program, const struct varied_op *op)
 {
 	program->host_ns[op->thread] += length_of(program, op) + 2 * US;
@@ -320,7 +320,7 @@ static void use_memory(struct varied_program *program, const struct varied_op *o
 	OK(kwhy_recording_add_memory(program->recording, &point, &error));
 }
 
-/* One collective over all devices or all but one. It ends on all of them at the same time. */
+/* A collective of all devices, or of all but one. It ends on all of them at the same time. */
 static void reduce_all(struct varied_program *program, const struct varied_op *op)
 {
 	int64_t start_ns[VARIED_DEVICES], last_ns = 0;
@@ -392,7 +392,7 @@ static void wait_for_event(struct varied_program *program, const struct varied_o
 			.length_ns = op->length_ns});
 }
 
-/* A thread begins when a call of another thread has ended. */
+/* All threads of the process wait until the last call of this thread has ended. */
 static void hand_over(struct varied_program *program, const struct varied_op *op)
 {
 	for (uint32_t t = 0; t < program->thread_count; t++)
@@ -436,7 +436,7 @@ static void launch_from_lines(struct varied_program *program, const struct varie
 	}
 }
 
-/* Work of which no call is recorded, some of it at the same time as other work of its stream. */
+/* Kernels without a recorded call. Some overlap with the kernel before them in their stream. */
 static void run_unlinked(struct varied_program *program, const struct varied_op *op)
 {
 	for (uint32_t i = 0; i < op->repeats; i++) {
@@ -450,7 +450,7 @@ static void run_unlinked(struct varied_program *program, const struct varied_op 
 	}
 }
 
-/* A launch that waits for space in the queue. */
+/* A launch call that takes long, as one that waits for space in the queue. */
 static void launch_long(struct varied_program *program, const struct varied_op *op)
 {
 	struct kwhy_activity row = varied_activity(program, op, kernel_name(op));
@@ -473,7 +473,7 @@ static void launch_in_two(struct varied_program *program, const struct varied_op
 	}
 }
 
-/* A pause in a range of an unknown thread. */
+/* A pause of the host in a range whose thread is unknown. */
 static void pause_apart(struct varied_program *program, const struct varied_op *op)
 {
 	struct kwhy_range row = {.start_ns = program->host_ns[op->thread],
@@ -486,7 +486,9 @@ static void pause_apart(struct varied_program *program, const struct varied_op *
 	OK(kwhy_recording_add_range(program->recording, &row, &error));
 }
 
-/* Work on each device, of which one takes somewhat longer. */
+/*
+ * A kernel on each device; on one of them it takes longer. In some cases a collective of all devices follows.
+ */
 static void work_everywhere(struct varied_program *program, const struct varied_op *op)
 {
 	static const int64_t more_us[] = {1, 2, 5, 10, 20, 40};
@@ -508,7 +510,7 @@ static void work_everywhere(struct varied_program *program, const struct varied_
 		reduce_all(program, op);
 }
 
-/* A large copy, and a kernel with one thread for each value of it. */
+/* A copy of 64 MiB, and a kernel with one thread, or nearly so, for each value in it. */
 static void stream_array(struct varied_program *program, const struct varied_op *op)
 {
 	struct varied_op up = *op;
@@ -533,7 +535,7 @@ static void wait_everywhere(struct varied_program *program, const struct varied_
 				larger(US, end_of(program) + US - program->host_ns[t]), KWHY_NONE);
 }
 
-/* A call that now and then takes longer than the others of its kind, after calls of other kinds. */
+/* A launch call that takes longer in some rounds, with calls of other kinds before it. */
 static void launch_seldom(struct varied_program *program, const struct varied_op *op)
 {
 	struct kwhy_activity row = varied_activity(program, op, kernel_name(op));

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The program that varied.c simulates: threads that issue operations, and streams that run them. */
+/* The simulated program: host threads that issue operations, and streams that run them. */
 enum { VARIED_DEVICES = 4, VARIED_THREADS = 8, VARIED_STREAMS = 10 };
 
 struct varied_program {
@@ -18,14 +18,14 @@ struct varied_program {
 	uint32_t stream_device[VARIED_STREAMS], stream_process[VARIED_STREAMS];
 	int64_t host_ns[VARIED_THREADS];   /* end of the last call or pause of each thread */
 	int64_t stream_ns[VARIED_STREAMS]; /* end of the last work of each stream */
-	int64_t gap_ns;			   /* between one call and the next */
+	int64_t gap_ns;			   /* time between two calls of a thread */
 	uint32_t correlation;
 	bool uneven; /* lengths differ from round to round */
 	uint32_t round;
 	bool mixed; /* more threads and streams, and rounds that differ */
 };
 
-/* The parameters of an operation, which are the same in each round. */
+/* An operation and its parameters. `choice` and `name` select variants of it, such as its kernel's name. */
 struct varied_op {
 	void (*run)(struct varied_program *program, const struct varied_op *op);
 	uint32_t thread, stream, other; /* other: a second stream of the same process */
@@ -36,18 +36,24 @@ struct varied_op {
 
 enum { VARIED_OPS = 34, VARIED_MIXED_OPS = 12 };
 
-/* All operations, in the order of the numbers that varied.c draws, and those of mixed programs alone. */
+/* All operations, by number, and those that only mixed programs have. */
 extern void (*const varied_ops[VARIED_OPS])(struct varied_program *program, const struct varied_op *op);
 extern void (*const varied_mixed_ops[VARIED_MIXED_OPS])(
 	struct varied_program *program, const struct varied_op *op);
 
-/* Adds a call at the thread's present time and moves that on. Returns the call's start. */
+/* Adds a call of the thread, after its last call or pause. Returns the call's start. */
 int64_t varied_call(
 	struct varied_program *program, uint32_t thread, const char *name, int64_t length_ns, uint32_t id);
-/* An activity of the operation's stream, with a new correlation id as its call. */
+/*
+ * Makes an activity in the operation's stream whose call is to get a new correlation id. It is not added to
+ * the recording.
+ */
 struct kwhy_activity varied_activity(
 	struct varied_program *program, const struct varied_op *op, const char *name);
-/* Runs work at the end of its stream, and no sooner than `delay_ns` after its call began. Returns its end. */
+/*
+ * Adds an activity of `length_ns`: it starts when the last one of its stream has ended, but not before
+ * `delay_ns` after call_ns, the start of its call. Returns its end.
+ */
 int64_t varied_run(struct varied_program *program, struct kwhy_activity *row, int64_t call_ns,
 	int64_t delay_ns, int64_t length_ns);
 

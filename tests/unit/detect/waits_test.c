@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* Adds a step of 40 us: a kernel of 20 us, a read-back of 4 bytes in 2 us, and 18 us of idle time. */
+/*
+ * Adds a step of 40 us: a kernel of 20 us, a copy of 4 bytes to the host (2 us), and 18 us of idle time. The
+ * host waits for the copy by the call `wait`; NULL: the copy's own call waits.
+ */
 static void add_step(struct build *build, int64_t at, const char *copy, const char *wait)
 {
 	build_issued_kernel(build, (struct build_issue){0, "cuLaunchKernel", at - 3, at - 1}, 0, at, at + 20);
@@ -42,8 +45,8 @@ static void each_read_back_that_is_waited_for_costs_the_idle_time_behind_it(void
 }
 
 /*
- * Without the wait, the host would be ahead by at most the time that it waited. Longer idle time after the
- * wait has another cause.
+ * A read-back costs the idle time that follows it, but at most the time of the wait: without the wait the
+ * host would be ahead by that time only. Longer idle time has another cause.
  */
 static void idle_time_behind_a_read_back_counts_up_to_the_time_of_the_wait(void **state)
 {
@@ -54,8 +57,8 @@ static void idle_time_behind_a_read_back_counts_up_to_the_time_of_the_wait(void 
 		add_step(&build, (int64_t)i * 1000, "cudaMemcpyAsync", "cudaStreamSynchronize");
 	build_issued_kernel(&build, (struct build_issue){0, "cuLaunchKernel", 4997, 4999}, 0, 5000, 5020);
 	/*
-	 * 5 x (2 us copy + 2 us in the copy's call + 20 us in the wait), although the device idles for 980
-	 * us each time
+	 * 5 x (2 us copy + 2 us in the copy's call + 20 us in the wait), though the device idles for 978 us
+	 * each time
 	 */
 	ASSERT_FINDING(build_find(&build, "scalar-readbacks", NULL), 5, 120, 120);
 	build_free(&build);
@@ -89,7 +92,7 @@ static void a_read_back_that_nobody_waits_for_is_fine(void **state)
 	build_free(&build);
 }
 
-/* An asynchronous copy to pageable memory blocks until the host has the bytes. */
+/* cudaMemcpyAsync to pageable memory returns when the host has the bytes, so it counts as a wait. */
 static void a_call_that_blocks_for_pageable_memory_is_its_own_wait(void **state)
 {
 	struct build build = steps(5, "cudaMemcpyAsync", NULL);
@@ -100,8 +103,8 @@ static void a_call_that_blocks_for_pageable_memory_is_its_own_wait(void **state)
 }
 
 /*
- * Makes kernels from 0 to 100 us and from 200 to 300 us, and two waits: from start_us to end_us and from
- * 140 to 160 us.
+ * Makes two kernels, from 0 to 100 us and from 200 to 300 us, and two waits while no kernel runs: from
+ * start_us to end_us and from 140 to 160 us.
  */
 static struct build waits_between(const char *name, int64_t start_us, int64_t end_us)
 {
@@ -144,7 +147,7 @@ static void waits_of_two_threads_at_once_count_once(void **state)
 
 	(void)state;
 	build_call(&build, build_thread(&build, 0), "cudaDeviceSynchronize", 120, 150);
-	/* the union of 110-125, 120-150 and 140-160 us */
+	/* waits of two threads, 110-125, 120-150 and 140-160 us, cover 50 us in all */
 	ASSERT_FINDING(build_find(&build, "redundant-syncs", NULL), 3, 50, 50);
 	build_free(&build);
 }
@@ -189,7 +192,9 @@ static void a_wait_is_about_the_device_that_the_thread_gave_work_last(void **sta
 	build_free(&build);
 }
 
-/* Makes `count` kernels of 10 us, one every 20 us. The host waits after every `every`th. */
+/*
+ * Makes `count` kernels of 10 us, one every 20 us. After each `every`th kernel the host waits for the device.
+ */
 static struct build waiting_loop(int count, int every, const char *wait)
 {
 	struct build build = build_new(1);
@@ -215,7 +220,8 @@ static void a_wait_after_every_kernel_drains_the_device_each_time(void **state)
 		struct build build = waiting_loop(20, 1, waits[i]);
 
 		/*
-		 * 19 gaps of 10 us; no kernel was queued, so there is no sample of a gap that would remain
+		 * 19 gaps of 10 us, all of which can be saved, as no two kernels are queued here from which a
+		 * gap that remains would be known
 		 */
 		ASSERT_FINDING(build_find(&build, "sync-after-every-op", NULL), 20, 190, 190);
 		build_free(&build);

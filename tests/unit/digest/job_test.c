@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests that digests are joined in bounded memory: collectives that are left out are counted, and the sums
- * over the others are right.
+ * Tests that a job joins any number of digests in bounded memory: it keeps a sample of their collectives,
+ * counts the others, and computes sums over all from the sample.
  */
 #include "cmocka_all.h"
 #include "digest/joining.h"
@@ -15,8 +15,8 @@ enum { COLLECTIVES = 100, LATE_NS = 50 };
 #define ADD(digest, name) KWHY_DIGEST_ADD(digest, name, &(struct kwhy_error){0})
 
 /*
- * Makes the digest of a rank that enters each collective `late_ns` after the collective's start, and leaves
- * it together with the other ranks.
+ * Makes the digest of a rank that enters each of its collectives late_ns after the first rank did, and leaves
+ * it at the same time as the others.
  */
 static struct kwhy_digest make_rank(uint32_t rank, int64_t late_ns)
 {
@@ -55,8 +55,8 @@ static struct kwhy_job *new_job(void)
 }
 
 /*
- * After the second rank and before the third, the job drops a share of its collectives. Afterwards all
- * three ranks must have the same collectives.
+ * After two ranks the job drops part of the collectives that it keeps. Of the third rank it must keep the
+ * same ones, so that all three are compared.
  */
 static void of_too_many_collectives_a_share_is_compared(void **state)
 {
@@ -81,7 +81,7 @@ static void of_too_many_collectives_a_share_is_compared(void **state)
 	assert_int_equal(job->compared, count);
 	assert_int_equal(job->waiting_ns, 2 * LATE_NS * count);
 	assert_int_equal(job->ranks[1].caused_ns, job->waiting_ns);
-	/* all wait equally long in each, so the estimate is exact */
+	/* ranks wait equally long in all collectives, so the estimate from a sample is exact */
 	assert_int_equal(job->all_waiting_ns, 2 * LATE_NS * COLLECTIVES);
 	assert_true(job->all_waiting_error_ns < 1e-3);
 	for (size_t i = 0; i < job->collective_count; i++)
@@ -90,9 +90,9 @@ static void of_too_many_collectives_a_share_is_compared(void **state)
 }
 
 /*
- * In each step, ranks wait in one of eight collectives. If the job keeps only a share of the collectives,
- * the estimate of all waiting must be near the truth and within its stated error. A fixed stride would keep
- * either all or none of the collectives with waiting.
+ * In each step of eight collectives, ranks wait in one of them. If the job keeps only a sample of the
+ * collectives, the estimated waiting in all must be near the truth and within its stated error. A sample of
+ * every eighth, for instance, would have all of the waiting or none.
  */
 static void waiting_in_one_of_eight_buckets_is_estimated(void **state)
 {
@@ -129,7 +129,10 @@ static void waiting_in_one_of_eight_buckets_is_estimated(void **state)
 	}
 }
 
-/* A rank whose digest keeps fewer collectives than those of the others, and is late. */
+/*
+ * The digest of one rank, which is late, has fewer collectives than those of the others. Only collectives
+ * that all have may be compared.
+ */
 static void what_a_digest_leaves_out_is_not_compared_without_it(void **state)
 {
 	struct kwhy_job *job = new_job();
@@ -161,7 +164,9 @@ static void what_a_digest_leaves_out_is_not_compared_without_it(void **state)
 	kwhy_job_free(job);
 }
 
-/* Digests that were written while ranks ran: one rank had got further than the other. */
+/*
+ * Digests that were written while their ranks ran, so one rank had entered more collectives than the other.
+ */
 static void counted_collectives_of_running_ranks_are_joined(void **state)
 {
 	struct kwhy_job *job = new_job();
@@ -219,8 +224,8 @@ static void accounts_beyond_the_limit_are_added_up(void **state)
 }
 
 /*
- * Two ranks with equally many collectives, each of them with ranks that have no digests. The collectives of
- * both only seem to be the same ones.
+ * Two ranks have equally many collectives, but of different communicators, with ranks whose digests are
+ * missing. Collectives with the same number are not the same one, so they must not be compared.
  */
 static void counted_collectives_that_do_not_match_are_not_compared(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices that ranks share: the energy of each counts once, and is divided by what the ranks ran. */
+/*
+ * Tests how the energy of a device that several ranks share is divided: it counts once in the job, and is
+ * divided by the time for which each rank's work ran.
+ */
 #include "cmocka_all.h"
 #include "digest/joining.h"
 
@@ -7,7 +10,10 @@
 
 enum { RANKS_MAX = 4, GPU = 7, OTHER_GPU = 8 };
 
-/* A rank's window, what it ran in it, and the energy of its device. */
+/*
+ * A rank: id of its device (key), the time interval that its digest covers, busy time of its work in it, and
+ * energy of the whole device in it.
+ */
 struct rank {
 	uint64_t key;
 	int64_t start_ns, end_ns, busy_ns, measured_nj;
@@ -58,9 +64,12 @@ static void the_energy_of_ranks_side_by_side_counts_once(void **state)
 
 static void only_the_time_that_ranks_share_is_divided(void **state)
 {
-	/* 10 W alone, then 15 W (the mean of both) for two, then 20 W alone */
+	/*
+	 * time 0 to 50: 10 W, rank 0 alone; 50 to 100: both, 15 W, the mean of their digests; 100 to 150: 20
+	 * W, rank 1 alone
+	 */
 	const struct rank ranks[] = {{GPU, 0, 100, 50, 1000}, {GPU, 50, 150, 50, 2000}};
-	/* one after the other */
+	/* their intervals do not overlap, so nothing is shared */
 	const struct rank apart[] = {{GPU, 0, 100, 50, 1000}, {GPU, 100, 150, 50, 2000}};
 	struct kwhy_head_device devices[RANKS_MAX];
 

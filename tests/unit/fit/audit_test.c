@@ -130,14 +130,14 @@ static void a_figure_that_comes_twice_is_one_figure(void **state)
 }
 
 /*
- * The formula has its maximum of 4 at two = 2, inside the interval, while both ends of the interval give
- * 3.75. So the bounds are those of both factors varying independently.
+ * `two` is 2 +- 0.5. The formula is 3.75 at both ends of that interval but 4 in its middle, so the ends are
+ * not its bounds. Then wider bounds are used, as if its factors varied independently.
  */
 static void what_turns_within_the_interval_keeps_the_outer_bound(void **state)
 {
 	(void)state;
 	assert_between("two * (4 - two)", 1.5 * 1.5, 2.5 * 2.5);
-	/* `part` is still one quantity, so part - part is exactly 0 */
+	/* quantities that the formula has twice are still taken for one: part - part adds 0 to the bounds */
 	assert_between("two * (4 - two) + part - part", 1.5 * 1.5, 2.5 * 2.5);
 }
 
@@ -154,7 +154,10 @@ static void what_is_no_formula_is_named(void **state)
 			fail_msg("'%s' was taken", bad[i]);
 }
 
-/* A claim; `from` is its formula, `same` the name of the quantity that it shares with other claims. */
+/*
+ * A claim of a document: value, unit, window (the run that it is of), formula (from), name of the quantity
+ * (same; claims of one quantity must agree), role.
+ */
 #define CLAIM(id, value, unit, window, from, same, role)      \
 	{                                                     \
 		id, "", value, unit, window, from, same, role \
@@ -167,7 +170,7 @@ static void look(const struct kwhy_claim *claims, size_t count)
 		fail_msg("%s", error.text);
 }
 
-/* Returns the finding. Fails unless it is the only one and has this kind and claim. */
+/* Returns the audit's only finding. Fails if there are others, or if it is of another kind or claim. */
 static const struct kwhy_audit_finding *only(enum kwhy_audit_kind kind, size_t claim)
 {
 	if (audit.finding_count != 1 || audit.findings[0].kind != kind || audit.findings[0].claim != claim)
@@ -191,8 +194,8 @@ static void a_unit_slip_is_told_with_the_right_value(void **state)
 }
 
 /*
- * A difference may be negative, so the factor is found for negative values, too. If the computed value's
- * sign is uncertain, no factor can be derived.
+ * A claim that is wrong by a power of ten is a slip of its unit. This is found for negative values, too: b -
+ * a is -7 J, not -7 kJ. If the sign of the computed value is uncertain, no factor can be given.
  */
 static void a_unit_slip_is_one_below_zero_too(void **state)
 {
@@ -210,7 +213,10 @@ static void a_unit_slip_is_one_below_zero_too(void **state)
 
 static void what_follows_from_a_misprint_is_told_with_what_follows_from_the_right_value(void **state)
 {
-	/* 1.20 mJ / 6.3 uJ is 191, but the correct inputs give 5469 */
+	/*
+	 * both inputs are wrong themselves: 1.20 mJ / 6.3 uJ is 191, but from their right values the ratio is
+	 * 5469
+	 */
 	const struct kwhy_claim claims[] = {CLAIM("small", "1.20", "mJ/B", "", "1 / 0.029[MB/J]", "", ""),
 		CLAIM("large", "6.3", "uJ/B", "", "58.01[W] / 9200[MB/s]", "", ""),
 		CLAIM("x", "191", "x", "", "small / large", "", "")};
@@ -235,8 +241,8 @@ static void a_count_of_another_window_is_no_divisor(void **state)
 }
 
 /*
- * The time of one run divided by the number of collectives of another is not the time of a collective, so
- * it does not prove the claim of 16 us wrong.
+ * 14.023 s are of run a, 1,158 collectives of run b. Their quotient is not the time of a collective, so it
+ * must not be used to prove the claim of 16 us wrong.
  */
 static void nothing_follows_from_amounts_of_different_windows(void **state)
 {
@@ -250,14 +256,14 @@ static void nothing_follows_from_amounts_of_different_windows(void **state)
 	assert_int_equal(audit.finding_count, 3);
 	assert_int_equal(audit.findings[0].kind, KWHY_AUDIT_WINDOW);
 	assert_int_equal(audit.findings[1].kind, KWHY_AUDIT_WINDOW);
-	/* a claim computed from it has no known correct value either */
+	/* nor is there a right value for the claim that is computed from that claim */
 	assert_int_equal(audit.findings[2].kind, KWHY_AUDIT_DEPENDS);
 	assert_true(isnan(audit.findings[2].should.low));
 }
 
 /*
- * Two claims of one quantity: 45.1 mJ is the energy divided by the number of copies of another run, 1.292
- * mJ the energy divided by the number of copies of the same run.
+ * Two claims of the quantity "one", the energy of a copy: 45.1 mJ is the energy of run a by the copies of run
+ * b, 1.292 mJ by those of run a. They contradict each other.
  */
 static void what_crosses_windows_contradicts_what_does_not(void **state)
 {
@@ -321,7 +327,10 @@ static void unlike_units_bounds_mebibytes_and_contradictions(void **state)
 		assert_int_equal(audit.findings[i].kind, wanted[i]);
 }
 
-/* The bound -1.0 is loose where the formula gives -30, but not where it gives -1.2. */
+/*
+ * A stated bound is loose if it is ten times off: < -1.0 is loose for a computed -30, but not for -1.2; > -10
+ * is loose for -0.2, but not for -9.
+ */
 static void a_bound_below_zero_is_loose_ten_times_from_the_figure(void **state)
 {
 	const struct kwhy_claim claims[] = {CLAIM("near", "<-1.0", "J", "", "0.3[J] - 1.5[J]", "", ""),

@@ -59,8 +59,8 @@ static void each_form_without_noise_is_found_with_its_parameters(void **state)
 }
 
 /*
- * If throughput follows power with an exponent below 1 and without a constant part of the power, throughput
- * per watt falls with every increase of the power limit. So the lowest limit is best.
+ * If throughput is proportional to a power of the power limit, with an exponent below 1 and no constant part
+ * of the power, energy per unit of work rises with the limit everywhere. So the lowest limit is best.
  */
 static void a_plain_power_law_has_no_optimum_inside(void **state)
 {
@@ -85,7 +85,10 @@ static void a_floor_puts_the_optimum_at_floor_over_one_less_the_exponent(void **
 
 static void an_optimum_outside_what_was_measured_is_not_named(void **state)
 {
-	/* the optimum P0 / (1 - b) = 125 W is below the lowest measured power */
+	/*
+	 * the optimum of this curve, floor_w / (1 - shape) = 100 W / 0.8 = 125 W, is below the lowest
+	 * measured power
+	 */
 	const struct kwhy_cap_curve low = {KWHY_CAP_SHIFTED, 690, 7, 100, 0.2};
 
 	(void)state;

@@ -11,7 +11,9 @@
 
 enum { PULSES_MAX = 256, READINGS_MAX = 1024 };
 
-/* A simulated meter with known parameters, and the load that it measures. */
+/*
+ * A simulated meter whose response (width, delay, noise) is known, and the pulses of power that it measures.
+ */
 struct truth {
 	enum kwhy_lag_kind kind;
 	double width_s, delay_s, off_w, on_w, noise_w;

@@ -30,8 +30,8 @@ static void exact_rows_give_back_their_coefficients(void **state)
 static void what_would_be_negative_is_held_at_0_and_the_rest_fitted_anew(void **state)
 {
 	/*
-	 * y = 10 - x: without bounds the coefficients are 10 and -1; with coefficients of at least 0 the
-	 * constant is the mean, 8
+	 * the data are y = 10 - x, but no coefficient may be negative: the slope is held at 0, and the
+	 * constant is then the mean of y, 8
 	 */
 	const double rows[] = {1, 1, 1, 2, 1, 3}, targets[] = {9, 8, 7};
 	struct kwhy_least_squares fit;
@@ -43,7 +43,7 @@ static void what_would_be_negative_is_held_at_0_and_the_rest_fitted_anew(void **
 	assert_near(fit.values[0], 8);
 	assert_true(fit.values[1] == 0 && !fit.is_free[1]);
 	assert_near(fit.rms, sqrt(2.0 / 3));
-	/* the variance of a mean: sum of squares / degrees of freedom / rows */
+	/* variance of a mean: residual sum of squares 2 / 2 degrees of freedom / 3 rows */
 	assert_near(fit.covariance[0][0], 2.0 / 2 / 3);
 }
 
@@ -99,8 +99,9 @@ static double uniform(void)
 }
 
 /*
- * Checks the Karush-Kuhn-Tucker conditions: the gradient is 0 for coefficients above 0, and not a descent
- * direction for those constrained to 0.
+ * Checks that each fit has the least sum of squares with no coefficient negative (Karush-Kuhn-Tucker
+ * conditions): the gradient is 0 for positive coefficients, and points to negative values for those held at
+ * 0.
  */
 static void of_random_problems_each_answer_is_the_least(void **state)
 {

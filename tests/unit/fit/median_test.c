@@ -27,8 +27,9 @@ static void five_samples_have_a_median_and_no_interval(void **state)
 }
 
 /*
- * The ranks follow from the binomial distribution: 1 and 6 of 6 values (1/64 in each tail), 2 and 9 of 10
- * (11/1024), 6 and 15 of 20.
+ * The interval of the median goes from one order statistic to another, whose ranks follow from the binomial
+ * distribution so that at most 2.5 % lie in each tail: ranks 1 and 6 of 6 values (1/64), 2 and 9 of 10
+ * (11/1024), 6 and 15 of 20. Value number i is i here.
  */
 static void the_interval_takes_the_ranks_of_the_binomial(void **state)
 {

@@ -29,7 +29,8 @@ static double uniform(void)
 }
 
 /*
- * Makes windows of 0.1 s whose gauges change every five windows. The power is 120 W plus the gauges' parts.
+ * Makes windows of 0.1 s with random gauges, which change every five windows. The power of a window is 120 W
+ * plus, for each gauge, its value times its true watts per unit.
  */
 static void make(double noise)
 {
@@ -104,8 +105,8 @@ static void held_out_windows_tell_of_noise_and_intervals_hold_the_truth(void **s
 }
 
 /*
- * Leakage power is the part of the base power that rises with the temperature, and has its own gauge. The sum
- * of both parts is known well, although each part alone is not.
+ * Power that rises with the temperature (leakage) is given a gauge of its own, the temperature, which counts
+ * to the base power. The sum of constant and leakage must be known well, though each of them is not.
  */
 static void a_base_that_rises_with_temperature_is_base(void **state)
 {
@@ -120,7 +121,7 @@ static void a_base_that_rises_with_temperature_is_base(void **state)
 	make(0.01);
 	warm.terms[2] = KWHY_POWER_BASE;
 	for (int i = 0; i < ROWS; i++) {
-		/* the drawn power warms the GPU with a delay */
+		/* temperature of the GPU: follows 30 degrees + 0.05 degrees per W with a delay */
 		heat += 0.1 * (30 + power_w[i] * 0.05 - heat);
 		power_w[i] += degrees * heat - truth[2] * gauges[i * GAUGES + 2];
 		gauges[i * GAUGES + 2] = heat;
@@ -135,8 +136,8 @@ static void a_base_that_rises_with_temperature_is_base(void **state)
 }
 
 /*
- * Two correlated gauges cannot be distinguished by the total power. The memory's own meter gives a lower
- * bound for the power of the memory's gauge.
+ * From the total power alone, two correlated gauges cannot be distinguished. The memory has a meter of its
+ * own, whose power is a lower bound for what the memory's gauge accounts for.
  */
 static void what_the_memory_s_own_meter_says_is_the_least_of_its_gauge(void **state)
 {
@@ -175,8 +176,8 @@ static void fit_and_split(struct kwhy_power_model *model, struct kwhy_power_spli
 }
 
 /*
- * Makes the memory and link gauges multiples of the compute gauge, except for a relative deviation of at
- * most apart / 2.
+ * Makes the gauges of memory and link multiples of that of compute, but for random deviations of up to apart
+ * / 2 of their values.
  */
 static void tie(double apart)
 {
@@ -218,8 +219,8 @@ static void gauges_that_rise_and_fall_together_are_one_part(void **state)
 }
 
 /*
- * However similar the gauges are, the printed 90 % intervals must contain the true energies in at least 90
- * % of the cases.
+ * However similar the gauges are, at least 90 % of the 90 % intervals of energies must contain the true
+ * energy.
  */
 static void intervals_hold_the_truth_of_gauges_that_are_almost_alike(void **state)
 {
@@ -275,7 +276,9 @@ static void windows_beyond_what_was_fitted_are_counted(void **state)
 	seed = 6;
 	make(0);
 	assert_int_equal(kwhy_power_fit(&data, &model, &error), KWHY_OK);
-	/* above the largest fitted value, 1000: counter 1 (memory) in windows 1 and 2, counter 0 in window 3
+	/*
+	 * 1200 is above the largest value in the fit, 1000: gauge 1 (memory) in windows 1 and 2, gauge 0 in
+	 * window 3
 	 */
 	gauges[4] = gauges[7] = gauges[9] = 1200;
 	assert_int_equal(kwhy_power_split_of(&model, &data, &split, &error), KWHY_OK);

@@ -39,8 +39,8 @@ static void energy_times_intensity_is_grams_a_run_a_step_and_a_year(void **state
 }
 
 /*
- * kwhy audit must use the same length of a year. Otherwise it would find arithmetic errors in the output of
- * this command.
+ * kwhy model audit must use the same length of a year as kwhy model cost, or it would find errors in figures
+ * that the latter computed.
  */
 static void a_year_is_as_long_as_that_of_an_audit(void **state)
 {

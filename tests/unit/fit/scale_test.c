@@ -46,8 +46,8 @@ static void amdahl_without_noise_is_found_and_chosen(void **state)
 }
 
 /*
- * The rate falls with each additional worker. The nearest that a model can come to this is that all of the
- * work is serial.
+ * With more workers the measured rate only falls. The fit can come no nearer to that than by taking all work
+ * as serial (a constant rate).
  */
 static void what_only_gets_slower_is_serial_at_most(void **state)
 {
@@ -107,8 +107,8 @@ static void three_points_leave_no_held_out_error_and_the_simpler_form(void **sta
 }
 
 /*
- * Points with the same number of workers are left out together in cross-validation. A model with three
- * parameters fits three numbers of workers exactly, however often each was measured.
+ * Cross-validation leaves out all points with one number of workers together. Three such numbers are too few
+ * to judge a model of three parameters, which fits them exactly however often each was measured.
  */
 static void what_was_measured_twice_is_held_out_together(void **state)
 {
@@ -182,8 +182,8 @@ static void a_roof_of_time_and_one_of_energy(void **state)
 static void work_above_the_roof_is_a_mistake_and_not_an_efficiency(void **state)
 {
 	/*
-	 * 18,835 GFLOPS with a peak of 19.5 TFLOPS are possible; five times that rate, 247 GFLOPS/W at 400
-	 * W, is above the peak
+	 * 18,835 GFLOP/s are possible at a peak of 19.5 TFLOP/s. The same work in a fifth of the time is
+	 * above the peak, so the figure must be wrong
 	 */
 	const struct kwhy_roofline_machine machine = {19.5e12, 1.5e12, NAN, NAN, NAN};
 	struct kwhy_roofline_work work = {18.835e12, 1e9, 1, NAN};

@@ -40,8 +40,8 @@ static int end(void **state)
 }
 
 /*
- * Gets the code of a source. Returns 1 if the compiler was called for it, 0 if the code came from the
- * cache.
+ * Gets the compiled code of a source. Returns how often the compiler was called for that: 1, or 0 if the code
+ * came from the cache.
  */
 static int compiled(const char *text, const char *option)
 {

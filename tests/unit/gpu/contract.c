@@ -7,7 +7,10 @@ struct kwhy_error failure;
 struct kwhy_gpu *gpu;
 const struct kwhy_gpu_ops *ops;
 
-/* Computes value * factor + summand for each value, so the result depends on the order of launches. */
+/*
+ * Kernel "step": replaces each value by value * factor + summand. The result of several launches depends on
+ * their order.
+ */
 static void run_step(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct by_value *what = arguments[0];

@@ -6,8 +6,8 @@
 #include "gpu/gpu.h"
 
 /*
- * What the source files of contract_test have in common. The program is called as contract_test BACKEND
- * [LIBRARY].
+ * Shared by the source files of contract_test, which tests a back end. Its command line: contract_test
+ * BACKEND [LIBRARY].
  */
 enum { VALUES = 1000, BYTES = VALUES * sizeof(uint32_t) };
 
@@ -26,7 +26,7 @@ struct by_value {
 };
 
 void succeeds(enum kwhy_status status);
-uint64_t device_memory(void); /* allocates BYTES */
+uint64_t device_memory(void); /* allocates device memory of BYTES bytes, returns its address */
 
 /* Tests in contract_failures.c. */
 void more_than_there_is_is_refused(void **state);

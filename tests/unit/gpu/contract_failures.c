@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of refused requests, of a lost GPU, and of the error of every call that can fail. */
+/*
+ * Tests that a back end refuses what the GPU cannot do, that a lost GPU stays lost, and that each call that
+ * fails returns an error which names it.
+ */
 #include "contract.h"
 
 #include <dlfcn.h>
@@ -26,8 +29,8 @@ void more_than_there_is_is_refused(void **state)
 	assert_int_equal(ops->launch(gpu, &launch, &failure), KWHY_E_UNSUPPORTED);
 	launch.blocks = 2;
 	launch.cooperative = true;
-	launch.shared_bytes = 48 << 10; /* with the kernel's static memory, this exceeds what a launch may use
-					   without opting in */
+	launch.shared_bytes = 48 << 10; /* 48 KiB and the kernel's static memory are more than a launch may
+					   use unless the back end opts in, which it must do */
 	succeeds(ops->launch(gpu, &launch, &failure));
 	launch.shared_bytes = backend == KWHY_GPU_HIP ? 60 << 10 : 100 << 10;
 	succeeds(ops->launch(gpu, &launch, &failure));
@@ -179,7 +182,10 @@ void every_call_that_fails_is_told_and_named(void **state)
 			status = use_everything(used);
 			used->ops->close(used);
 		} else if (kinds[i % 3].status == KWHY_E_LOST) {
-			/* opening failed, so there is no context that could be lost */
+			/*
+			 * opening fails as unsupported in place of lost, as there is no context yet: that is
+			 * right, too
+			 */
 			status = status == KWHY_E_UNSUPPORTED ? KWHY_E_LOST : KWHY_OK;
 		}
 		if (status != kinds[i % 3].status)

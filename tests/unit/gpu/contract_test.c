@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /*
- * Checks that a back end does what gpu.h specifies. The program is called as contract_test BACKEND
- * [LIBRARY]. LIBRARY is a fake driver (tests/fakes/cuda), to which the test gives its kernels as C
- * functions. Without it a real GPU or the host back end is tested.
+ * Tests that a back end does what gpu.h specifies. Command line: contract_test BACKEND [LIBRARY]. LIBRARY: a
+ * fake driver (tests/fakes/cuda), to which the test gives its kernels as C functions. Without LIBRARY a real
+ * GPU or the host back end is tested.
  */
 
 static int begin(void **state)
@@ -403,7 +403,8 @@ static void two_gpus_reach_each_other(void **state)
 }
 
 /*
- * Runs in another process: opens the shared memory, checks that all bytes are 0x21 and sets them to 0x33.
+ * Runs in another process: opens the memory that the test shares, whose handle is `hex`, checks that all its
+ * bytes are 0x21, and sets them to 0x33.
  */
 static int reach_from_outside(const char *hex)
 {
@@ -466,7 +467,10 @@ struct worker {
 	bool ran;
 };
 
-/* Works as a thread of its own, with its own stream and memory. */
+/*
+ * Runs as a thread next to others: launches kernels in its own stream on its own memory, and reads the result
+ * back.
+ */
 static enum kwhy_status work(struct worker *worker, struct kwhy_error *own)
 {
 	struct by_value what = {.count = VALUES, .factor = 3};

@@ -50,7 +50,10 @@ static void a_file_is_lent_to_who_knows_its_name_until_it_is_closed(void **state
 	close(file);
 }
 
-/* A peer that knows the number of one of our descriptors and our process id must not get at the file. */
+/*
+ * A process that knows our process id and the number of a descriptor of ours must not be able to open that
+ * file by a made-up handle.
+ */
 static void the_number_of_a_descriptor_opens_nothing(void **state)
 {
 	char name[] = "/tmp/kwhy-share-XXXXXX";
@@ -109,7 +112,7 @@ static void names_that_the_system_does_not_give_are_not_asked(void **state)
 	}
 }
 
-/* Another user must not even get the lent file, although the name of the loan is known. */
+/* A process of another user that knows the name of a loan of memory must not get the file behind it. */
 static void another_user_borrows_nothing(void **state)
 {
 	struct kwhy_gpu_host_loan loan;

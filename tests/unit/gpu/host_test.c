@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tests of the host back end, whose streams are threads: run them under a thread sanitizer, too. */
+/* Tests the host back end. Its streams are threads, so these tests are also run under ThreadSanitizer. */
 
 static struct kwhy_error error;
 static struct kwhy_gpu *gpu;
@@ -33,7 +33,10 @@ static void succeeds(enum kwhy_status status)
 		fail_msg("%s", error.text);
 }
 
-/* Computes value * factor + summand for each value, so the result depends on the order of launches. */
+/*
+ * Kernel "step": replaces each value by value * factor + summand. The result of several launches depends on
+ * their order.
+ */
 static void run_step(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	uint32_t *value = *(uint32_t **)arguments[0];
@@ -193,7 +196,7 @@ static void what_queued_work_still_needs_may_be_freed(void **state)
 	succeeds(ops->stream_wait(gpu, b, event, &error));
 	ops->graph_free(gpu, graph);
 	ops->event_free(gpu, event);
-	ops->gate_free(gpu, gate); /* opens the gate */
+	ops->gate_free(gpu, gate); /* also opens the gate, so that the work behind it runs */
 	ops->stream_free(gpu, b);
 	ops->stream_free(gpu, a);
 	assert_int_equal(values[0], 5);

@@ -17,7 +17,7 @@ static void compile_file(const struct kwhy_rtc *rtc, const char *path, const cha
 	if (kwhy_file_read(path, 1 << 20, &text, &error))
 		fail_msg("%s", error.text);
 	if (kwhy_rtc_compile(rtc, strrchr(path, '/') + 1, text.data, options, &code, &error)) {
-		/* a compiler that is older than this architecture */
+		/* the installed compiler is older than this architecture: nothing to check */
 		if (!strstr(error.text, "NVRTC_ERROR_INVALID_OPTION"))
 			fail_msg("%s for %s: %s", path, architecture, error.text);
 	} else {
