@@ -12,9 +12,10 @@
 #include <string.h>
 
 /*
- * Puts bytes of 0xff after every allocation of one test of a program, so that a value read from beyond its
- * end is a NaN or -1. free() and realloc() abort if these bytes were written. Fresh memory of malloc() has
- * bytes of 0xff, too. It replaces the allocators; link the program with --wrap.
+ * Replaces the allocation functions (link the program with --wrap) to find accesses beyond the end of a
+ * block, for one test in a program. Each block is followed by bytes of 0xff, so a value read from there is a
+ * NaN or -1; free() and realloc() abort if they were overwritten. A new block from malloc() is filled with
+ * 0xff, too.
  */
 
 enum { GUARD_BYTES = 32, GUARD_BYTE = 0xff };
@@ -31,7 +32,10 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void __wrap_free(void *old);
 
-/* The size is kept, with a mark, in the last bytes of what the allocator reserved. */
+/*
+ * Returns the place of a block's size: the last 8 bytes of what malloc() has reserved for it. The size is
+ * combined with a mark (GUARD_MAGIC), by which guarded blocks are recognised.
+ */
 static uint64_t *guard_mark(void *memory)
 {
 	return (uint64_t *)(void *)((unsigned char *)memory + (malloc_usable_size(memory) / 8 - 1) * 8);
@@ -47,7 +51,9 @@ static void *guard(void *memory, size_t size)
 	return memory;
 }
 
-/* Whether the memory has a guard; its size is written to *out_size. Memory that the C library gave has none.
+/*
+ * Whether the block has guard bytes; its size is written to *out_size. Blocks that the C library allocated
+ * internally have none.
  */
 static bool is_guarded(void *memory, size_t *out_size)
 {
@@ -70,7 +76,7 @@ static void check_guard(void *memory)
 	*guard_mark(memory) = 0;
 }
 
-/* The ends of what arenas gave since the last check. */
+/* Ends of the blocks that were allocated from arenas since the last check. */
 static unsigned char *arena_ends[1 << 16];
 static size_t arena_end_count;
 
@@ -85,7 +91,10 @@ void *__wrap_kwhy_arena_alloc(struct kwhy_arena *arena, size_t count, size_t ite
 	return memory;
 }
 
-/* Call it before the arenas are freed; otherwise with false, which forgets them. */
+/*
+ * Aborts if guard bytes after a block of an arena were overwritten. Call it with true before arenas are
+ * freed; with false after that, to forget their blocks.
+ */
 static void check_arena_guards(bool are_alive)
 {
 	if (!are_alive)

@@ -525,7 +525,7 @@ static void stream_array(struct varied_program *program, const struct varied_op 
 		3 * US, length_of(program, op));
 }
 
-/* All threads of the process wait twice, those that issue nothing too. */
+/* All threads of the program wait twice for all work, also those that issue none. */
 static void wait_everywhere(struct varied_program *program, const struct varied_op *op)
 {
 	for (uint32_t t = 0; t < program->thread_count; t++)

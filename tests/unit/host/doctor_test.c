@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * A simulated machine: a temporary folder in place of /, the fake NVML with a scenario, and a hardware
- * topology in hwloc's XML format.
+ * The simulated machine that kwhy doctor examines: a temporary folder in place of /, a fake NVML with a
+ * scenario, and a hardware topology in the XML format of hwloc.
  */
 static char root[] = "/tmp/kwhy-host-XXXXXX";
 static struct kwhy_doctor_report report;
@@ -356,7 +356,7 @@ static void use_two_sockets(const char *allowed)
 
 	snprintf(text, sizeof(text),
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		/* hwloc without libxml needs these line breaks */
+		/* hwloc's own XML parser, used without libxml2, needs these line breaks */
 		"<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
 		"<topology version=\"2.0\">"
 		"<object type=\"Machine\" os_index=\"0\" cpuset=\"0xf\" complete_cpuset=\"0xf\" "

@@ -4,8 +4,8 @@
 #include "import/import.h"
 
 /*
- * Tests of Chrome JSON traces of profilers other than Kineto on CUDA, of several ranks in several files,
- * and of content that kwhy does not understand.
+ * Tests the import of Chrome JSON traces of other profilers than Kineto with CUDA, of several ranks in
+ * several files, and of events that kwhy does not understand.
  */
 
 #define EVENT(cat, name, pid, tid, ts, dur, args)                                                       \
@@ -260,9 +260,9 @@ static void ranks_in_the_arguments_separate_devices_of_one_number(void **state)
 }
 
 /*
- * A rank as TraceFuse writes it: process and correlation ids are raised by a multiple of the rank, their old
- * values are kept, and every event states its rank. Thread, device and stream keep the numbers that they have
- * on their node.
+ * The events of one rank in a file by TraceFuse, which merges traces. It adds a multiple of the rank to
+ * process and correlation ids, keeps the old ones as *_raw, and gives every event its rank. Threads, devices
+ * and streams keep the numbers that they have on their node.
  */
 #define FUSED(rank, pid, gpu, correlation)                                                                \
 	EVENT("cuda_runtime", "cudaLaunchKernel", pid, "77", "1", "2",                                    \

@@ -72,7 +72,7 @@ static inline struct kwhy_recording *recording_of(const char *text)
 	return recording;
 }
 
-/* Checks that the importer refused its input with a message that contains `words` and names the file. */
+/* Checks that an import ended with KWHY_E_INPUT, and that its message names the file and contains `words`. */
 static inline void refused(enum kwhy_status status, const char *words)
 {
 	assert_int_equal(status, KWHY_E_INPUT);

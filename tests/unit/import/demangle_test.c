@@ -35,8 +35,8 @@ static void other_names_stay_as_they_are(void **state)
 }
 
 /*
- * Makes a mangled name of nested templates A<T, T>, where T is the previous template. Each level takes ten
- * bytes and doubles the length of the demangled name.
+ * Makes a mangled name of nested templates, each A<T, T> with the previous one as T. A level adds ten bytes
+ * to the mangled name and doubles the length of the demangled one.
  */
 static void make_doubling(char *out, size_t bytes, int levels)
 {
@@ -79,7 +79,10 @@ static void a_name_that_is_nested_without_bound_stays_mangled(void **state)
 	free(name);
 }
 
-/* A mangled name: `start`, then `unit` as often as it fits before `end` in `bytes`. */
+/*
+ * Makes a mangled name of `bytes` bytes: `start`, then `unit` as often as possible, then `end`; the rest is
+ * zero. The caller frees it.
+ */
 static char *make_long(const char *start, const char *unit, const char *end, size_t bytes)
 {
 	char *name = calloc(bytes + 1, 1);
@@ -120,8 +123,8 @@ static void a_name_longer_than_any_compiler_makes_stays_mangled(void **state)
 }
 
 /*
- * Names for which libiberty needs the most stack: those with the deepest nesting, and those with the most
- * templates and references.
+ * Demangles the names for which libiberty needs most stack: the most deeply nested ones, and those with most
+ * templates and back references. Runs on a thread with a small stack.
  */
 static void *demangle_the_worst(void *unused)
 {
@@ -168,8 +171,8 @@ static void only_the_bytes_given_are_read(void **state)
 }
 
 /*
- * A mangled text that several rows have is demangled once. Later rows get the name that was kept in `seen`,
- * here changed to "other".
+ * A mangled name that occurs again is not demangled again: the id that `seen` holds for it is returned. The
+ * test changes that id to that of "other" to show it.
  */
 static void a_mangled_text_is_demangled_once(void **state)
 {

@@ -4,7 +4,10 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* Tests of files with the same content as another file, and of files that only look the same. */
+/*
+ * Tests that a file is refused if it has the same content as one that was read before, in whatever format,
+ * and that files which only resemble one another are accepted.
+ */
 
 #define CSV_ROWS \
 	"kernel,a,0,7," T0 "000000000," T0 "001000000,,,\nkernel,b,0,8," T0 "002000000," T0 "003000000,,,\n"
@@ -70,7 +73,10 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Reads all files as traces and returns the status of the last one. All others must be accepted. */
+/*
+ * Reads all files in paths[] as traces, in order. Returns the status of the last one; the others must be
+ * accepted.
+ */
 static enum kwhy_status read_traces(void)
 {
 	const struct kwhy_import_options options = {0};
@@ -86,8 +92,8 @@ static enum kwhy_status read_traces(void)
 }
 
 /*
- * Reads the first file as a trace and the others as its power. Returns the status of the last one; all
- * others must be accepted.
+ * Reads the first file in paths[] as a trace and the others as power logs for it. Returns the status of the
+ * last one; the others must be accepted.
  */
 static enum kwhy_status read_power(void)
 {
@@ -168,8 +174,8 @@ static void a_copy_is_found_behind_other_ranks(void **state)
 }
 
 /*
- * Simulated ranks may have the same activities at the same times. The message also says what to do if the
- * files are of two ranks.
+ * Two ranks from a simulator may have the same activities at the same times, which look like one file given
+ * twice. The message must say what to do if that is so.
  */
 static void who_gives_ranks_that_did_the_same_is_told_to_state_them(void **state)
 {
@@ -203,7 +209,10 @@ static void ranks_with_as_many_rows_are_told_apart_by_any_of_them(void **state)
 	}
 }
 
-/* Ranks of a simulator may have the same activities at the same nanosecond. */
+/*
+ * Traces with the same activities at the same times must be accepted if they state different ranks, as those
+ * of a simulator may.
+ */
 static void ranks_that_say_which_they_are_are_no_copies(void **state)
 {
 	(void)state;
@@ -249,8 +258,8 @@ static void power_files_of_one_meter_with_different_readings_are_taken_together(
 }
 
 /*
- * The additional reading is of a device that the trace does not contain. It is ignored, but the files
- * differ.
+ * Power logs that differ only in readings of a device that the trace has not, which are ignored, must still
+ * count as different files.
  */
 static void a_power_file_that_holds_more_is_another_one(void **state)
 {

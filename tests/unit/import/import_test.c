@@ -121,7 +121,7 @@ static void a_whole_trace_of_calls_is_read_as_its_devices_may_have_had_nothing_t
 	OK(import_partial("[" CALL "]", true));
 }
 
-/* Each file is checked for completeness on its own, whatever was read before it. */
+/* A complete trace must not be reported as cut because the file read before it was. */
 static void a_whole_trace_after_a_cut_one_is_not_cut(void **state)
 {
 	struct kwhy_recording *recording = empty_recording();
@@ -183,8 +183,8 @@ static void a_result_of_kwhy_is_named_with_the_command_that_reads_it(void **stat
 }
 
 /*
- * The metadata of a trace may be longer than the part that is read to recognise its format, and may contain
- * names from other formats.
+ * The format of a trace is recognised from its first bytes. Metadata may fill these, and may have keys that
+ * other formats have; the file must be recognised all the same.
  */
 static void a_trace_is_one_whatever_its_metadata_are_called(void **state)
 {
@@ -280,8 +280,8 @@ static void json_of_other_kinds_in_a_folder_is_left_out_and_noted(void **state)
 }
 
 /*
- * A power log next to the traces is named in a note, unless it is read already. Results of kwhy do not
- * count as power logs.
+ * If a folder of traces has a power log that is not given by --power, a note names it. kwhy's own results
+ * (stat.json) are no power logs.
  */
 static void a_power_log_in_a_folder_of_traces_is_named(void **state)
 {

@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-/* Tests of reading a file, plain or compressed, as a whole or in pieces. */
+/* Tests reading of input files, plain or compressed, at once or in pieces. */
 
 enum { LENGTH = 3000000 };
 

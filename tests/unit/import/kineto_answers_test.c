@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Compares recorded traces with reference results of other tools (traces/answers/kineto-*.json): all
- * figures that follow from the recording alone.
+ * Compares what kwhy reads from recorded traces with figures that other tools computed from the same files
+ * (kineto-*.json in ../shared/data/traces/answers): all figures that follow from the recording alone.
  */
 
 static struct kwhy_error error;
@@ -40,7 +40,10 @@ static void add(struct sum *sum, const struct kwhy_activities *rows, size_t i)
 		sum->bytes += (int64_t)rows->bytes[i];
 }
 
-/* Sums up the activities of a device. KWHY_ACTIVITY_KIND_COUNT selects all kinds, and NULL all names. */
+/*
+ * Returns sums over the activities of a device, of one kind (KWHY_ACTIVITY_KIND_COUNT: of all) and with one
+ * name (NULL: with any).
+ */
 static struct sum sum_of(
 	const struct kwhy_recording *recording, size_t device, enum kwhy_activity_kind kind, const char *name)
 {

@@ -7,7 +7,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* Tests with files that are truncated, damaged, compressed, large or malicious. */
+/* Tests the import of Kineto traces that are truncated, damaged, compressed, large or made to do harm. */
 
 #define SAYS(text, words)                                                  \
 	do {                                                               \
@@ -22,8 +22,8 @@ static size_t place_of(const char *text, const char *part)
 }
 
 /*
- * Checks that an invalid kernel is refused with the position of the invalid field, and that with `partial`
- * the other kernel is still read.
+ * Checks that a trace whose second kernel has the invalid members `ts_and_dur` is refused with a message that
+ * has `words` and the position of `field`; and that with --partial its first kernel is still read.
  */
 static void check_unusable(const char *ts_and_dur, const char *field, const char *words)
 {
@@ -122,7 +122,11 @@ static void a_quote_left_unescaped_is_refused_at_its_place_and_costs_one_event(v
 	kwhy_recording_free(r);
 }
 
-/* After an unmatched quote, text and strings are swapped until the next quote. */
+/*
+ * After an odd quote, the reader takes text for strings and strings for text until the next quote. With
+ * --partial only the two damaged events may be lost; the kernels and what follows the list of events must be
+ * read.
+ */
 static void an_odd_quote_costs_one_event_and_what_follows_the_events_is_read(void **state)
 {
 	static const char text[] = "{\"traceEvents\": [\n" KERNEL("1", "1",
@@ -275,7 +279,7 @@ static void a_comma_too_many_is_refused_and_harmless(void **state)
 	kwhy_recording_free(r);
 }
 
-/* These files have no complete part, so `partial` does not help. */
+/* These files are damaged before their first event, so --partial cannot read anything of them either. */
 static void a_file_broken_before_its_events_is_refused_in_any_case(void **state)
 {
 	static const struct {
@@ -318,8 +322,8 @@ static void metadata_of_no_use_is_refused_or_passed(void **state)
 }
 
 /*
- * Adds an event whose args come first and contain much that looks like the end of an event. The start time
- * of each event is unique, and every second event is a kernel.
+ * Adds an event whose args come before its other members and contain much that looks like the end of an
+ * event. Each event has another start time; every second one is a kernel.
  */
 static void add_event(struct kwhy_text *text, size_t i, const char *space, size_t padding)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kineto_fixture.h"
 
-/* Tests of the variants of Kineto files and of the meaning of their events. */
+/* Tests the variants of the Kineto format, and what kwhy takes the events to mean. */
 
 #define GPU(cat, name, more)                                                                              \
 	"{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name                                         \
@@ -32,7 +32,10 @@ static void a_kernel_has_its_launch_shape_and_stream(void **state)
 	kwhy_recording_free(r);
 }
 
-/* Profilers write rows by kind, so a thread's ranges may come before its calls. */
+/*
+ * A range comes before the first call of its thread. Its process must have the id that it states, though no
+ * call has named it yet.
+ */
 static void a_process_has_its_number_whatever_row_comes_first(void **state)
 {
 	struct kwhy_recording *r = read_text(
@@ -454,7 +457,10 @@ static void what_the_profiler_says_it_lost_is_counted(void **state)
 	kwhy_recording_free(r);
 }
 
-/* Reads a trace of one kernel at 1 us. `members` are JSON members before the list of events. */
+/*
+ * Reads a trace of one kernel at 1 us and its launch into `r`. `members`: JSON members before the list of
+ * events, such as the rank.
+ */
 static void read_rank(struct kwhy_recording *r, const char *members)
 {
 	char text[512];

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Compares recorded exports of Nsight Systems with all figures of their reference results, to the
- * nanosecond.
+ * Compares what kwhy reads from exports of Nsight Systems with figures that other tools computed from the
+ * same files, to the nanosecond.
  */
 
 static struct kwhy_error error;
@@ -32,7 +32,10 @@ static void is_number(const json_t *object, const char *key, int64_t got)
 		fail_msg("%s is %lld, not %lld", key, (long long)got, (long long)number(object, key));
 }
 
-/* The activities of one device from which a figure is computed. */
+/*
+ * The activities from which a figure is computed: rows first to end - 1, of these kinds and, unless NULL,
+ * with this name.
+ */
 struct selection {
 	const struct kwhy_recording *recording;
 	size_t first, end;

@@ -7,7 +7,7 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-/* Makes databases from SQL: as Nsight Systems exports them, and invalid ones. */
+/* Makes SQLite databases from SQL: some as Nsight Systems exports them, some invalid. */
 
 /* Ids of process 7 on machine 1 and of its thread 9. */
 #define PID "281474976710656+7*16777216"

@@ -109,7 +109,7 @@ static void generated_columns_are_not_computed(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* The bytes of an export, which the tests truncate or change at each byte. */
+/* The bytes of a valid export. Tests cut it at each byte or change each byte, and read it. */
 struct file_bytes {
 	unsigned char bytes[1 << 18];
 	size_t size;

@@ -4,7 +4,10 @@
 
 #include <dirent.h>
 
-/* The tests put a single program on PATH, a script that they call nsys. */
+/*
+ * Tests that kwhy runs `nsys export` on a .nsys-rep file. The tests write a shell script named nsys and set
+ * PATH to its folder only.
+ */
 
 static char bin[] = "/tmp/kwhy-test-XXXXXX", exports[] = "/tmp/kwhy-test-XXXXXX", database[32];
 static const char report[] = "/tmp/kwhy-test-report.nsys-rep";

@@ -244,7 +244,8 @@ static void calls_of_the_system_are_host_ranges_of_threads_that_are_known(void *
 
 	(void)state;
 	/*
-	 * of the other three, one is inside the API call, one has another thread, one ends before its start
+	 * one of four rows is read as a host range; of the others one is inside a CUDA call, one has an
+	 * unknown thread, and one ends before its start
 	 */
 	assert_int_equal(rows->count, 1);
 	assert_int_equal(rows->kind[0], KWHY_HOST_SYSTEM);

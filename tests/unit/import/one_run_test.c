@@ -2,13 +2,13 @@
 #include "import/one_run.h"
 #include "unit/import/recorded_tape.h"
 
-/* Tests of traces that belong to one run, and of traces that do not. */
+/* Tests which traces are accepted as parts of one run, and which are not. */
 
 static struct kwhy_error error;
 
 /*
- * Makes a recording in memory and sets its path in /proc. It has one process with a kernel of 10 ms that
- * starts at start_ms.
+ * Makes a recording of kwhy record in memory: one process on the machine `host`, with a kernel of 10 ms that
+ * starts at start_ms. Returns its descriptor, and its path in `path`.
  */
 static int record(char path[64], uint64_t writer, int64_t start_ms, const char *host)
 {
@@ -124,7 +124,10 @@ static void traces_are_apart_by_clocks_but_not_by_days(void **state)
 		close(fds[i]);
 }
 
-/* A Kineto trace does not name its machine, so it may come from another one than the recording. */
+/*
+ * A Kineto trace does not state its machine. It begins 9 s after a recording does; as it may be of another
+ * machine, both must be accepted in either order.
+ */
 static void a_trace_without_a_machine_has_a_clock_of_its_own_beside_a_recording(void **state)
 {
 	char first[64], near[64];
@@ -137,7 +140,10 @@ static void a_trace_without_a_machine_has_a_clock_of_its_own_beside_a_recording(
 	close(fds[1]);
 }
 
-/* Both traces begin at time 0 of the same clock, which is not Unix time. */
+/*
+ * Both traces begin at time 0 of a clock of their own with the same name. They must be taken to be of one
+ * run.
+ */
 static void traces_on_a_clock_of_their_own_begin_at_nought(void **state)
 {
 	char first[64], second[64];

@@ -51,7 +51,10 @@ static FILE *open_rank(unsigned rank)
 	return file;
 }
 
-/* Writes a range of 100 us and, if kernel_us is above 0, a kernel launched inside it. */
+/*
+ * Writes a range of 100 us named `name` and, if kernel_us is above 0, a kernel of that length that is
+ * launched inside the range.
+ */
 static void write_transfer(FILE *file, unsigned rank, const char *name, double at_us, double kernel_us)
 {
 	static unsigned correlation;

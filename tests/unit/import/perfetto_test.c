@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * Tests with the Perfetto traces of the fuzzer's corpus, which have the form that rocprofv3 and GPU drivers
- * write.
+ * Tests the import of Perfetto traces. Those of the fuzzer's corpus have the form that rocprofv3 and drivers
+ * of GPUs write; others are made here.
  */
 
 #define CORPUS KWHY_SOURCE_DIR "/tests/fuzz/corpus/perfetto/"
@@ -224,8 +224,8 @@ static struct kwhy_recording *read_bytes(const struct bytes *trace)
 }
 
 /*
- * A number that equals the index of an interned name must not be read as that name, and a text must not be
- * read as a number.
+ * An annotation has either a number or a text. A number must not be taken for a text that happens to be
+ * interned under that number, nor a text such as "4096" for a number.
  */
 static void a_number_is_not_a_text_and_a_text_is_not_a_number(void **state)
 {
@@ -274,8 +274,8 @@ static void put_default_track(struct bytes *trace, uint64_t sequence, uint64_t t
 }
 
 /*
- * Slices that name no track belong to the track of their packet sequence, so the end of a slice in one
- * thread does not close a slice of another.
+ * A slice that states no track is on the track of its packet sequence. The end of a slice must therefore not
+ * close a slice of another sequence, which is another thread.
  */
 static void slices_without_a_track_lie_on_the_track_of_their_sequence(void **state)
 {
@@ -305,8 +305,8 @@ static void slices_without_a_track_lie_on_the_track_of_their_sequence(void **sta
 }
 
 /*
- * Bytes that begin like a packet without being one are reported as an unknown format, not as a damaged
- * trace.
+ * Bytes of which only the first look like a Perfetto packet must be refused as an unknown format, not as a
+ * damaged trace.
  */
 static void bytes_that_are_not_packets_are_not_a_trace(void **state)
 {
@@ -330,7 +330,10 @@ static void bytes_that_are_not_packets_are_not_a_trace(void **state)
 	}
 }
 
-/* The tracing service of Perfetto adds trusted_uid, field 3, to packets, here to the first one. */
+/*
+ * Perfetto's tracing service adds the field trusted_uid (number 3) to packets, here to the first one. The
+ * file must still be recognised as a Perfetto trace.
+ */
 static void a_trace_of_the_tracing_service_is_recognised(void **state)
 {
 	char path[] = P_tmpdir "/kwhy-perfetto-XXXXXX", bytes[8192];

@@ -6,15 +6,17 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The logs are from the fuzzer's corpus, which has the smallest log with each feature. */
+/*
+ * Power logs of other tools. They are from the fuzzer's corpus, which has the smallest log with each feature.
+ */
 #define LOGS KWHY_SOURCE_DIR "/tests/fuzz/corpus/power_log/"
 #define UUID_0 "GPU-11111111-2222-3333-4444-555555555550"
 #define UUID_1 "GPU-11111111-2222-3333-4444-555555555551"
 #define WORK(device) "kernel,a," device ",7,1795245134000000000,1795245136000000000,,,\n"
 
 /*
- * Makes a trace with two seconds of work on device 0. The logs begin two seconds before the work and end
- * two seconds after it.
+ * Makes a trace in which device 0 works for 2 s, with `comments` before its header. The logs begin 2 s before
+ * that and end 2 s after it.
  */
 static struct kwhy_recording *work_on(const char *comments)
 {
@@ -80,7 +82,8 @@ static void each_tool_s_log_has_its_joules_on_the_trace_s_clock(void **state)
 		const char *name;
 		enum kwhy_meter meter;
 		size_t readings;
-		int64_t first_ns; /* time of the first reading after the start of the work, ns */
+		int64_t first_ns; /* time of the first reading since the start of the work, ns; negative:
+				     before it */
 		double joules;
 	} logs[] = {
 		{"nvidia-smi.csv", KWHY_METER_NVML_INSTANT, 7, -1750000000, 780},
@@ -209,7 +212,8 @@ static void gpus_are_known_by_uuid_and_a_wrong_one_is_refused(void **state)
 
 	(void)state;
 	OK(import(recording, "nvidia-smi.csv"));
-	assert_int_equal(recording->power[0].value[0], 150000); /* the reading of GPU number 1 */
+	assert_int_equal(recording->power[0].value[0],
+		150000); /* 150 W is the reading of GPU 1 in the log, which has this UUID */
 	assert_non_null(note_of(recording, "power-of-other-devices"));
 	assert_null(note_of(recording, "power-by-number"));
 	kwhy_recording_free(recording);
@@ -290,8 +294,8 @@ static void who_knows_better_says_which_gpu_a_device_is(void **state)
 }
 
 /*
- * Makes a trace as a ROCm build of Kineto writes it: its device 2 is the first GPU, as two CPUs are
- * numbered before it.
+ * Makes a trace as Kineto writes it with ROCm. Its device 2 is the first GPU, because ROCm numbers the
+ * machine's two CPUs before.
  */
 static struct kwhy_recording *rocm_trace(void)
 {
@@ -342,8 +346,8 @@ static void agent_0_is_a_cpu_so_that_a_device_0_has_the_number_of_a_meter(void *
 }
 
 /*
- * NVML reports instant power up to Volta and on GA100, although that is an Ampere GPU, and average power on
- * all other GPUs from Ampere on.
+ * NVML reports the instant power up to Volta (compute capability 7.0) and on GA100 (8.0), and a mean power on
+ * other GPUs from Ampere on. 0.0: unknown, taken for a recent one.
  */
 static void nvml_s_power_is_of_now_before_ampere_and_a_mean_from_then_on(void **state)
 {

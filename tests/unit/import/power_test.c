@@ -2,7 +2,7 @@
 #include "csv_file.h"
 #include "import/tracks.h"
 
-/* Makes a trace in which device 0 works for two seconds, from 10 s to 12 s after T0. */
+/* Makes a trace in which device 0 works for 2 s, 10 s after T0 and until 12 s. */
 static struct kwhy_recording *two_seconds(void)
 {
 	return recording_of(HEADER "kernel,a,0,7,1795245134000000000,1795245136000000000,,,\n");
@@ -58,8 +58,8 @@ static void readings_go_to_the_series_of_their_source_and_device_on_the_trace_s_
 }
 
 /*
- * Imports the lines of `more` and then twelve readings 0.1 s apart, which begin at `least` and increase by
- * `step`.
+ * Imports a power CSV of the lines `more`, and twelve readings of `source` for device 0, 0.1 s apart from T0
+ * + 10 s on, which begin at `least` and increase by `step`.
  */
 static enum kwhy_status import_dozen(
 	struct kwhy_recording *recording, const char *more, const char *source, int least, int step)
@@ -273,7 +273,7 @@ static void on_a_clock_that_is_not_unix_time_magnitudes_tell_the_unit_too(void *
 	kwhy_recording_free(recording);
 }
 
-/* Makes a trace as the reader of this format returns it if the file has no Unix times. */
+/* Makes a trace as if it had been read from a file in this format that has no Unix times. */
 static struct kwhy_recording *without_unix_times(enum kwhy_trace_format format)
 {
 	struct kwhy_recording *recording = two_seconds();

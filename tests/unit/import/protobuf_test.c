@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tests of single fields of protocol-buffer messages, whole and malformed (protobuf.dev, "Encoding"). */
+/* Tests reading of single fields of protocol buffers, valid and malformed (encoding: protobuf.dev). */
 
 enum { BYTES_MAX = 16 };
 
@@ -42,8 +42,8 @@ static const struct {
 };
 
 /*
- * Reads a field from a copy in a block of exactly its size, so that a sanitizer or valgrind notices reads
- * beyond the end.
+ * Reads a field from a copy of the bytes in a block of exactly their size, so that a sanitizer or valgrind
+ * reports reads beyond it. Sets *out_left to the number of bytes after the field.
  */
 static int read_field(
 	const unsigned char *bytes, size_t length, struct kwhy_protobuf_field *out, size_t *out_left)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorded_tape.h"
 
-/* Tests of recordings with bursts of kwhy probe between the program's own work. */
+/*
+ * Tests the import of recordings of kwhy probe, in which bursts (repeats of a kernel by kwhy) lie between the
+ * program's own work.
+ */
 enum { PROGRAM_THREAD = 43, OTHER_THREAD = 44, HASH = TOKENS + 1, COPY_CALL, WHY, CALLED = 100 };
 
 static void begin_process(struct tape *tape, int fd, uint64_t id)
@@ -48,8 +51,10 @@ static void burst(struct tape *tape, int64_t start_ms, int64_t end_ms)
 		.launched_ns = 4 * MS);
 }
 
-/* Checks the origins of all activities in order of time: P for the program, R for a repeat, C for the
- * prober's copies and checks. */
+/*
+ * Checks by whom activities, in order of time, were launched: P: program; R: repeat, C: copy or check of kwhy
+ * probe.
+ */
 static void assert_origins(const struct kwhy_recording *recording, const char *expected)
 {
 	char origins[64] = "";
@@ -90,8 +95,7 @@ static void repeats_and_copies_of_a_burst_are_not_the_programs(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* In a burst of copies alone the copies are the repeats. All of the prober's copies for a kernel have one
- * name. */
+/* In a burst of only the copies that restore memory, these are the repeats (R), named after the kernel. */
 static void copies_alone_are_repeats_and_named_after_their_kernel(void **state)
 {
 	struct kwhy_recording *recording;
@@ -121,7 +125,7 @@ static void copies_alone_are_repeats_and_named_after_their_kernel(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* These activities were launched before the burst, or are on another stream, or have another name. */
+/* Activities launched before a burst, on another stream or with another name are the program's. */
 static void what_others_run_meanwhile_is_the_programs(void **state)
 {
 	struct kwhy_recording *recording;
@@ -211,7 +215,7 @@ static void assert_call(struct tape *tape, int64_t start_us, int64_t end_us)
 	kwhy_recording_free(recording);
 }
 
-/* Makes a kernel that starts at 1 ms, and bursts of PROGRAM_THREAD from 10 to 30 ms and from 40 to 60 ms. */
+/* Begins a recording with a kernel at 1 ms and bursts of PROGRAM_THREAD at 10 to 30 ms and 40 to 60 ms. */
 static void begin_two_bursts(struct tape *tape)
 {
 	begin_process(tape, memfd_create("recording", 0), 1);
@@ -220,8 +224,10 @@ static void begin_two_bursts(struct tape *tape)
 	burst(tape, 40, 60);
 }
 
-/* The program's own launch lasted from 12 to 14 ms. The call keeps these 2 ms, the 8 us before the burst
- * and the 5 us after it. */
+/*
+ * A call that contains a burst loses its time, except the program's launch in it. 8 us before the burst, the
+ * launch's 2 ms, 12 to 14 ms, and 5 us after the burst remain.
+ */
 static void a_call_that_holds_a_burst_has_the_time_of_the_programs_launch(void **state)
 {
 	struct tape tape;
@@ -236,8 +242,8 @@ static void a_call_that_holds_a_burst_has_the_time_of_the_programs_launch(void *
 }
 
 /*
- * A call that ends right after the burst waited for the burst, from the end of the program's own launch on
- * or from its own later begin. That wait is removed. A call that ends during the burst did not wait for it.
+ * A call of another thread that ends right after a burst waited for it: it loses the burst's time that it
+ * covers, except the program's launch (2 ms). A call that ends in the burst is unchanged.
  */
 static void a_call_of_another_thread_that_waits_for_a_burst_is_without_that_wait(void **state)
 {
@@ -258,7 +264,7 @@ static void a_call_of_another_thread_that_waits_for_a_burst_is_without_that_wait
 	assert_call(&tape, 20000, 60004 - 10000 - 18000);
 }
 
-/* The burst follows a copy or graph, whose call had ended when the burst started. */
+/* The burst follows a copy or graph launch (KWHY_BURST_AFTER), whose own call had ended before. */
 static void a_call_before_a_burst_ends_where_the_burst_starts(void **state)
 {
 	struct tape tape;
@@ -273,8 +279,7 @@ static void a_call_before_a_burst_ends_where_the_burst_starts(void **state)
 	assert_call(&tape, 9990, 10002);
 }
 
-/* The launch time is 0, as in recordings of the first version, or lies outside the burst, as in a damaged
- * file. */
+/* The launch time is 0 (first version) or after the burst (damaged file): the call loses the whole burst. */
 static void of_a_launch_at_no_possible_time_the_call_is_without_its_burst(void **state)
 {
 	struct tape tape;
@@ -291,8 +296,7 @@ static void of_a_launch_at_no_possible_time_the_call_is_without_its_burst(void *
 	}
 }
 
-/* A burst without repeats only waited. Activities during it belong to the program: another thread launched
- * them right before. */
+/* A burst without repeats only waited. Activities in it were launched by another thread just before. */
 static void an_attempt_takes_its_time_off_the_call_and_no_activity_off_the_program(void **state)
 {
 	struct kwhy_recording *recording;
@@ -314,7 +318,7 @@ static void an_attempt_takes_its_time_off_the_call_and_no_activity_off_the_progr
 	kwhy_recording_free(recording);
 }
 
-/* CUPTI gives driver calls within a runtime call the correlation id of that call. */
+/* Repeats have the correlation id of the program's launch, as CUPTI gives it to all calls within that one. */
 static void repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_call(void **state)
 {
 	struct kwhy_recording *recording;
@@ -356,8 +360,7 @@ static void repeats_are_found_where_the_programs_own_launch_is_lost(void **state
 	kwhy_recording_free(recording);
 }
 
-/* The graph's own kernels run while the burst waits for them. They have the correlation id of the graph's
- * launch. */
+/* The graph's own kernels run in the burst, with the correlation id of the graph's launch. */
 static void behind_a_graph_all_but_its_own_kernels_are_repeats(void **state)
 {
 	struct kwhy_recording *recording;
@@ -389,8 +392,7 @@ static void big_copy(struct tape *tape, int64_t start_ms, uint32_t correlation)
 		.copy_kind = KWHY_COPY_H2D);
 }
 
-/* The program's own copy may start before the burst, or in the burst while it waits for the device to
- * become idle. */
+/* The copy itself may run before the burst, or in it while kwhy waits for the device to become idle. */
 static void behind_a_copy_its_like_are_repeats(void **state)
 {
 	struct kwhy_recording *recording;
@@ -403,7 +405,7 @@ static void behind_a_copy_its_like_are_repeats(void **state)
 		.correlation = CALLED, .stream = 7, .context = 1);
 	big_copy(&tape, 14, CALLED);
 	big_copy(&tape, 15, 102);
-	copy(&tape, 16, 103, 7); /* a copy of the hash sums */
+	copy(&tape, 16, 103, 7); /* kwhy probe's copy of the checksums of memory */
 	big_copy(&tape, 31, 104);
 	ADD(&tape, BURST, burst, .start_mono_ns = 10 * MS, .end_mono_ns = 30 * MS, .name = WHY,
 		.correlation = CALLED, .context = 1, .repeats = 2, .blocks = KWHY_WIRE_UNKNOWN_U32,
@@ -444,7 +446,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Returns the activities of the program itself as sorted lines of text. */
+/* Returns the activities that the program itself launched, as sorted lines of text. */
 static char **own_work(const struct kwhy_recording *recording, size_t *out_count)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -478,8 +480,7 @@ static void free_lines(char **lines, size_t count)
 	free(lines);
 }
 
-/* A program was recorded on an H200 with and without kwhy probe. Its own work must be the same in both
- * recordings. */
+/* A program recorded on an H200 with and without kwhy probe: its own activities must be the same. */
 static void a_real_probed_program_ran_what_it_runs_without(void **state)
 {
 	struct kwhy_recording *plain = import(KWHY_SOURCE_DIR "/examples/recordings/mix.kwhy"),
@@ -496,7 +497,7 @@ static void a_real_probed_program_ran_what_it_runs_without(void **state)
 	}
 	assert_int_equal(probed->burst_count, 2);
 	assert_int_equal(repeats, 810);
-	/* two more runs in each burst that checked whether the kernel is idempotent */
+	/* a burst that checks whether repeats do harm runs the kernel twice more */
 	assert_int_equal(count_origin(probed, KWHY_ORIGIN_REPEAT), repeats + 2 * first_bursts);
 	assert_int_equal(count_origin(probed, KWHY_ORIGIN_PROBER), 38);
 	assert_int_equal(probed->unprobed_count, 11);
@@ -506,8 +507,7 @@ static void a_real_probed_program_ran_what_it_runs_without(void **state)
 	kwhy_recording_free(probed);
 }
 
-/* The library writes the records of bursts once a second. If the process is killed in between, the
- * activities of a burst have no such record. */
+/* Records of bursts are written once a second. If the program is killed before, they are missing. */
 static void a_recording_cut_before_the_row_of_a_burst_has_none(void **state)
 {
 	struct kwhy_recording *recording;

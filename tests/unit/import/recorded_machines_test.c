@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorded_tape.h"
 
-/* Tests of which writers are on one machine and therefore share its clock. */
+/*
+ * Tests which writers of a recording (processes of kwhy record) are taken to be on one machine, and thus to
+ * share a clock.
+ */
 
 #define DAY_NS (INT64_C(86400) * 1000 * MS)
 
 /*
- * A writer's machine, the Unix time at the machine's time 0 and the uncertainty of that time. width_ns -1:
- * the writer has no clock record.
+ * A writer: its machine, the Unix time at time 0 of the machine's monotonic clock, and the uncertainty
+ * (width) of that; width_ns -1: the writer has no clock record.
  */
 struct written {
 	uint32_t host; /* the host's name, a value of enum name */
@@ -72,7 +75,8 @@ static void clocks_that_agree_within_a_second_are_one_machines(void **state)
 }
 
 /*
- * These are, for example, containers that are all called localhost, or a node before and after a restart.
+ * Writers with the same host name whose clocks differ by a day, such as containers that are all called
+ * localhost, or a node before and after a restart, must keep their own clocks.
  */
 static void machines_of_one_name_keep_clocks_of_their_own(void **state)
 {
@@ -91,8 +95,8 @@ static void machines_of_one_name_keep_clocks_of_their_own(void **state)
 }
 
 /*
- * The uncertainty of a clock is half of its width. Clocks that differ by at most a second more than their
- * uncertainties count as those of one machine.
+ * Two clocks of one host name are taken to be one if they differ by at most 1 s plus half of the width of
+ * each: 5 s with a width of 8.5 s are, 5 s with one of 4.5 s are not.
  */
 static void a_clock_that_is_hardly_known_agrees_with_what_lies_in_its_spread(void **state)
 {
@@ -113,8 +117,8 @@ static void a_clock_that_is_hardly_known_agrees_with_what_lies_in_its_spread(voi
 }
 
 /*
- * The third writer's clock agrees with those of the other two within its uncertainty, while these two
- * disagree.
+ * Clocks 1 and 2 differ by 1.5 s, too much for one machine. Clock 3 lies between them, within 1 s of either:
+ * it must be joined with one of them (2) only.
  */
 static void a_writer_takes_over_no_clock_that_its_own_contradicts(void **state)
 {
@@ -129,7 +133,7 @@ static void a_writer_takes_over_no_clock_that_its_own_contradicts(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Two nodes that each number their GPUs from 0. */
+/* Two nodes, each of which numbers its GPUs from 0: device 0 of either must be a device of its own. */
 static void a_device_is_of_the_machine_of_its_process(void **state)
 {
 	static const struct written written[] = {
@@ -160,7 +164,10 @@ static void a_device_is_of_the_machine_of_its_process(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Devices that only the meters of a launcher know, on two machines that each number them from 0. */
+/*
+ * Two launchers on two machines have meters of devices 0 that no process describes. These must be two
+ * devices.
+ */
 static void meters_of_two_machines_devices_are_of_two_devices(void **state)
 {
 	static const struct written written[] = {
@@ -194,7 +201,10 @@ static void meters_of_two_machines_devices_are_of_two_devices(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* The second writer has no clock and no host, as in a recording whose beginning is damaged. */
+/*
+ * The second writer has neither clock nor host name, as if the start of its recording were damaged. It is
+ * taken to be on the known machine.
+ */
 static void a_writer_that_says_nothing_runs_on_the_device_that_is_known(void **state)
 {
 	static const struct written written[] = {{HOST, BOOT_UNIX_NS, 100, START}, {0, 0, -1, 0}};
@@ -222,8 +232,8 @@ static void machines_of_two_names_share_no_clock(void **state)
 }
 
 /*
- * Containers of one machine have different names. Containers of two machines may have the same name, and
- * nearly the same clock if the machines started together.
+ * Containers of one machine may have different host names, and those of two machines the same, even with
+ * nearly the same clock if the machines started together. The boot id decides which belong together.
  */
 static void the_start_of_a_machine_says_whose_containers_they_are(void **state)
 {
@@ -239,7 +249,10 @@ static void the_start_of_a_machine_says_whose_containers_they_are(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* An older library does not record the machine's start, although the newer launcher does. */
+/*
+ * The library in the program is older than the launcher and does not record the boot id. It is taken to be on
+ * the machine with its host name, if its clock agrees.
+ */
 static void a_writer_that_tells_no_start_is_of_the_machine_of_its_name(void **state)
 {
 	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 77, 900, 0},
@@ -274,8 +287,8 @@ static void impossible_clocks_are_survived(void **state)
 }
 
 /*
- * Imports a recording of a launcher that reads the energy counter of a CPU package twice. The file stays
- * open, so that each recording has a path of its own.
+ * Imports a recording of a launcher on the machine `written` with two readings of the energy counter of a CPU
+ * package, the first of them `value`. The file stays open so that the next one has another path in /proc.
  */
 static void meter_one(struct kwhy_recording *recording, const struct written *written, int64_t value)
 {

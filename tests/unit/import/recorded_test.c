@@ -99,8 +99,8 @@ static void activities_come_with_all_that_was_recorded(void **state)
 }
 
 /*
- * The two writers know the Unix time to 900 and 100 ns, and differ by 77 ns. The more exact one is used for
- * both.
+ * The writers of the program and of the meters state the Unix time with widths of 900 ns and 100 ns, and
+ * differ by 77 ns. The more exact one must be used for both.
  */
 static void meters_and_activities_share_the_best_known_clock(void **state)
 {
@@ -125,8 +125,8 @@ static void meters_and_activities_share_the_best_known_clock(void **state)
 }
 
 /*
- * The more exact clock record may be the later one. The origin must still be early enough for all times to
- * be positive.
+ * The more exact clock record may come later in the file. The origin of times must still be before
+ * everything, so that no time is negative.
  */
 static void the_origin_lies_before_all_that_was_recorded(void **state)
 {
@@ -175,7 +175,7 @@ static void a_cut_recording_is_read_and_says_so(void **state)
 	assert_int_equal(recording->activities.count, 4);
 	assert_true(recording->lost.truncated);
 	assert_true(has_note(recording, "recording-cut"));
-	/* the amount of work is that of the whole run, of which only a part is recorded */
+	/* the stated amount of work is that of the whole run, so it is left out for a part of it */
 	assert_int_equal(recording->work_count, 0);
 	assert_true(has_note(recording, "work-of-a-cut-run"));
 	kwhy_recording_free(recording);
@@ -183,8 +183,8 @@ static void a_cut_recording_is_read_and_says_so(void **state)
 }
 
 /*
- * Imports a recording without device work that lacks its last `cut` bytes. With has_power it has power
- * readings. An error must contain `words`.
+ * Imports a recording without activities whose last `cut` bytes are missing, with power readings if
+ * has_power. An error must contain `words`.
  */
 static enum kwhy_status import_cut(bool has_power, off_t cut, const char *words)
 {
@@ -411,7 +411,7 @@ static void a_process_that_ended_just_before_the_run_is_known_to_run_nothing_aft
 	say_names(&tape);
 	record_program(&tape);
 	ADD(&tape, RUN, run, .start_mono_ns = 900 * MS, .end_mono_ns = 9300 * MS);
-	/* the process ended long before the run, and nothing was recorded after its end */
+	/* the process ended 8 s before the run; what ran after its end is not known */
 	recording = import_tape(&tape);
 	assert_int_equal(recording->coverage[0].end_ns - recording->coverage[0].start_ns, 150 * MS);
 	kwhy_recording_free(recording);
@@ -440,8 +440,8 @@ static void what_writers_know_of_a_device_is_put_together(void **state)
 }
 
 /*
- * Writes a recording of one rank. The process sees and describes both devices, as CUDA shows all devices by
- * default.
+ * Writes the recording of one of two ranks. As CUDA shows all devices to a process by default, it describes
+ * both, and runs its kernels on one.
  */
 static void record_rank(int fd, uint32_t rank)
 {
@@ -506,8 +506,8 @@ static void rows_with_impossible_times_are_refused(void **state)
 }
 
 /*
- * A process samples for the launcher, pid 41: one good sample, two that no counter can give, one
- * that is empty, and one of a device that no record describes.
+ * Adds the process that samples counters for pid 41, with a valid sample and four invalid ones: two with
+ * impossible counts, one of length 0, and one of device 77, which is not described.
  */
 static void record_counters(struct tape *tape, int device)
 {
@@ -550,7 +550,7 @@ static void samples_of_counters_belong_to_the_device_and_their_writer_to_the_lau
 	close(fd);
 }
 
-/* The writer alone is a process of its own, as no other is there that it could belong to. */
+/* The sampling process alone counts as a process of its own, as that which it samples for is missing. */
 static void a_helper_without_its_process_is_read(void **state)
 {
 	char path[64];

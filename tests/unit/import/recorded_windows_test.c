@@ -4,7 +4,7 @@
 #include <math.h>
 
 /*
- * Begins the recording of a process with one device. The tests then add the windows that --duty recorded.
+ * Begins the recording of a process with one device. The tests then add the windows in which --duty recorded.
  */
 static void begin_process(struct tape *tape, int fd, uint64_t id)
 {
@@ -73,8 +73,8 @@ static void each_window_is_known_and_what_lies_between_is_not(void **state)
 }
 
 /*
- * The first kernel of stream 7 in the second window was launched 2 ms before the window's start, that of
- * stream 9 right at the window's start.
+ * Coverage of a window must begin where all work that was launched before it has ended. In the second window
+ * (from 4.000 s), a kernel of stream 7 launched 2 ms before it ends at 4.012 s.
  */
 static void a_window_begins_where_what_was_launched_before_it_has_run(void **state)
 {
@@ -86,7 +86,7 @@ static void a_window_begins_where_what_was_launched_before_it_has_run(void **sta
 	select_duty(&tape, 0, 6000);
 	window(&tape, 1000, 1300);
 	window(&tape, 4000, 4200);
-	launch(&tape, 997000, 998000, 7); /* delayed, but before the window */
+	launch(&tape, 997000, 998000, 7); /* ends before the first window */
 	launch(&tape, 1002000, 1008000, 7);
 	launch(&tape, 4010000, 4012000, 7);
 	launch(&tape, 4020000, 4020010, 9);
@@ -174,7 +174,8 @@ static void memory_is_what_each_process_holds_of_the_device(void **state)
 	take(&first, 30, 100, true, KWHY_MEMORY_DEVICE); /* written late, so not in order of time */
 	take(&first, 10, 1000, false, KWHY_MEMORY_DEVICE);
 	take(&first, 12, 5000, false, KWHY_MEMORY_PINNED); /* host memory */
-	take(&first, 40, 9999, true, KWHY_MEMORY_DEVICE);  /* frees more than was recorded as allocated */
+	take(&first, 40, 9999, true,
+		KWHY_MEMORY_DEVICE); /* frees more than is allocated by the records so far */
 	tape_done(&first);
 	begin_process(&second, fd, 2);
 	take(&second, 20, 7, false, KWHY_MEMORY_DEVICE);

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 
 /*
- * A program on a machine with two CPUs and two GPUs (agents 0 to 3), in each of the three output formats of
- * rocprofv3. Times are since the start of the machine.
+ * A recorded program on a machine with two CPUs and two GPUs (agents 0 to 3), from which the tests make each
+ * of the three output formats of rocprofv3. Times are ns since the machine's start, less BOOT.
  */
 
 #define BOOT INT64_C(1550151853000000)

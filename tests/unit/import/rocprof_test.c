@@ -46,7 +46,9 @@ static void remove_folder(const char *folder)
 	rmdir(folder);
 }
 
-/* Reads a set of CSV files twice, by the names of two of its files. */
+/*
+ * Reads a set of CSV files, and then once more by the name of another of its files, which must add nothing.
+ */
 static struct kwhy_recording *of_csv(void)
 {
 	const struct kwhy_import_options options = {.partial = false};
@@ -81,7 +83,7 @@ static void has_the_kernels(const struct kwhy_recording *recording)
 	assert_string_equal(name_of(recording, rows->name[1]), symbols[0]);
 	assert_int_equal(recording->origin_unix_ns + rows->start_ns[1], BOOT + 5200);
 	assert_int_equal(rows->end_ns[1] - rows->start_ns[1], 10000);
-	/* a grid of 1000 x 4 in blocks of 64 x 2: 16 x 2 blocks */
+	/* rocprofv3 states a grid in threads: 1000 x 4 in blocks of 64 x 2 are 16 x 2 blocks */
 	assert_int_equal(rows->blocks[1], 16 * 2);
 	assert_int_equal(rows->threads_per_block[1], 128);
 	assert_int_equal(rows->registers[1], 28);
@@ -208,7 +210,10 @@ static void damaged_json_is_refused(void **state)
 		"kernel_dispatch, row 1: the trace does not describe its agent");
 }
 
-/* From schema 4 on a row refers to a track, which has the thread, the agent and the stream. */
+/*
+ * From schema 4 of rocprofv3's database on, a row has no thread, agent and stream itself but refers to a
+ * track that has them.
+ */
 static void reads_tracks_of_schema_4(void **state)
 {
 	static const char sql[] =

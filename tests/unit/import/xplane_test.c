@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Tests with XLA profiles that are made field by field. */
+/* Tests the import of XLA profiles (XPlane), which are made field by field. */
 
 static struct kwhy_error error;
 static char path[64];
@@ -48,7 +48,7 @@ static void add_reference(struct kwhy_text *out, unsigned field, uint64_t key, u
 }
 
 struct event {
-	/* details: ids of two names, key << 8 | text; 0: none */
+	/* details: id of a statistic's name << 8 | id of its text; 0: none */
 	uint64_t name, offset_ps, duration_ps, correlation, details;
 };
 
@@ -190,7 +190,7 @@ static void a_space_has_activities_calls_and_the_time_of_its_start(void **state)
 	kwhy_text_done(&text);
 }
 
-/* ROCm's collector names a copy after its operation. Its details say that it is a copy. */
+/* In profiles of ROCm, a copy is recognised by the name of the event or by its details (kernel_details). */
 static void a_copy_of_rocm_is_a_copy_by_its_name_or_its_details(void **state)
 {
 	static const struct event work[] = {

@@ -6,8 +6,9 @@
 #include <string.h>
 
 /*
- * The CUPTI calls so far, in order. "+R" switches the kind of runtime calls on and "-D" that of driver
- * calls off; "r3" selects the runtime call with id 3, and "!d1" deselects the driver call with id 1.
+ * The calls of CUPTI that the code under test has made, in order. "+R": enabled the kind of runtime calls;
+ * "-D": disabled that of driver calls; "r3": selected the runtime call with id 3; "!d1": deselected the
+ * driver call with id 1.
  */
 static char done[200];
 

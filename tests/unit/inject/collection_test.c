@@ -8,10 +8,13 @@
 
 #define MS INT64_C(1000000)
 
-/* A recording of activities that takes some time to switch on. */
+/*
+ * A fake of the recording of activities, which can be switched on and off. Switching advances the clock to
+ * after_ns.
+ */
 struct switched {
 	bool is_on;
-	int64_t after_ns; /* time on the clock when switching has ended */
+	int64_t after_ns; /* time to which switching sets the clock */
 	unsigned count;
 };
 

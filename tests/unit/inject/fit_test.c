@@ -9,8 +9,9 @@ static const unsigned flat[3] = {20, 10, 1}, layered[3] = {20, 10, 3};
 	"cublas"
 
 /*
- * The blocks of this kernel wait for a counter in memory that earlier layers have to set. Repeated without
- * a reset of the counter, it would wait forever.
+ * Blocks of this kernel wait for a counter in memory that blocks of an earlier layer of the grid set. If it
+ * ran again without a reset of the counter, it could hang, so it is not fit for repeats if its grid has
+ * several layers.
  */
 static void a_product_of_several_layers_is_not_run_on_what_it_left(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests with executable graphs and child graphs whose kernels the program changes. */
+/*
+ * Tests what kwhy probe knows of the kernels in executable graphs and their child graphs, also after the
+ * program has changed their parameters.
+ */
 #include "cmocka_all.h"
 #include "inject/probe/graphs.h"
 
@@ -144,8 +147,8 @@ static bool wants_all(void *context, struct kwhy_probe_account *account)
 }
 
 /*
- * Returns the argument of the kernel that is chosen when the choice starts at kernel `number`; NULL if none
- * is.
+ * Lets the prober choose a kernel of the graph, beginning the search at kernel `number`. Returns the argument
+ * of the kernel; NULL if it chose none.
  */
 static void *value_at(uint64_t number)
 {
@@ -208,7 +211,8 @@ static void a_kernel_that_is_changed_has_its_new_parameters(void **state)
 	assert_ptr_equal(value_at(1), &memory[6]);
 	kwhy_probe_graphs_launched(graphs, EXEC);
 	assert_int_equal(account_of(&fit_too)->launches, 2);
-	to.arguments = NULL; /* arguments in a form that kwhy does not read */
+	to.arguments = NULL; /* without an array of arguments, the form that kwhy does not read: the kernel is
+				not repeated any more */
 	kwhy_probe_graphs_set_kernel(graphs, &maker, EXEC, &innermost.nodes[0], &to);
 	assert_ptr_equal(value_at(1), &memory[2]);
 }

@@ -65,7 +65,7 @@ static void a_name_whose_memory_is_gone_is_none(void **state)
 
 	assert_true(pages != MAP_FAILED);
 	munmap(pages + page, page);
-	strcpy(last, "kernel"); /* ends at the last accessible byte */
+	strcpy(last, "kernel"); /* the terminator is the last accessible byte */
 	errno = 7;
 	assert_int_equal(kwhy_inject_label_at(desk->labels, last), kwhy_inject_label(desk->labels, "kernel"));
 	kwhy_inject_labels_begin(desk->labels);

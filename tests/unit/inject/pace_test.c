@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of how kwhy probe spends its time, with simulated programs that run loops of kernels on a simulated
- * clock.
+ * Tests on which kernels kwhy probe spends its time, in simulated programs that run loops of kernels on a
+ * simulated clock.
  */
 #include "cmocka_all.h"
 #include "inject/probe/known.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define SECOND_NS INT64_C(1000000000)
-#define COPIES_NS INT64_C(2000000) /* simulated time of a burst's copies and checks */
+#define COPIES_NS INT64_C(2000000) /* how long the copies and checks of memory of a burst take */
 enum { KERNELS_MAX = 200 };
 
 struct program {
@@ -120,7 +120,7 @@ static struct outcome run(const struct program *program)
 	return out;
 }
 
-/* Returns the duration of one of eight kernels of 20 to 400 us. */
+/* Returns the duration, ns, of a kernel in a loop of eight kernels of 20 us to 400 us. */
 static int64_t of_a_short_program(unsigned kernel)
 {
 	static const int64_t ns[] = {60000, 400000, 20000, 100000, 250000, 30000, 150000, 20000};
@@ -129,7 +129,8 @@ static int64_t of_a_short_program(unsigned kernel)
 }
 
 /*
- * Returns the duration of one of a hundred kernels, of which the largest take 3 ms and all together 20 ms.
+ * Returns the duration, ns, of a kernel in a loop of a hundred kernels, of which the largest take 3 ms and
+ * all together 20 ms.
  */
 static int64_t of_a_training_step(unsigned kernel)
 {
@@ -186,7 +187,8 @@ static void time_in_bursts_is_a_multiple_of_the_rest_and_start_up_counts_for_fiv
 	struct outcome out;
 
 	(void)state;
-	pace.plan.within = 0.02; /* a precision that is never reached */
+	pace.plan.within =
+		0.02; /* more exact than any energy becomes known, so that bursts never end by themselves */
 	out = run(&program);
 	assert_true(out.spent_ns <= 3 * (5 * SECOND_NS + out.own_ns) + 40000000);
 }
@@ -214,8 +216,8 @@ static void what_an_earlier_recording_knows_is_left_alone(void **state)
 }
 
 /*
- * XLA launches a delay kernel before each kernel that it times. A burst that waited for the delay kernel
- * would make that timing invalid.
+ * XLA times a kernel after launching a delay kernel, which keeps the device busy meanwhile. A burst before
+ * the timed kernel would falsify that time, so the prober pauses after a delay kernel.
  */
 static void what_a_program_times_after_a_kernel_that_waits_is_left_alone(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of bursts that repeat only the copies that restore a kernel's memory: how the time of a kernel's
- * bursts is divided between those of the kernel with its copies and those of the copies alone.
+ * Before each repeat of a kernel, kwhy probe copies memory to restore it. To know the time of these copies it
+ * also repeats them alone. Tests how bursts are divided between those of a kernel with its copies and those
+ * of the copies alone.
  */
 #include "cmocka_all.h"
 #include "probe_launches.h"
@@ -23,7 +24,7 @@ static void count_up(void **arguments)
 static struct kwhy_cuda_function_opaque kernel_count = {.run = count_up, .bytes = {8}, .run_ns = KERNEL_NS};
 
 /*
- * Bursts so far of the copies alone and of the kernel with its copies, and the duration of their repeats by
+ * Counts of bursts: of the copies alone, and of the kernel with its copies; and the time of their repeats on
  * the device's clock, ns.
  */
 struct turns {
@@ -31,7 +32,10 @@ struct turns {
 	int64_t copies_ns, kernels_ns;
 };
 
-/* Launches the kernel with memory of `bytes`, which the prober copies to restore it. */
+/*
+ * Launches the kernel on memory of `bytes` bytes, which the prober copies to restore it. Adds the burst that
+ * follows to `turns`.
+ */
 static void launch(size_t bytes, struct turns *turns)
 {
 	static uint64_t *memory[2];
@@ -61,7 +65,10 @@ static int start(void **state)
 	probe->pace.plan.least_ns = BURST_NS / 2;
 	probe->pace.plan.most_ns = BURST_NS;
 	probe_driver.bytes_per_ns = BYTES_PER_NS;
-	/* the prober uses at most a tenth of the free memory, which holds the large memory twice */
+	/*
+	 * the prober uses at most a tenth of the free memory for copies; a tenth of 1 GiB is enough for the
+	 * large memory
+	 */
 	probe_driver.memory_bytes_free = 1U << 30;
 	return failed;
 }
@@ -72,8 +79,8 @@ static const struct kwhy_probe_account *account(void)
 }
 
 /*
- * Checks that bursts of the copies alone take a share of all bursts' time that equals the copies' share in
- * bursts with the kernel, to within two bursts.
+ * Checks that the copies alone are repeated for as long, in all, as the copies take in the bursts with the
+ * kernel, to within two bursts, and that at least a third of the bursts are of the kernel.
  */
 static void assert_shared(const struct turns *turns, size_t bytes)
 {
@@ -106,10 +113,10 @@ static void copies_that_take_longer_than_the_kernel_do_not_displace_it(void **st
 }
 
 /*
- * Before the prober knows where a kernel writes, it copies all memory that the kernel can reach. The
- * duration of these copies must not decide how often the smaller ones are repeated later. On an H200, 55 of
- * 109 bursts repeated copies of 2 MB only, because these were expected to take as long as the 312 MB of the
- * first burst.
+ * Before the prober knows where a kernel writes, it copies all memory that the kernel can reach. Later copies
+ * are smaller, and the time of the first ones must not decide how often these are repeated. (On an H200, 55
+ * of 109 bursts repeated copies of 2 MB only, as they were expected to take as long as the 312 MB before the
+ * first burst.)
  */
 static void copies_that_have_become_small_are_not_repeated_most_of_the_time(void **state)
 {
@@ -137,8 +144,9 @@ static void copies_that_have_become_large_get_their_share(void **state)
 }
 
 /*
- * If the kernel is longer than it was first timed, the difference is mistaken for time of the copies in
- * bursts with the kernel. Bursts of the copies alone must correct that.
+ * The kernel takes four times as long as when it was first timed. The difference is taken for time of the
+ * copies at first; bursts of the copies alone must correct that, so that the kernel is repeated in more than
+ * a third of the bursts.
  */
 static void a_kernel_that_was_timed_too_short_is_repeated_all_the_same(void **state)
 {
@@ -155,8 +163,8 @@ static void a_kernel_that_was_timed_too_short_is_repeated_all_the_same(void **st
 }
 
 /*
- * If the number of repeats came from the time of the small copies, a burst would repeat the large ones for
- * seconds.
+ * The memory to copy grows. If the number of repeats came from the time of the small copies before, a burst
+ * would last for seconds.
  */
 static void a_burst_is_no_longer_because_the_copies_before_were_small(void **state)
 {

@@ -164,7 +164,10 @@ static enum kwhy_cuda_result exchange(int *mode)
 	return KWHY_CUDA_SUCCESS;
 }
 
-/* Computes the same kind of hash as hash.ptx, with the bytes in another order. */
+/*
+ * Stands for the kernel in hash.ptx: adds to *out a hash of the bytes that depends on their positions. Its
+ * values differ from those of hash.ptx.
+ */
 static void hash(void **arguments)
 {
 	const uint64_t bytes = *(const uint64_t *)arguments[1];
@@ -176,8 +179,8 @@ static void hash(void **arguments)
 }
 
 /*
- * Computes the hash of each chunk. Only the last chunk can be incomplete, as memory of probe_driver_new()
- * begins with a chunk.
+ * Computes the hash of each chunk of the memory for the table. Only the last chunk can be incomplete, as
+ * memory of probe_driver_new() begins at the start of a chunk.
  */
 static void hash_chunks(void **arguments)
 {

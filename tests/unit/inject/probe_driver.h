@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * A driver for tests of the prober. Device memory is host memory, and each launch runs at once. Kernels are
- * C functions of their arguments.
+ * A fake CUDA driver for tests of kwhy probe. Device memory is host memory; kernels are C functions of an
+ * array of arguments, which run at their launch.
  */
 enum { PROBE_PARAMETERS_MAX = 4 };
 
@@ -40,7 +40,7 @@ enum { PROBE_COPY_NS = 2000 };
 
 extern struct probe_driver probe_driver;
 
-/* Allocates memory of the program under test, whose bounds the driver reports. */
+/* Allocates zeroed device memory as the program under test would. The driver reports its start and size. */
 void *probe_driver_new(size_t bytes);
 void probe_driver_clear(void);
 

@@ -6,7 +6,8 @@
 #include "probe_driver.h"
 
 /*
- * Launches of a program on the driver of probe_driver.h, with a prober that begins a burst at each launch.
+ * Launches kernels as a program under kwhy probe does, on the driver of probe_driver.h. The prober begins a
+ * burst at each launch.
  */
 
 #define PROBE_CONTEXT ((kwhy_cuda_context)(uintptr_t)64) /* NOLINT(performance-no-int-to-ptr) */
@@ -18,8 +19,8 @@ int probe_launches_begin(void **state);
 int probe_launches_end(void **state);
 
 /*
- * Launches a kernel and calls the prober before and after, as CUPTI does. The kernel runs if `result`,
- * which the launch returns, is not an error.
+ * Launches a kernel with `result` as the result of the launch, and calls the prober before and after, as
+ * CUPTI's callbacks do. The kernel runs only if `result` is success.
  */
 void probe_launch_as(
 	kwhy_cuda_function kernel, const char *name, void **arguments, enum kwhy_cuda_result result);

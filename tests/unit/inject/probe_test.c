@@ -21,7 +21,7 @@ static void count_up(void **arguments)
 	(*(uint64_t **)arguments[0])[0]++;
 }
 
-/* Writes through a pointer that lies in memory. */
+/* Adds 3 to a word whose address is stored in memory, so the prober cannot know of it. */
 static void follow(void **arguments)
 {
 	(**(uint64_t ***)arguments[0])[0] += 3;
@@ -38,7 +38,7 @@ static void add_up(void **arguments)
 		at[i] += *(uint64_t *)arguments[1];
 }
 
-/* Increments a word at another place in each run. */
+/* Increments a word of a large allocation, another one in each run. */
 static void wander(void **arguments)
 {
 	static uint64_t runs;
@@ -75,13 +75,13 @@ static void an_idempotent_kernel_is_repeated_back_to_back_and_its_memory_stays(v
 	assert_int_equal(kernel_add.runs, 2 + probe->rows[0].repeats);
 	assert_int_equal(probe->rows[0].saved_bytes, 2 * WORDS * 8);
 	probe_launch(&kernel_add, "vectorized_elementwise_kernel", arguments);
-	/* only the first burst of a kernel is checked */
+	/* memory is checked after the first burst of a kernel only */
 	assert_int_equal(probe->rows[1].check, KWHY_PROBE_UNCHECKED);
 }
 
 /*
- * An unknown kernel may keep a counter in memory that another kernel resets before it, so a repeat on
- * unrestored memory could write anywhere.
+ * The prober does not know by its name what this kernel does. It may keep a counter in memory that another
+ * kernel resets; a repeat could then write anywhere. So its memory is restored before each repeat.
  */
 static void the_memory_of_an_unknown_kernel_is_put_back_before_each_repeat(void **state)
 {
@@ -96,7 +96,10 @@ static void the_memory_of_an_unknown_kernel_is_put_back_before_each_repeat(void 
 	assert_int_equal(kernel_add.runs, 1 + probe->rows[0].repeats);
 }
 
-/* An unset field of an argument may hold an old address at which the prober has its own memory now. */
+/*
+ * An argument may contain an old address of the program at which the prober has memory of its own now. That
+ * memory must not be taken for the program's.
+ */
 static void memory_of_the_prober_is_none_of_the_program(void **state)
 {
 	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
@@ -151,7 +154,7 @@ static void of_a_large_allocation_what_the_kernel_writes_is_copied(void **state)
 	void *arguments[] = {&from, &one};
 
 	(void)state;
-	/* the first burst finds out where the kernel writes */
+	/* the first burst only finds out which of the large memory the kernel writes, and repeats nothing */
 	probe_launch(&kernel_add_up, "add_up", arguments);
 	assert_int_equal(probe->row_head, 1);
 	assert_int_equal(probe->rows[0].repeats, 0);
@@ -200,8 +203,8 @@ static void a_kernel_that_writes_somewhere_else_each_time_is_left_alone(void **s
 }
 
 /*
- * Launches a kernel that the prober must not repeat, and checks the reason. At most an attempt without
- * repeats is recorded.
+ * Launches a kernel that must not be repeated for `reason`. Checks that the program's launch works and that
+ * no repeat is recorded; an attempt may be.
  */
 static void expect_refusal(const char *name, enum kwhy_probe_reason reason)
 {
@@ -235,8 +238,8 @@ REFUSAL(without_memory_for_copies_nothing_is_repeated, probe_driver.memory_bytes
 	KWHY_PROBE_CONTEXT)
 
 /*
- * The program's launch is made after the wait, within the same call. The wait is later subtracted from the
- * duration of the call.
+ * Before a burst, the prober waits for the device to become idle, within the program's call. If it stays
+ * busy, the wait is recorded so that its time can be taken off the call, and the kernel is launched once.
  */
 static void a_wait_for_a_device_that_stays_busy_is_recorded(void **state)
 {
@@ -276,8 +279,8 @@ static void a_launch_that_is_not_due_asks_the_driver_nothing(void **state)
 }
 
 /*
- * The time of a copy comes from its activity records. Without them every copy would count as 20 us, even a
- * large one.
+ * A copy's time in the program comes from its activity records. Without them each copy would count as 20 us,
+ * whatever its size.
  */
 static void a_copy_has_the_busy_time_of_its_records(void **state)
 {
@@ -315,7 +318,8 @@ static void a_copy_that_fails_ends_the_probing_before_anything_has_changed(void 
 	void *arguments[] = {&counter};
 
 	(void)state;
-	probe_driver.fails_from = 2; /* the second copy, after the program's own launch */
+	probe_driver.fails_from = 2; /* copies fail from the second one on, which is the first by the prober
+					after the program's own launch */
 	probe_driver.copies_give = KWHY_CUDA_INVALID_VALUE;
 	probe_launch(&kernel_count, "count", arguments);
 	probe_launch(&kernel_count, "count", arguments);

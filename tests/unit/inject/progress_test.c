@@ -28,8 +28,8 @@ static enum kwhy_probe_reason none(const char *name)
 }
 
 /*
- * Prepares two kernels that ran for 30 ms and 10 ms in the program. The energy of the first one is known
- * already.
+ * Makes two kernels that ran in the program for 30 ms and 10 ms. The power of the first one is known from an
+ * earlier recording.
  */
 static int begin(void **state)
 {
@@ -112,7 +112,10 @@ static void without_the_launchers_file_nothing_is_written(void **state)
 	assert_int_equal(read_rows(rows), 0);
 }
 
-/* The program has closed all descriptors and reused their numbers for a file of its own. */
+/*
+ * The program has closed all descriptors and opened a file of its own, which got the number of the progress
+ * file. Nothing may be written to it.
+ */
 static void a_file_of_the_programs_that_took_the_number_stays_as_it_is(void **state)
 {
 	char other[128];

@@ -39,11 +39,14 @@ static void later_versions_state_where_things_lie(void **state)
 	assert_false(kwhy_python_layout_of("3.14.0 (main)", words, &layout));
 	words[1] = 0x030e00f0;
 	assert_true(kwhy_python_layout_of("3.14.0 (main)", words, &layout));
-	words[2] = 1; /* built without the global interpreter lock */
+	words[2] = 1; /* a Python without global interpreter lock, which kwhy does not support */
 	assert_false(kwhy_python_layout_of("3.14.0t (main)", words, &layout));
 }
 
-/* Line tables in the formats of CPython 3.9, 3.10 and 3.11 for "x = 1" in line 7 and "y = 2" in line 10. */
+/*
+ * Tables of line numbers in the formats of CPython 3.9 (lnotab), 3.10 (linetable) and 3.11 (locations), for
+ * code with "x = 1" in line 7 and "y = 2" in line 10.
+ */
 static void lines_are_read_from_each_kind_of_table(void **state)
 {
 	const unsigned char lnotab[] = {4, 3}, linetable[] = {4, 0, 4, 3}, none[] = {4, 0x80, 4, 3},

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local bool selects; /* set by the last call that ended a range */
+static _Thread_local bool
+	selects; /* result of the last call that ended a range: whether the range selects what is recorded */
 
 static int setup(void **state)
 {

@@ -77,7 +77,10 @@ static void a_pause_ends_with_a_stack_of_its_stretch(void **state)
 	assert_null(kwhy_stacks_next(stacks));
 }
 
-/* Makes 500,000 calls at simulated times 2 us apart, 1 s in all. Recording stacks may take 5 ms of that. */
+/*
+ * Thread: reports 500,000 calls at simulated times 2 us apart, which is 1 s. Stacks may take a thread 5 ms of
+ * a second.
+ */
 static void *call_often(void *nothing)
 {
 	int64_t now_mono_ns = kwhy_clock_mono_ns() - 60000000000;
@@ -88,8 +91,8 @@ static void *call_often(void *nothing)
 }
 
 /*
- * The simulated times are a minute before the clock, so each stack seems to take a minute. After the first
- * stack the thread has used up its share of time, so few others are recorded.
+ * Simulated times are a minute behind the real clock, by which the end of taking a stack is timed. So the
+ * first stack seems to take a minute, which uses up the thread's share, and few others are taken.
  */
 static void a_thread_that_has_spent_its_share_goes_without(void **state)
 {
@@ -117,7 +120,10 @@ static void threads_that_are_left_out_take_none(void **state)
 	assert_int_equal(count_taken(), 0);
 }
 
-/* Frames that several stacks have in common at their base are written once. */
+/*
+ * Frames that several stacks have in common, from the outermost one on, are written once: stacks share nodes
+ * of a tree.
+ */
 static void frames_are_a_tree(void **state)
 {
 	static unsigned char memory[KWHY_BLOCK_WRITER_BYTES(SHARE_BYTES)];

@@ -51,9 +51,9 @@ static void windows_cover_the_share_that_was_asked_for(void **state)
 			kwhy_inject_windows_pass(&windows, last_ns);
 		}
 		/*
-		 * The lengths of windows and gaps have a relative standard deviation of 0.29. The tolerance
-		 * is 4 standard errors of 20,000 windows and gaps; 1.5 is just above sqrt(2), as both
-		 * lengths vary.
+		 * Lengths of windows and gaps are uniform from 0.5 to 1.5 of their means, a relative standard
+		 * deviation of 0.29. The tolerance is 4 standard errors of 20,000 of each; the factor 1.5,
+		 * just above sqrt(2), is there because both vary.
 		 */
 		assert_true(fabs((double)covered_ns / (double)(last_ns - plan.origin_mono_ns) - shares[i]) <
 			4 * 0.29 * 1.5 / sqrt(20000) * shares[i]);

@@ -61,8 +61,8 @@ static void the_exit_status_is_the_commands(void **state)
 }
 
 /*
- * A new process begins with the memory of the process that created it. A resident size of no more than that
- * says nothing about the command and is reported as unknown.
+ * A new process begins as a copy of kwhy's process. If its largest resident size is no more than kwhy's own,
+ * that says nothing about the command, so it must be reported as unknown.
  */
 static void memory_is_the_commands_or_unknown(void **state)
 {
@@ -162,7 +162,10 @@ static void watched_output_is_told_stream_by_stream(void **state)
 	assert_string_equal(streams[2].data, "error");
 }
 
-/* Hidden output still reaches the observer, and the command never waits for a reader. */
+/*
+ * With hides_output, kwhy still passes the output to its own observer (.seen) but not to standard output, and
+ * reads it so that the command never waits.
+ */
 static void hidden_output_is_watched_and_not_passed_on(void **state)
 {
 	const char *const argv[] = {
@@ -195,7 +198,10 @@ static void what_was_written_before_the_end_is_never_lost(void **state)
 	assert_int_equal(streams[1].length, 300000);
 }
 
-/* The process left behind keeps kwhy's pipes open for longer than any test runs. */
+/*
+ * The command ends and leaves a process that has kwhy's pipes open and sleeps longer than any test. kwhy must
+ * report it and not wait for it.
+ */
 static void processes_left_behind_are_told_and_not_waited_for(void **state)
 {
 	struct kwhy_child_end end;
@@ -217,7 +223,10 @@ static void a_request_to_end_reaches_the_command(void **state)
 	assert_int_equal(end.exit, 128 + SIGTERM);
 }
 
-/* Makes a terminal of its own and presses Ctrl-C on it. Returns false if there is no terminal available. */
+/*
+ * Makes a new terminal the controlling one of this process and writes Ctrl-C to it, which sends SIGINT.
+ * Returns false if no terminal can be made.
+ */
 static bool press_interrupt(void)
 {
 	struct pollfd file = {.fd = signals.file, .events = POLLIN};
@@ -230,8 +239,8 @@ static bool press_interrupt(void)
 }
 
 /*
- * The terminal sent the signal to its foreground process group before the command existed, so kwhy must
- * pass it on.
+ * The terminal sends SIGINT to its foreground processes before the command exists. kwhy must pass it to the
+ * command once it runs.
  */
 static void an_interrupt_from_before_the_start_reaches_the_command_too(void **state)
 {
@@ -285,8 +294,8 @@ static void a_hangup_that_is_ignored_stays_ignored(void **state)
 }
 
 /*
- * In its third call, sends this process the signal SIGTERM, which kwhy_child_run() passes on to the
- * command.
+ * Callback of kwhy_child_run(): in its third call, sends SIGTERM to this process, which kwhy_child_run()
+ * passes on to the command.
  */
 static void tick(void *context)
 {
@@ -309,7 +318,10 @@ static void the_caller_gets_turns_while_the_command_runs(void **state)
 	assert_true(ticks <= 1 + (end.end_mono_ns - end.start_mono_ns) / request.tick_ns);
 }
 
-/* A thread that takes SIGCHLD, as one of a vendor's library may. It ends when the pipe is closed. */
+/*
+ * A thread in which SIGCHLD is not blocked, as in one of a vendor's library, so that it may get the signal in
+ * place of kwhy's thread. It ends when the pipe is closed.
+ */
 static void *take_signals(void *pipe_end)
 {
 	sigset_t set;
@@ -323,7 +335,7 @@ static void *take_signals(void *pipe_end)
 	return NULL;
 }
 
-/* The command closes its outputs long before it ends, so that only its end can wake the caller. */
+/* The command closes its outputs long before it ends, so that the end of these does not show its own end. */
 static void the_end_is_noticed_although_another_thread_takes_its_signal(void **state)
 {
 	struct kwhy_child_end end;

@@ -125,7 +125,10 @@ static void ours_stays_as_it_was_and_goes_to_the_command(void **state)
 	assert_variable("KWHY_TEST_ELSE", "a=b");
 }
 
-/* Some launchers pass an environment that contains a name twice. */
+/*
+ * Some launchers pass an environment in which a variable occurs twice. In the command's environment a
+ * variable that kwhy sets must occur once, and one that kwhy removes not at all.
+ */
 static void a_name_that_stands_twice_is_set_once(void **state)
 {
 	const char *doubled[] = {"A=1", "KWHY_RECORD_DIR=/first", "KWHY_RECORD_RANGE=outer", "B=2",
@@ -144,7 +147,7 @@ static void a_name_that_stands_twice_is_set_once(void **state)
 	assert_variable("B", "2");
 }
 
-/* Writes a file with these bytes as a library and finds it. */
+/* Writes a file that begins with these bytes, and asks for it as the library to inject. */
 static void find(struct kwhy_inject *found, const char *bytes)
 {
 	char path[] = "/tmp/kwhy-inject-XXXXXX", space[128] = {0};

@@ -9,7 +9,7 @@ static struct kwhy_error error;
 static struct kwhy_text seen;
 static int64_t last_ns;
 
-/* Appends a line and the character | to `seen`. */
+/* Observer: appends the line and a "|" to `seen`, and keeps its time in `last_ns`. */
 static void note(void *context, int64_t time_mono_ns, const char *line, size_t length)
 {
 	(void)context;

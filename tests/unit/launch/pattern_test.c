@@ -13,7 +13,10 @@ static void add(void *context, double value)
 	sum += value;
 }
 
-/* Returns the sum of all matches of the expression in the bytes. */
+/*
+ * Returns the sum of the numbers that the expression finds in the bytes, and sets *out_unreadable (unless
+ * NULL) to the number of matches that are no numbers.
+ */
 static double sum_in(const char *expression, const char *line, size_t length, uint64_t *out_unreadable)
 {
 	struct kwhy_pattern pattern;

@@ -12,11 +12,14 @@
 #include <strings.h>
 
 /*
- * Compares the ledgers of recorded traces with reference results; skipped where the traces are missing. The
- * ledger must have every figure of a reference result, to the nanosecond.
+ * Compares ledgers of recorded traces with figures that other tools computed from the same files: every
+ * figure that these have, to the nanosecond. Skipped where the traces are missing.
  */
 
-/* Result of one comparison. Each difference is printed before the test fails. */
+/*
+ * Counts of compared and of wrong figures of one file. Each wrong figure is printed; the test fails at the
+ * end.
+ */
 struct verdict {
 	const char *file;
 	size_t compared, wrong;

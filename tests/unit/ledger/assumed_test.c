@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-/* Tests of powers that the user assumes: concurrent work shares the device, as in the fitted model. */
+/*
+ * Tests ledgers of powers that the user assumes (--assume-power). Kernels that run at the same time share the
+ * device, as in the model that is fitted to readings.
+ */
 
 static struct kwhy_ledger *assume(
 	struct kwhy_recording *recording, double kernel_w, double copy_w, double idle_w)
@@ -22,7 +25,10 @@ static int64_t gross_of(const struct kwhy_ledger *ledger, const char *name)
 	return build_account(ledger, 0, name)->gross_nj;
 }
 
-/* a alone in [0,100), a and b in [100,200), b alone in [200,300): 300 W all the time. */
+/*
+ * Kernel a runs alone from 0 to 100 ns, with b until 200, b alone until 300. The device draws 300 W all the
+ * time, also while both run, when each gets half.
+ */
 static void concurrent_kernels_share_the_watts(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -81,8 +87,8 @@ static void a_copy_adds_its_power_above_idle(void **state)
 }
 
 /*
- * Concurrent kernels share the assumed power in two cases: if it is given for everything, idle time
- * included, and if it is given for kernels alone and no idle power is given.
+ * One assumed power is that of the whole device, however many kernels run at the same time, if it is given
+ * for everything (all_w), or for kernels only with no idle power.
  */
 static void one_power_for_all_is_the_power_of_the_device(void **state)
 {
@@ -111,8 +117,8 @@ static void one_power_for_all_is_the_power_of_the_device(void **state)
 }
 
 /*
- * Work without an assumed power has no energy. Work that runs at the same time still gets only its part of
- * the idle power.
+ * A kernel without an assumed power has no energy. What runs at the same time must not get its part of the
+ * idle power.
  */
 static void work_without_a_power_stays_unknown(void **state)
 {

@@ -14,7 +14,7 @@ extern struct kwhy_error error;
 /* Returns a recording with one device, process, thread and stream, all with index 0. */
 struct kwhy_recording *build_one(void);
 uint32_t build_device(struct kwhy_recording *recording, int32_t index);
-/* Adds a machine with a host of that name and returns its index. */
+/* Adds a machine whose host has that name, and returns its index. */
 uint32_t build_machine(struct kwhy_recording *recording, const char *name);
 uint32_t build_process(struct kwhy_recording *recording, int64_t pid);
 uint32_t build_thread(struct kwhy_recording *recording, uint32_t process, int64_t tid);
@@ -40,7 +40,7 @@ void build_call(struct kwhy_recording *recording, uint32_t thread, int64_t start
 void build_range(struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns,
 	const char *name, enum kwhy_range_kind kind);
 
-/* Finish the recording and return its ledger. */
+/* Finish the recording and return its ledger. Free both with build_free(). */
 struct kwhy_ledger *build_ledger(struct kwhy_recording *recording);
 struct kwhy_ledger *build_ledger_with(
 	struct kwhy_recording *recording, const struct kwhy_ledger_options *options);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Tests with a device that idles at 80 W without a context and at 123 W with one, and works for a part of
- * the time.
+ * Tests how the ledger finds clean idle time. The simulated device idles at 80 W without a context and at 123
+ * W with one, and works for a part of the time.
  */
 
 #define CLEAN "outside: without a context"
@@ -21,8 +21,8 @@ static const struct {
 } work[KINDS] = {{"products", 5e-3, 600}, {"update", 4e-3, 420}, {"reduce", 4e-3, 250}};
 
 /*
- * Makes runs of each kind of work in turn, with pauses of 20 to 80 ms and one that is rest_s longer in the
- * middle. Returns the end of the last one.
+ * Makes RUNS runs of the kinds of work in turn, from from_s on, with pauses of 20 ms to 80 ms; the pause in
+ * the middle is rest_s longer. Returns the end of the last run, s.
  */
 static double make_runs(struct metered_run runs[RUNS], double from_s, double rest_s)
 {
@@ -92,8 +92,8 @@ static void works_as_it_did(const struct kwhy_ledger *ledger)
 }
 
 /*
- * As in a recording of torchrun: there is no context for some seconds, and while it is created the device
- * draws another power.
+ * As in a recording of torchrun, there is no context for 5.2 s. While the context is created, for 0.15 s, the
+ * device draws 131 W.
  */
 static void time_before_the_context_has_its_own_account_and_level(void **state)
 {
@@ -122,7 +122,10 @@ static void time_before_the_context_has_its_own_account_and_level(void **state)
 	build_free(recording, ledger);
 }
 
-/* The idle power of this time is clean idle: its energy is neither net energy nor execution idle. */
+/*
+ * Without a context the device draws clean idle power. The energy of that time is all idle energy, and it is
+ * no execution idle.
+ */
 static void time_without_a_context_is_all_idle_layer(void **state)
 {
 	const struct metered_level levels[] = {{0, 80}, {2, 123}};
@@ -145,7 +148,10 @@ static void time_without_a_context_is_all_idle_layer(void **state)
 	build_free(recording, ledger);
 }
 
-/* The samples begin earlier than the counter. The time in between must not count as unmetered work. */
+/*
+ * Power samples begin before the counter's readings do (at 3.2 s). The clean idle time in between must not
+ * count as unmetered time of the run.
+ */
 static void time_without_a_context_before_the_counter_is_no_activity(void **state)
 {
 	const struct metered_level levels[] = {{0, 80}, {3, 123}};
@@ -163,7 +169,8 @@ static void time_without_a_context_before_the_counter_is_no_activity(void **stat
 }
 
 /*
- * The context ends 1.4 s after the last work, and until then the device idles at the power with a context.
+ * The program's context ends 1.4 s after the last work; until then the device idles at 123 W, after that at
+ * 80 W.
  */
 static void time_after_the_context_is_found_behind_the_step(void **state)
 {
@@ -212,8 +219,8 @@ static void a_level_that_drifts_is_one_level(void **state)
 }
 
 /*
- * The power rises at the start of the first activity, not while the device idles, so the rise is not taken
- * for the start of a context.
+ * The device draws 80 W up to the start of the first activity, at 4 s. As no idle time at 123 W precedes
+ * that, the rise must not be taken for the creation of a context.
  */
 static void a_low_level_up_to_the_first_activity_is_one_level(void **state)
 {
@@ -226,7 +233,10 @@ static void a_low_level_up_to_the_first_activity_is_one_level(void **state)
 	expect_one_level(&plan);
 }
 
-/* Unrecorded work of another program draws varying power, which is not an idle level. */
+/*
+ * From 2 s to 3.95 s another program, which is not recorded, draws varying power. That must not be taken for
+ * an idle level.
+ */
 static void foreign_work_before_the_first_activity_is_no_context(void **state)
 {
 	struct metered_level levels[40] = {{0, 123}};
@@ -242,8 +252,8 @@ static void foreign_work_before_the_first_activity_is_no_context(void **state)
 }
 
 /*
- * Another program has just ended: its context is gone, but the clocks are still high, so the device draws 5
- * W more than at its idle level later. The power of light work must be compared with the later level.
+ * Until 2 s the device draws 133 W, 5 W more than its later idle level of 128 W, because another program has
+ * just ended and the clocks are still high. Light work at 138 W must be compared with the later level.
  */
 static void a_device_that_had_not_come_to_rest_tells_its_level_behind_the_work(void **state)
 {
@@ -269,8 +279,8 @@ static void a_device_that_had_not_come_to_rest_tells_its_level_behind_the_work(v
 }
 
 /*
- * The context ends 0.4 s after the last work, and then the device draws more than before for 1 s. That time
- * is not idle time of the program.
+ * From 0.4 s after the last work on the device draws 133 W, more than its idle level of 128 W before. That
+ * time must not count as the program's idle time.
  */
 static void a_device_that_does_not_come_to_rest_behind_its_work_tells_its_level_before_that(void **state)
 {
@@ -295,8 +305,8 @@ static void a_device_that_does_not_come_to_rest_behind_its_work_tells_its_level_
 }
 
 /*
- * An idle power that is stated, or known from another card of this kind, may be above the one in the
- * readings.
+ * A stated idle power, or that of another card of this kind, may be higher than the readings show here (121
+ * W). Light work must be compared with the level in the readings.
  */
 static void light_work_is_held_against_the_level_that_the_readings_show(void **state)
 {
@@ -325,8 +335,7 @@ static void light_work_is_held_against_the_level_that_the_readings_show(void **s
 }
 
 /*
- * Makes a ledger of work with an interval of 4 s in the middle at another power, which no recorded activity
- * explains.
+ * Makes a ledger in which the device draws between_w for 4 s in the middle, in a pause of the recorded work.
  */
 static struct kwhy_ledger *ledger_around(double between_w, struct kwhy_recording **out)
 {
@@ -355,8 +364,8 @@ static void expects_to_be_as_wrong_as_it_is(const struct kwhy_ledger *ledger)
 }
 
 /*
- * A change of the idle level between two activities is not searched for. The energies then have larger
- * errors, and the ledger must expect them.
+ * In the middle the device draws 80 W, as if the context were gone. The ledger does not look for such a
+ * change within the run, so its energies have larger errors, which it must expect.
  */
 static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **state)
 {
@@ -369,7 +378,10 @@ static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **
 	build_free(recording, ledger);
 }
 
-/* The energy counter contradicts the fitted powers. */
+/*
+ * In the middle another program, which is not recorded, draws 300 W. The energy counter then contradicts the
+ * fitted powers, which a note must say.
+ */
 static void foreign_work_inside_the_span_is_told_of(void **state)
 {
 	struct kwhy_recording *recording;
@@ -382,8 +394,8 @@ static void foreign_work_inside_the_span_is_told_of(void **state)
 }
 
 /*
- * The whole work takes few milliseconds, so each reading also contains earlier power, and no reading
- * determines the power of the work.
+ * The work takes 4.5 ms in all. Each reading covers earlier power, too, so none determines the power of the
+ * work: it must be assumed, with an interval that contains the truth.
  */
 static void work_too_short_for_the_meter_has_a_guess_with_an_interval_that_holds_it(void **state)
 {
@@ -411,7 +423,10 @@ static void work_too_short_for_the_meter_has_a_guess_with_an_interval_that_holds
 	}
 }
 
-/* The time before the first activity is not part of the run, with or without a context. */
+/*
+ * Time before the first activity is no part of the run, whether there was a context or not. As all of the run
+ * is metered, no energy may be estimated.
+ */
 static void of_a_run_that_the_meter_saw_whole_nothing_is_worked_out(void **state)
 {
 	const struct metered_level levels[] = {{0, 75}, {2, 115}};
@@ -432,10 +447,16 @@ static void of_a_run_that_the_meter_saw_whole_nothing_is_worked_out(void **state
 	build_free(recording, ledger);
 }
 
-/* Number of times without a context that are found in samples which do not show two levels by themselves. */
+/*
+ * Returns how many intervals of clean idle the ledger finds with these idle powers from the device's record
+ * (-1: none) and the profile. The readings alone do not suffice to find two levels.
+ */
 static size_t clean_found(int64_t clean_mw, int64_t context_mw, const struct kwhy_profile *profile)
 {
-	/* Between the step at 2 s and the work, some other program draws 500 W for a while. */
+	/*
+	 * between the rise at 2 s, when the context is created, and the recorded work, another program draws
+	 * 500 W
+	 */
 	const struct metered_level levels[] = {{0, 80}, {2, 123}, {3, 500}, {3.3, 123}};
 	const struct metered_run runs[] = {{4, 4.2, 600, "products"}, {4.3, 4.5, 600, "products"}};
 	const struct metered_plan plan = {levels, 4, runs, 2, 4.6, 0.5, 1, 0};
@@ -468,7 +489,7 @@ static void known_levels_divide_samples_that_other_work_disturbs(void **state)
 	profile.clean_idle_w.value = 80;
 	profile.context_idle_w.value = 123;
 	assert_int_equal(clean_found(-1, -1, &profile), 1);
-	/* What is stated with the data goes before the profile. */
+	/* idle powers in the recording take precedence over those in the profile */
 	assert_int_equal(clean_found(123000, 80000, &profile), 0);
 	kwhy_arena_done(&profile.arena);
 }

@@ -14,7 +14,10 @@ enum { SAMPLE_NS = 200000, RUNS_MAX = 4000 };
 
 static struct kwhy_profile profile;
 
-/* Makes the profile anew: each instruction takes JOULES, all other counts nothing. */
+/*
+ * Sets the profile's counter model: base power BASE_W, JOULES for each instruction, nothing for other counts.
+ * Returns the profile.
+ */
 static const struct kwhy_profile *model(void)
 {
 	kwhy_profile_init(&profile);
@@ -24,7 +27,10 @@ static const struct kwhy_profile *model(void)
 	return &profile;
 }
 
-/* Adds a sample that counts the instructions of energy_j joules. */
+/*
+ * Adds a sample of performance counters that counts as many instructions as take energy_j joules in the
+ * model.
+ */
 static void add_sample(struct kwhy_recording *recording, uint32_t device, int64_t start_ns, double energy_j)
 {
 	struct kwhy_perf_sample sample = {start_ns, SAMPLE_NS, device, {0}};
@@ -33,7 +39,9 @@ static void add_sample(struct kwhy_recording *recording, uint32_t device, int64_
 	OK(kwhy_recording_add_perf_sample(recording, &sample, &error));
 }
 
-/* Energy in joules that work of power_w from start_ns to end_ns takes in the sample that starts at from_ns.
+/*
+ * Returns the energy, J, that work of power_w from start_ns to end_ns adds to the sample that begins at
+ * from_ns.
  */
 static double part_j(double power_w, int64_t start_ns, int64_t end_ns, int64_t from_ns)
 {
@@ -43,7 +51,10 @@ static double part_j(double power_w, int64_t start_ns, int64_t end_ns, int64_t f
 	return high > low ? 1e-9 * (double)(high - low) * power_w : 0;
 }
 
-/* Adds a device's samples of 20 ms: of "a" with a_w for a_ns, then "b" with b_w for b_ns, again and again. */
+/*
+ * Adds 20 ms of samples in which kernel "a" runs for a_ns at a_w and then "b" for b_ns at b_w, again and
+ * again.
+ */
 static void alternate(struct kwhy_recording *recording, int64_t a_ns, double a_w, int64_t b_ns, double b_w)
 {
 	double energies_j[101] = {0};
@@ -61,7 +72,10 @@ static void alternate(struct kwhy_recording *recording, int64_t a_ns, double a_w
 		add_sample(recording, 0, i * SAMPLE_NS, energies_j[i]);
 }
 
-/* Returns the prior of the account with that name; the ledger is freed. */
+/*
+ * Returns the prior of the power of the account `name` that follows from the samples and the profile. Frees
+ * the ledger and the recording.
+ */
 static struct kwhy_counter_prior prior_of(
 	struct kwhy_recording *recording, const struct kwhy_profile *with, const char *name)
 {
@@ -102,7 +116,10 @@ static void a_kernel_without_counts_draws_the_base_power(void **state)
 	assert_float_equal(prior_of(recording, model(), "a").above_idle_w, BASE_W, 0.1);
 }
 
-/* Two kernels that run 100 us each, one after the other, are in each sample of 200 us for the same time. */
+/*
+ * Kernels a and b run in turn for 100 us each, so each sample of 200 us has as much of one as of the other.
+ * Their powers cannot be separated and stay unknown.
+ */
 static void kernels_that_no_sample_separates_have_no_power(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -135,7 +152,10 @@ static void kernels_longer_than_samples_may_overlap(void **state)
 	assert_float_equal(found[1].above_idle_w, BASE_W + 100, 0.1);
 }
 
-/* Of more samples than are used, one in so many is used. */
+/*
+ * 450,000 samples are more than the ledger uses. It uses every k-th over the whole run, so kernel b, which
+ * runs in the second half only, must be known, too.
+ */
 static void many_samples_are_thinned(void **state)
 {
 	enum { COUNT = 450000 };
@@ -149,7 +169,7 @@ static void many_samples_are_thinned(void **state)
 	assert_float_equal(prior_of(recording, model(), "b").above_idle_w, BASE_W + 200, 0.1);
 }
 
-/* Errors of the samples widen the prior: every second sample has a tenth more counts, the others less. */
+/* Samples of equal work count 10 % more and 10 % less in turn. Such scatter must widen the prior. */
 static void noise_of_samples_widens_the_prior(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -162,7 +182,7 @@ static void noise_of_samples_widens_the_prior(void **state)
 	}
 	prior = prior_of(recording, model(), "a");
 	assert_float_equal(prior.above_idle_w, BASE_W + 400, 0.1);
-	/* Ten samples with an error of 40 W each. */
+	/* the mean of ten samples, each with an error of 40 W */
 	assert_float_equal(prior.sd, hypot(SPREAD, 40 / sqrt(10) / (BASE_W + 400)), 1e-3);
 }
 
@@ -193,7 +213,7 @@ static void samples_may_be_in_any_order(void **state)
 	assert_float_equal(prior_of(recording, model(), "a").above_idle_w, BASE_W + 300, 0.1);
 }
 
-/* Of a damaged file a count may be any number. */
+/* A count such as 1e30, as in a damaged file, is impossible; its sample must be left out. */
 static void a_sample_that_no_device_can_give_is_left_out(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -242,7 +262,9 @@ static void without_model_or_samples_there_are_no_powers(void **state)
 	assert_true(isnan(prior_of(recording, model(), "a").sd));
 }
 
-/* Returns a recording of kernels of 1 ms with 500 and 250 W, which readings of every 20 ms do not separate.
+/*
+ * Returns a recording in which kernels of 1 ms draw 500 W and 250 W in turn. Meter readings every 20 ms
+ * cannot separate them; performance counters, added if is_sampled, can.
  */
 static struct kwhy_recording *metered(bool is_sampled)
 {
@@ -302,7 +324,10 @@ static void counters_divide_what_readings_cannot(void **state)
 	build_free(sampled, counted);
 }
 
-/* As in the files of two recorders that ran at the same time. */
+/*
+ * Two recorders that run at the same time sample the same intervals. The power that sampling draws must count
+ * once.
+ */
 static void samples_that_overlap_draw_their_power_once(void **state)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();

@@ -6,9 +6,8 @@
 #include <math.h>
 
 /*
- * Tests with a run at 300 W between idle times at 120 W. Only the run is recorded. Readings before and
- * after it must give the energy from its exact start to its exact end, without the energy of the idle
- * times.
+ * Tests the energy at the ends of a run. The device draws 300 W in the run and 120 W before and after. Only
+ * the run is recorded, and readings of every kind must give its energy from its exact start to its exact end.
  */
 
 #define IDLE_W 120
@@ -115,7 +114,10 @@ static void where_the_counter_was_read_too_rarely_the_ring_leads_to_the_ends(voi
 	}
 }
 
-/* The ring is missing for a third of a second, so nobody knows what the device drew then. */
+/*
+ * Samples are missing for a third of a second near the end of the run. What the device drew then is unknown,
+ * so the interval must contain all that it may have drawn.
+ */
 static void a_hole_before_the_end_is_in_the_interval(void **state)
 {
 	(void)state;
@@ -130,7 +132,10 @@ static void a_hole_before_the_end_is_in_the_interval(void **state)
 	}
 }
 
-/* After the last reading the device may have drawn any power from idle to that of the run. */
+/*
+ * Readings end in the middle of the run. After that the device may have drawn any power from idle to that of
+ * the run, all of which the interval must contain.
+ */
 static void an_end_that_no_reading_saw_is_in_the_interval(void **state)
 {
 	struct kwhy_recording *recording = make(2, 4, KEEPS_UP_TO_THE_MIDDLE);

@@ -5,7 +5,9 @@
 
 #include <math.h>
 
-/* How the ledger judges whether the intervals of a meter agree with the powers, with known powers and times.
+/*
+ * Tests how the ledger judges whether metered intervals agree with the powers that it has fitted, with known
+ * powers and times.
  */
 
 #define IDLE_W 50.0
@@ -13,7 +15,10 @@
 
 enum { CLASSES = 2, CHANNELS = KWHY_METERED_CHANNELS(CLASSES), INTERVALS_MAX = 20 };
 
-/* Intervals in which class 0 runs for a_s, then class 1 for b_s; the rest is idle. */
+/*
+ * Metered intervals. In each, power class 0 runs for a_s seconds, then class 1 for b_s; the device idles for
+ * the rest.
+ */
 struct made {
 	struct kwhy_metered_interval intervals[INTERVALS_MAX];
 	double seen_s[INTERVALS_MAX * CHANNELS], elevated_s[INTERVALS_MAX], elevated_j[INTERVALS_MAX],
@@ -57,7 +62,7 @@ static double modelled_j(double length_s, double a_s, double b_s)
 static const double a_of[] = {0.1, 0.7, 0.3, 0.9, 0, 0.2, 0.6, 0.5, 0.8, 0.4, 0.15, 0.35},
 		    b_of[] = {0.5, 0.1, 0.2, 0.05, 0.9, 0.3, 0.15, 0.25, 0.1, 0.45, 0.6, 0.2};
 
-/* Adds intervals of 1 s in which class 0 draws `more_w` more than the powers say. */
+/* Adds `count` intervals of 1 s. The meter shows more_w more than the modelled power while class 0 runs. */
 static void add_misfit(struct made *made, size_t count, double more_w)
 {
 	begin(made);
@@ -74,8 +79,9 @@ static double misfit_of(const struct made *made)
 }
 
 /*
- * The joules on wrong accounts for the given seconds of work, from vectors: what the readings show beyond the
- * model, and the seconds without their part along the modelled energy.
+ * Returns the joules that the ledger puts on wrong accounts, computed in another way: a regression of the
+ * metered energy that the model lacks on a * (seconds of class 0) + b * (seconds of class 1), both without
+ * their part along the modelled energy, and only as far as the slope exceeds 3 standard errors.
  */
 static double wrong_j(size_t count, double more_w, double a, double b)
 {
@@ -141,8 +147,10 @@ static void powers_that_agree_up_to_a_gain_have_no_misfit(void **state)
 	assert_true(misfit_of(&made) < 1e-9);
 }
 
-/* Fewer than 10 intervals, intervals with unrecorded time or time outside, and meters of powers judge
- * nothing. */
+/*
+ * No misfit may be computed (NAN) from fewer than 10 intervals, from meters of power, or from intervals with
+ * more than 1 ms of unrecorded time or of time outside of the run.
+ */
 static void too_little_has_no_misfit(void **state)
 {
 	struct made made;
@@ -164,7 +172,7 @@ static void too_little_has_no_misfit(void **state)
 	assert_false(isnan(misfit_of(&made)));
 }
 
-/* Time without a context draws less than idle; it is no class whose power is tested. */
+/* A class whose power above idle is negative is time without a context. It must not be tested. */
 static void time_without_a_context_is_not_tested(void **state)
 {
 	struct made made;
@@ -187,7 +195,10 @@ static struct kwhy_contradiction contradiction_of(const struct made *made)
 	return found;
 }
 
-/* Intervals of 0.1 s are compared in pairs; of the modelled 5 J each, the meter shows the given joules. */
+/*
+ * Adds intervals of 0.1 s in which the device idles: the model expects 5 J, the meter shows joules[i]. The
+ * code under test compares them in pairs.
+ */
 static void add_pairs(struct made *made, const double *joules, size_t count)
 {
 	begin(made);
@@ -198,7 +209,10 @@ static void add_pairs(struct made *made, const double *joules, size_t count)
 static void the_scatter_of_pairs_of_intervals_is_found(void **state)
 {
 	static const double joules[] = {5, 5, 4, 6, 5, 5, 7, 8, 5, 5};
-	/* Pairs have 10, 10, 10, 15 and 10 J; 11 J are expected of each. */
+	/*
+	 * the meter shows 10, 10, 10, 15 and 10 J in the pairs. The expected energy, 10 J each, is scaled to
+	 * the sum, so 11 J are expected of each
+	 */
 	const double scatter = sqrt((4 * pow(1.0 / 11, 2) + pow(4.0 / 11, 2)) / 5);
 	struct made made;
 	struct kwhy_contradiction found;
@@ -209,7 +223,7 @@ static void the_scatter_of_pairs_of_intervals_is_found(void **state)
 	assert_int_equal(found.count, 5);
 	assert_float_equal(found.scatter_ratio, scatter, 1e-9);
 	assert_int_equal(found.largest_ns, made.intervals[6].start_ns);
-	/* A lower meter than expected is as far away. */
+	/* a pair of which the meter shows less than expected counts as far off, too */
 	made.intervals[6].energy_nj = 0;
 	made.intervals[7].energy_nj = 1000000000;
 	found = contradiction_of(&made);
@@ -229,7 +243,7 @@ static void intervals_that_say_nothing_are_in_no_pair(void **state)
 	made.seen_s[1 * CHANNELS + CHANNELS - 1] = 1e-6;  /* unrecorded time */
 	made.seen_s[3 * CHANNELS + 2 * CLASSES] = 0.0995; /* time outside */
 	found = contradiction_of(&made);
-	assert_int_equal(found.count, 2); /* the last interval has no other */
+	assert_int_equal(found.count, 2); /* two pairs remain; the last interval has no partner */
 	assert_float_equal(found.scatter_ratio, 0, 1e-12);
 }
 

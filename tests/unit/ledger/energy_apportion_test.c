@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tests of dividing integer nanojoules, and of the uncertainty of each share, with hand-made figures. */
+/*
+ * Tests how metered energy is divided in whole nanojoules, and how uncertain each part is, with figures that
+ * can be checked by hand.
+ */
 
 static void parts_add_up_and_the_largest_remainder_takes_what_is_left(void **state)
 {
@@ -84,7 +87,10 @@ static void each_interval_is_divided_as_the_powers_say_and_scaled_to_the_meter(v
 	kwhy_apportioned_done(&apportioned);
 }
 
-/* 1 s of class 1 and 2 s of idle time, of which 1 s is elevated idle at 90 W: 350 J + 90 J + 50 J. */
+/*
+ * The interval has 1 s of class 1 (300 + 50 W), 1 s of elevated idle at 90 W and 1 s of idle at 50 W: 350 J +
+ * 90 J + 50 J. Without the former elevated idle: 450 J.
+ */
 static void a_device_that_had_not_come_to_rest_idles_at_its_own_power_then(void **state)
 {
 	double modelled_nj[3];
@@ -102,8 +108,8 @@ static void a_device_that_had_not_come_to_rest_idles_at_its_own_power_then(void 
 }
 
 /*
- * Nothing recorded ran in the third interval. Its energy is therefore idle energy, and no power is scaled
- * to match it.
+ * In the third interval nothing that is recorded ran. Its energy is idle energy, and no power is scaled to
+ * match it.
  */
 static void what_nobody_was_seen_in_is_idle_energy(void **state)
 {
@@ -122,8 +128,8 @@ static void what_nobody_was_seen_in_is_idle_energy(void **state)
 }
 
 /*
- * Two seconds of the second interval are unrecorded. They get the interval's energy less that of the
- * recorded time, which follows from the powers.
+ * Two seconds of the second interval are unrecorded. They get what is left of the interval's metered energy
+ * after the recorded time has got its energy by the powers.
  */
 static void hidden_time_has_what_the_powers_leave_of_an_interval(void **state)
 {
@@ -143,9 +149,7 @@ static void hidden_time_has_what_the_powers_leave_of_an_interval(void **state)
 			apportioned.gross_nj[3],
 		1150000000007);
 	assert_true(apportioned.base_unscaled_s[3] == 2);
-	/*
-	 * 150 J of the 550 J follow from the meter alone: the whole first interval, and almost nothing else
-	 */
+	/* of the 550 J of recorded time, 150 J are known from the meter alone: those of the first interval */
 	assert_true(apportioned.metered_ratio > 0.27 && apportioned.metered_ratio < 0.28);
 	kwhy_apportioned_done(&apportioned);
 }
@@ -153,8 +157,8 @@ static void hidden_time_has_what_the_powers_leave_of_an_interval(void **state)
 enum { DRAWS = 2000 };
 
 /*
- * Adds draws of the powers. With `common`, all powers have one common factor; otherwise one class is higher
- * by as much as the other is lower.
+ * Adds random draws of the powers, from which intervals are computed. With `common` all powers of a draw are
+ * too high or too low by the same factor; otherwise class 0 is too high by as much as class 1 is too low.
  */
 static void add_draws(struct plan *plan, bool common)
 {
@@ -179,8 +183,9 @@ static void spread_of(struct plan *plan, struct kwhy_apportioned *apportioned, s
 }
 
 /*
- * The meter fixes the sum, so a factor that all drawn powers share cancels out. What remains is a standard
- * deviation of 1.7 % for each class, from the terms that kwhy_energy_draws_init() adds after scaling.
+ * The metered sum is known, so a factor that all powers of a draw share has no effect on the parts. What
+ * remains is a standard deviation of 1.7 % for each class, which kwhy_energy_draws_init() adds after that for
+ * other errors.
  */
 static void what_all_powers_have_in_common_widens_no_interval(void **state)
 {
@@ -223,8 +228,8 @@ static void classes_whose_sum_alone_is_known_are_one_group(void **state)
 	OK(kwhy_energy_draws_sum(&sd, both, &low_nj, &high_nj, &error));
 	assert_true(high_nj - low_nj < 0.5 * (sd.high_nj[0] - sd.low_nj[0]));
 	/*
-	 * Each class may be up to 60 J too high or too low, uniformly distributed: on average 30 of 554 J
-	 * are on the wrong class, and drift adds to that.
+	 * one class may be up to 60 J too high and the other too low, uniformly: on average 30 of 554 J are
+	 * on the wrong class, and drift adds to that
 	 */
 	assert_true(sd.wrong_ratio > 0.05 && sd.wrong_ratio < 0.065);
 	kwhy_energy_draws_done(&sd);
@@ -232,8 +237,9 @@ static void classes_whose_sum_alone_is_known_are_one_group(void **state)
 }
 
 /*
- * Returns the status of a ledger with a kernel of one second, for which the counter shows that many joules.
- * is_file: the readings are from a file of power readings alone. Writes the lower end of the kernel's energy.
+ * Makes the ledger of a kernel of 1 s on a device with a power limit of 200 W, for which the counter shows
+ * `joules`. is_file: the readings come from a separate file of power readings. Returns the status, and the
+ * lower end of the kernel's energy in *low_nj.
  */
 static enum kwhy_status ledger_of_joules(int64_t joules, bool is_file, int64_t *low_nj)
 {
@@ -269,7 +275,9 @@ static void a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not(v
 	assert_non_null(strstr(error.text, "another clock or other units"));
 }
 
-/* Readings of the trace itself have its clock: the run is shown, and its interval begins at the idle energy.
+/*
+ * Readings in the trace itself are certainly on its clock. So a power above the limit is shown, with an
+ * interval that reaches down to the idle energy.
  */
 static void a_row_far_above_the_limit_is_shown_where_the_trace_has_the_meter(void **state)
 {
@@ -281,9 +289,9 @@ static void a_row_far_above_the_limit_is_shown_where_the_trace_has_the_meter(voi
 }
 
 /*
- * Ten updates, 0.1 s apart: "long" runs in all intervals, "short" in the second half of the last, which has
- * 45 J instead of 12 to 18. The estimate for "short" exceeds the limit of 200 W, but the lower end of its
- * interval does not (10 J in 50 ms).
+ * The counter is updated every 0.1 s, ten times. Kernel "long" runs all the time; "short" runs in the last 50
+ * ms, where the counter rises by 45 J instead of 12 to 18 J. Its estimated power is above the limit of 200 W,
+ * but the lower end of its interval (10 J in 50 ms) is not, so it must be shown.
  */
 static void a_row_that_may_be_below_the_limit_is_shown(void **state)
 {
@@ -315,8 +323,8 @@ static void a_row_that_may_be_below_the_limit_is_shown(void **state)
 }
 
 /*
- * 80 W without a context until 1.5 s, then 120 W, and 300 W while kernels run; the counter is updated every
- * 0.5 s.
+ * Without a context the device draws 80 W until 1.5 s, then 120 W, and 300 W while kernels run. The counter
+ * is updated every 0.5 s; updates before 1.5 s must not be used to find the powers.
  */
 static void ticks_before_the_first_use_tell_nothing_of_the_powers(void **state)
 {

@@ -5,9 +5,9 @@
 #include <math.h>
 
 /*
- * Tests that the energy and the times of a run are found with a meter that reports exact means over the last
- * second and is read every 0.1 s. The run is from 10 s to 12 s, with one power in its first half and another
- * in its second.
+ * Tests that the ledger finds energy and times of a run from a meter that shows the exact mean power of the
+ * last second and is read every 0.1 s. The run lasts from 10 s to 12 s, with one power in its first second
+ * and another in its second.
  */
 
 #define NS_PER_S INT64_C(1000000000)
@@ -83,7 +83,10 @@ static void means_give_the_energy_of_the_run_and_of_its_steps(void **state)
 	expect(&(struct plan){120, 500, 200, 0, 0}, 0.005, 0.02);
 }
 
-/* Next to a high power some cells come out below 0 W; what they lack is taken from the others. */
+/*
+ * Recomputing the power in small steps gives values below 0 W next to a high power. These are set to 0, and
+ * what they lacked is taken from the others.
+ */
 static void no_time_takes_less_than_nothing(void **state)
 {
 	(void)state;
