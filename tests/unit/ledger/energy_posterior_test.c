@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Tests of the fit and of the draws in cases with a known posterior. The shares of each class in each
- * reading are made by hand.
+ * Tests the fit of powers and the random draws of them in cases whose posterior distribution is known. The
+ * tests state themselves which share of each reading is of each power class.
  */
 
 static struct kwhy_error error;
@@ -34,8 +34,8 @@ struct toy {
 };
 
 /*
- * The prior of both classes has a median of 200 W and a logarithmic standard deviation of 0.6. The
- * parameters of the meter's response have no influence.
+ * Makes a case with a prior of both powers of median 200 W and logarithmic standard deviation 0.6, without
+ * readings. The parameters of the meter's response (time constant, delay) have no effect in it.
  */
 static struct toy *open_toy(void)
 {
@@ -67,8 +67,8 @@ static void close_toy(struct toy *toy)
 }
 
 /*
- * Makes reading i with the share `first` of class 0 and `second` of class 1, which draw 300 and 100 W above
- * idle.
+ * Makes reading i, of which the share `first` is of class 0 and `second` of class 1. These draw 300 W and 100
+ * W above idle.
  */
 static void put(struct toy *toy, int i, double first, double second)
 {
@@ -92,7 +92,10 @@ static struct toy *different_mixtures(void)
 	return toy;
 }
 
-/* All readings have half of each class: they determine the sum, 200 W above idle, and nothing else. */
+/*
+ * Makes a case in which each reading is half of either class. They determine only the sum of the two powers
+ * above idle, 400 W.
+ */
 static struct toy *one_mixture(void)
 {
 	struct toy *toy = open_toy();
@@ -142,8 +145,8 @@ static void powers_that_different_readings_tell_apart_are_found(void **state)
 }
 
 /*
- * Returns the exact quantile of a power above idle, W, if its sum with another power of the same prior is
- * 400 W.
+ * Returns the exact quantile (`share`: 0 to 1) of one power above idle, W, if only its sum with another of
+ * the same prior is known, 400 W.
  */
 static double exact_quantile(double share)
 {
@@ -170,8 +173,8 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /*
- * The Markov chain must reach all powers that the prior permits, although the readings confine it to a very
- * narrow range around the known sum.
+ * Readings confine the powers to a very narrow range around the known sum. Along that, the Markov chain must
+ * still reach all powers that the prior permits, as often as it says.
  */
 static void powers_whose_sum_alone_is_known_are_drawn_as_the_prior_says(void **state)
 {
@@ -248,8 +251,8 @@ static void the_same_seed_draws_the_same_and_another_does_not(void **state)
 }
 
 /*
- * Residuals whose autocorrelation falls by a factor of 0.6 per step have a weight of 1 / (1 + 2 (0.6 + 0.36
- * + ...)) = 1/4.
+ * The residuals get an autoregressive part whose autocorrelation falls by a factor of 0.6 from one reading to
+ * the next. Then a reading counts for 1 / (1 + 2 (0.6 + 0.36 + ...)) = 1/4 of an independent one.
  */
 static void residuals_that_hang_together_count_for_less(void **state)
 {
@@ -310,7 +313,7 @@ static void one_mixture_read_often_shares_more_error_than_many_mixtures(void **s
 	(void)state;
 	OK(kwhy_posterior_share(&one->model, one->fit.mode, shared_w2, &error));
 	OK(kwhy_posterior_share(&many->model, many->fit.mode, apart_w2, &error));
-	/* the square of 0.5 % of 200 W, for each of the readings of the same mixture */
+	/* variance of a common error of 0.5 % of 200 W, 1 W^2, in each of the readings of one mixture */
 	assert_true(fabs(shared_w2[0] / COUNT - 1) < 0.01);
 	assert_true(apart_w2[0] < shared_w2[0] / 2);
 	close_toy(one);
@@ -318,8 +321,8 @@ static void one_mixture_read_often_shares_more_error_than_many_mixtures(void **s
 }
 
 /*
- * A meter whose readings are exactly constant. Without a lower bound the fitted noise would decrease until
- * it underflows.
+ * All readings are equal. The fitted noise needs a lower bound, without which it would decrease until it
+ * underflows.
  */
 static void readings_without_any_noise_are_fitted(void **state)
 {

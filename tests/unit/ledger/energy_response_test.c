@@ -7,7 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Tests of the response of a first-order meter to work for which the response is known in closed form. */
+/*
+ * Tests what a meter with a low-pass of first order shows of recorded work, in cases with a formula for it.
+ */
 
 #define MS_NS 1000000
 
@@ -17,7 +19,7 @@ static void near(double value, double expected, double tolerance)
 		fail_msg("%.9g instead of %.9g", value, expected);
 }
 
-/* A finished recording with its ledger and the input of kwhy_response_walk(). */
+/* A finished recording, its ledger, and what kwhy_response_walk() needs of them. */
 struct scene {
 	struct kwhy_recording *recording;
 	struct kwhy_ledger *ledger;
@@ -57,7 +59,10 @@ static uint32_t class_of(const struct scene *scene, const char *name)
 	return build_account(scene->ledger, 0, name)->power_class;
 }
 
-/* The filtered level of each channel at each readout, and the integral of that level, s. */
+/*
+ * [readout][channel] the filtered level of each channel (power class or state of idling) at each time of
+ * reading, and the integral of that level until then, s.
+ */
 struct seen {
 	double filtered[8][8], integral_s[8][8];
 };
@@ -122,8 +127,8 @@ static void the_integral_of_what_is_seen_is_exact_too(void **state)
 	seen = seen_at(&scene, times_ns, 3);
 	step = class_of(&scene, "step");
 	/*
-	 * t - tau (1 - exp(-t / tau)) while the kernel runs; at the end its whole duration, as the filter
-	 * loses nothing
+	 * expected integral: t - tau (1 - exp(-t / tau)) while the kernel runs; long after its end its whole
+	 * duration, as the low-pass loses nothing
 	 */
 	near(seen.integral_s[0][step], 10e-3 - 10e-3 * (1 - exp(-1)), 1e-12);
 	near(seen.integral_s[1][step], 30e-3 - 10e-3 * (1 - exp(-3)), 1e-12);
@@ -177,7 +182,10 @@ static void time_that_was_not_recorded_is_no_idle_time(void **state)
 	done(&scene);
 }
 
-/* One reading of the power at a moment and one of the mean over a window, both 3 ms late. */
+/*
+ * Two readings: the power at one moment, and the mean power of a window of 20 ms. Both show the state 3 ms
+ * before (delay).
+ */
 static void features_hold_the_moment_or_the_mean_of_a_window_at_each_delay(void **state)
 {
 	const struct kwhy_response_grid grid = {10e-3, 3e-3, 1e-3, 1e-3};
@@ -214,8 +222,10 @@ static void stamps_that_come_late_are_put_back_on_the_beat(void **state)
 		near((double)beat_ns[i], (double)i * 20 * MS_NS, 0.3 * MS_NS);
 }
 
-/* The median of nine stamps gives the beat: of four on time, four that are 6 ms late and one that is 3 ms
- * late. */
+/*
+ * Samples come every 20 ms, but some time stamps are late. The true time is restored by the median of nine
+ * stamps: here four are on time, one is 3 ms late and four are 6 ms late, so 3 ms late is restored.
+ */
 static void the_beat_is_the_middle_of_nine_stamps(void **state)
 {
 	int64_t stamps_ns[40], beat_ns[40];

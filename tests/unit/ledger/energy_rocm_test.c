@@ -3,11 +3,14 @@
 
 #include <string.h>
 
-/* Tests of AMD's meters: their total energy is as exact as NVML's, but their response is unknown. */
+/*
+ * Tests ledgers with readings of AMD's meters. Their total energy is as exact as with NVML's, but how they
+ * respond to a change of the power is unknown.
+ */
 
 /*
- * Makes a kernel of 1 s at 300 W and another of 1.5 s at 500 W. The device draws 100 W for 2 s before and
- * between them and for about 2 s after them.
+ * Makes kernel "a" (1 s at 300 W) and kernel "b" (1.5 s at 500 W). The device draws 100 W for 2 s before "a"
+ * and between them, and for about 2 s after "b".
  */
 static struct kwhy_recording *two_kernels(void)
 {
@@ -25,8 +28,8 @@ static struct kwhy_recording *two_kernels(void)
 }
 
 /*
- * Replaces each sample by the mean of the last second. Starts at the last one, so that earlier samples are
- * still unchanged.
+ * Replaces each sample by the mean of the last 50, which is the last second. From the last one to the first,
+ * so that those which are still needed are unchanged.
  */
 static void take_means(struct kwhy_power_series *series)
 {
@@ -41,7 +44,10 @@ static void take_means(struct kwhy_power_series *series)
 	}
 }
 
-/* Keeps only the counter, or only one-second means of the samples, as readings of the given AMD meter. */
+/*
+ * Makes the recording of two_kernels() with readings of one AMD meter: those of the counter, or one-second
+ * means of the samples.
+ */
 static struct kwhy_recording *metered_by(enum kwhy_meter meter)
 {
 	struct kwhy_recording *recording = two_kernels();
@@ -96,8 +102,8 @@ static void an_amd_counter_is_the_total_in_its_own_unit(void **state)
 }
 
 /*
- * One reading is 200 J too low and a later one 200 J too high. The energy is the same as without these
- * errors, and a note counts them.
+ * One reading of the counter is 200 J too low and a later one 200 J too high. The energy must be as without
+ * these errors, and a note must count them.
  */
 static void a_misread_counter_counts_nothing_more(void **state)
 {
@@ -144,7 +150,10 @@ static void an_amd_power_is_taken_for_a_mean_and_says_so(void **state)
 	build_free(recording, ledger);
 }
 
-/* A profile describes NVML's meters only. */
+/*
+ * The response of a meter in a machine profile is that of NVML's meters. It must not be used for an AMD
+ * meter.
+ */
 static void no_profile_tells_how_an_amd_meter_responds(void **state)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Tests with meters whose readings are constant, and with readings that no powers can explain. */
+/* Tests ledgers of readings that are constant, or that no powers can explain. */
 
 enum { READINGS = 150 };
 
@@ -35,7 +35,10 @@ static void a_meter_that_never_moves_tells_the_idle_level_to_a_milliwatt(void **
 	build_free(recording, ledger);
 }
 
-/* In this profile a kernel has a power whose square overflows a double. */
+/*
+ * The profile states a power of 1e200 W for the kernel, whose square overflows. The fit must fail, with
+ * assumed powers and a note in its place.
+ */
 static void readings_that_no_powers_fit_leave_the_assumed_powers_and_a_note(void **state)
 {
 	struct kwhy_known_power known = {"absurd", {1e200, 1}};
@@ -75,7 +78,7 @@ static void a_counter_that_fell_once_fell_one_time(void **state)
 	build_free(recording, ledger);
 }
 
-/* A kernel of two seconds, and momentary readings before its start and in its first 5 ms. */
+/* Makes a kernel of 2 s with four readings of the power: two before its start and two in its first 5 ms. */
 static struct kwhy_recording *barely_metered(void)
 {
 	static const int64_t times_ns[] = {900000000, 950000000, 1001000000, 1005000000};
@@ -123,8 +126,8 @@ static void powers_that_the_user_assumes_stand_in_for_readings_that_barely_touch
 }
 
 /*
- * The counter's only interval lies in the run and covers nearly all of it. Its joules are the energy of the
- * run, however they are divided.
+ * The counter was read twice, near the start and the end of the run. The energy between is known, but no
+ * power: it must be divided by assumed powers.
  */
 static void a_total_that_tells_no_power_is_divided_by_assumed_ones(void **state)
 {

@@ -3,12 +3,15 @@
 
 #include <math.h>
 
-/* Tests what the ledger notes if readings contradict each other or the recorded work. */
+/* Tests the notes of a ledger whose readings contradict one another or the recorded work. */
 
 enum { RUNS = 40 };
 #define MS INT64_C(1000000)
 
-/* Work draws 300 W for 60 ms in every 100 ms; in between the device draws 90 W. */
+/*
+ * Makes 40 runs of work at 300 W, about 60 ms in every 100 ms; in between the device draws 90 W. The counter
+ * is read from counter_from_s on.
+ */
 static struct kwhy_recording *metered_work(double counter_from_s)
 {
 	static const struct metered_level level = {0, 90};
@@ -39,7 +42,7 @@ static void right_readings_are_not_contradicted(void **state)
 	build_free(recording, ledger);
 }
 
-/* The samples are 0.7 s late. */
+/* The time stamps of the samples are 0.7 s late, so they do not fit the recorded work: a note must say so. */
 static void readings_of_another_time_are_noted(void **state)
 {
 	struct kwhy_recording *recording = metered_work(0);
@@ -58,7 +61,8 @@ static void readings_of_another_time_are_noted(void **state)
 }
 
 /*
- * One interval of a tenth of a second has 60 J too much, which a GPU with a limit of 700 W could just draw.
+ * The counter rises by 60 J too much in one interval of 0.1 s, which a GPU with a limit of 700 W could just
+ * draw. Only the recorded work shows that it cannot be right.
  */
 static void a_counter_that_jumps_by_little_is_contradicted_by_what_ran(void **state)
 {
@@ -92,7 +96,10 @@ static void a_counter_that_jumps_by_more_than_a_gpu_draws_loses_that_interval_on
 	build_free(recording, ledger);
 }
 
-/* The ring buffer was read only every 260 ms, so it shows the power at a few moments only. */
+/*
+ * The buffer of samples was read only every 260 ms, so it shows the power at few moments. A note must say
+ * that readings are rare.
+ */
 static void samples_far_apart_are_rare_readings(void **state)
 {
 	struct kwhy_recording *recording = metered_work(0);
@@ -115,7 +122,10 @@ static void samples_far_apart_are_rare_readings(void **state)
 	build_free(recording, ledger);
 }
 
-/* The device draws 100 W, and one interval has 75 J too much, the most that does not count as a jump. */
+/*
+ * The package draws 100 W; in one interval of 0.1 s its counter rises by 75 J more. That is counted, as it is
+ * not impossible, but a note must say that the counter jumped.
+ */
 static void a_host_counter_that_jumps_once_is_noted(void **state)
 {
 	struct kwhy_recording *recording = build_one();

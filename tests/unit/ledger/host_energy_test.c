@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-/* Tests the energies of the host: counters and powers of processors, boards and wall meters. */
+/*
+ * Tests energies of the host in the ledger, from counters and powers of CPU packages, boards and wall meters.
+ */
 
 static void add_rapl(struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t domain,
 	int64_t time_ns, int64_t value)
@@ -33,8 +35,8 @@ static void host_counters_are_energies(void **state)
 }
 
 /*
- * Three sources: a wall meter that shows 400 W and then rises to 600 W within 2 s; a board's sensor; and
- * another sensor with a single reading, which has no energy.
+ * Three sources of power: a wall meter that reads 400 W and then 600 W, 2 s apart; a sensor of the board; and
+ * another sensor with a single reading, which gives no energy.
  */
 static void powers_of_the_host_are_energies_by_the_area_below_them(void **state)
 {
@@ -59,7 +61,10 @@ static void powers_of_the_host_are_energies_by_the_area_below_them(void **state)
 	build_free(recording, ledger);
 }
 
-/* Readings of two thirds of the largest integer, which a damaged recording may contain. */
+/*
+ * Readings are as large as in a damaged recording: two of them add up to more than an int64_t holds. The
+ * energy must be unknown.
+ */
 static void powers_of_the_host_that_no_sum_holds_are_an_unknown_energy(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -93,7 +98,7 @@ static void a_host_counter_that_falls_leaves_its_interval_out_and_says_so(void *
 	build_free(recording, ledger);
 }
 
-/* 200 W and 150 W for 30 s on two machines whose counters have very different values. */
+/* Two machines, whose counters begin at very different values, draw 200 W and 150 W for 30 s. */
 static void host_counters_are_each_machines_own(void **state)
 {
 	static const int64_t second_ns = 1000000000;
@@ -119,7 +124,10 @@ static void host_counters_are_each_machines_own(void **state)
 	build_free(recording, ledger);
 }
 
-/* 200 W for 30 s; the counter wraps at the recorded range of RAPL in the last interval. */
+/*
+ * The package draws 200 W for 30 s. In the last interval the counter wraps, at the range that the recording
+ * states.
+ */
 static void a_host_counter_that_wraps_where_the_recording_says_is_whole(void **state)
 {
 	static const int64_t wrap = 262143328850, second_ns = 1000000000;

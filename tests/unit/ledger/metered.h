@@ -5,12 +5,12 @@
 #include "unit/ledger/build.h"
 
 /*
- * A device with given powers and the readings of its meters: samples every 20 ms and a counter updated
- * every 100 ms, both after a low-pass filter of 14.5 ms and a delay of 3.5 ms. Times are multiples of 0.5
- * ms.
+ * Makes recordings of a device with given powers and readings of its meters: samples every 20 ms and a
+ * counter that is updated every 100 ms, both after a low-pass of 14.5 ms and a delay of 3.5 ms. All times
+ * must be multiples of 0.5 ms.
  */
 
-/* Idle power from a time on. */
+/* The idle power is power_w from this time on, until the next level. */
 struct metered_level {
 	double from_s, power_w;
 };
@@ -27,7 +27,7 @@ struct metered_plan {
 	size_t run_count;
 	double end_s, noise_w; /* noise_w: half width of the uniform noise of samples */
 	uint64_t seed;
-	/* time from which the counter is read; above 0: there is one more reading, at -1 s */
+	/* time of the first reading of the counter; if above 0, there is also one at -1 s */
 	double counter_from_s;
 };
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "build.h"
 
-/* Tests of the costs that a recording states for itself, and of the idle time of devices during them. */
+/*
+ * Tests the ledger's sums of recording costs: those that a recording states itself, and idle time of devices
+ * during the profiler's overhead.
+ */
 
 static void cost(struct kwhy_recording *recording, enum kwhy_cost_kind kind, int64_t spent_ns, uint64_t count)
 {
@@ -52,8 +55,8 @@ static void read_package(struct kwhy_recording *recording, int64_t time_ns, int6
 }
 
 /*
- * A CPU package draws 20 W for 10 s, in which its processors were busy for 4 s: 50 J for each second of
- * processor time.
+ * The CPU package draws 20 W: 160 J are metered in 8 s of the 10 s in which its processors were busy for 4 s,
+ * which is 50 J for each second of processor time. So the sampler's 10 ms take 0.5 J.
  */
 static void processor_time_has_its_part_of_the_packages_energy(void **state)
 {
@@ -85,8 +88,8 @@ static void read_package_of(
 }
 
 /*
- * The machine of the previous test, and another machine that draws 500 W and has no processor times. The
- * other machine's energy must not count.
+ * Two machines: that of the previous test, and one that draws 500 W and for which no processor time is
+ * recorded. The second one's energy must not be used.
  */
 static void processor_time_has_its_part_of_its_own_machines_energy(void **state)
 {
@@ -148,8 +151,8 @@ static void processor_time_of_several_machines_has_no_joules(void **state)
 }
 
 /*
- * The gaps are 200-300 ns and 400-500 ns. Overheads overlap each other, begin before a gap or continue into
- * the next gap.
+ * The device idles from 200 to 300 ns and from 400 to 500 ns. Overheads overlap one another, begin before an
+ * idle interval, or reach into the next one.
  */
 static void a_device_that_idles_while_the_profiler_holds_its_program_is_counted(void **state)
 {
@@ -166,7 +169,7 @@ static void a_device_that_idles_while_the_profiler_holds_its_program_is_counted(
 	build_kernel(recording, 0, 500, 600, "a");
 	overhead(recording, 0, 150, 230);	  /* 30 ns of the first gap */
 	overhead(recording, 0, 220, 240);	  /* 10 ns more */
-	overhead(recording, KWHY_NONE, 250, 260); /* on a thread of the profiler */
+	overhead(recording, KWHY_NONE, 250, 260); /* profiler's own thread: not counted */
 	overhead(recording, 0, 290, 420);	  /* 10 ns of the first gap and 20 ns of the second */
 	overhead(recording, 0, 700, 800);	  /* after all work */
 	ledger = build_ledger_with(recording, &options);

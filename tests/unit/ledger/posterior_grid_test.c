@@ -11,7 +11,10 @@ static struct kwhy_grid_weights weights_at(double tau, double delay)
 	return kwhy_grid_weigh(other);
 }
 
-/* Interpolates values that are a polynomial of the place on the grid; the middle of the grid is place 0. */
+/*
+ * Interpolates, with the given weights, a polynomial whose coefficients are `powers`, lowest first. Its
+ * variable is the number of the grid's delay, 0 in the middle.
+ */
 static double at_delay(const double *powers, const double *weights)
 {
 	double sum = 0;
@@ -24,7 +27,7 @@ static double at_delay(const double *powers, const double *weights)
 	return sum;
 }
 
-/* Cubic interpolation has no error where the values are a cubic polynomial, to the ends of the grid. */
+/* Interpolation by a cubic must be exact for a cubic polynomial, in the whole range of the grid. */
 static void delays_are_interpolated_by_a_cubic_polynomial(void **state)
 {
 	static const double powers[] = {3, -2, 0.5, 0.25};

@@ -8,8 +8,9 @@
 enum { IN_PLACE = 30, BURST = 200 };
 
 /*
- * A recording with launches of "kernel" in place, each after 400 us of "other", followed by two bursts of
- * "kernel" with 100 us per launch.
+ * A recording of 30 launches of "kernel" in place (each after 400 us of "other") and then two bursts of
+ * "kernel" with 100 us per launch. Tests how much less certain the power from bursts is for launches in
+ * place.
  */
 struct plan {
 	/*
@@ -60,8 +61,8 @@ static double place_ratio_of(const struct plan *plan)
 }
 
 /*
- * Returns the relative uncertainty that the clock adds to the power of a kernel. The kernel runs for 20 ms,
- * and its clock, which is read each ms, rises from one of these values to the other.
+ * Returns the relative uncertainty of a kernel's power that is due to the clock: 21 launches take 21 ms, in
+ * which the clock, read every ms, rises from low_mhz to high_mhz.
  */
 static double ratio_at_clocks(int64_t low_mhz, int64_t high_mhz)
 {
@@ -106,8 +107,8 @@ static void a_power_is_unsure_by_how_much_longer_launches_take_in_place(void **s
 }
 
 /*
- * In place, launches with one grid take 2 % longer and those with the other grid 2 % less. These errors are
- * independent.
+ * In place, launches with one size of the grid take 2 % longer than in bursts, those with another size 2 %
+ * less. The errors of their powers must count as independent.
  */
 static void grids_of_one_kernel_are_not_wrong_in_the_same_way(void **state)
 {
@@ -155,8 +156,9 @@ static void a_few_launches_in_a_row_are_no_burst(void **state)
 }
 
 /*
- * The program launches "kernel" for 100 us, 30 times. Then kwhy probe repeats it 200 times; before each
- * repeat it restores memory by a copy of `copy_ns` (0: none) with the given name.
+ * Returns the relative uncertainty of the power of "kernel": the program launches it 30 times for 100 us,
+ * then kwhy probe repeats it 200 times. Before each repeat a copy of copy_ns restores memory (0: no copy),
+ * which has this name.
  */
 static double probed_ratio_of(int64_t copy_ns, const char *copy_name)
 {
@@ -204,7 +206,7 @@ static void copies_between_repeats_make_the_power_unsure_unless_bursts_show_thei
 	assert_float_equal(probed_ratio_of(0, NULL), 0.013, 1e-6);
 	assert_float_equal(probed_ratio_of(50000, ""), hypot(0.013, 0.06), 1e-6);
 	assert_float_equal(probed_ratio_of(50000, "d2d for kernel"), 0.013, 1e-6);
-	/* the error is no larger than without any burst */
+	/* with copies ten times as long as the kernel the uncertainty is 0.4, as without any burst */
 	assert_float_equal(probed_ratio_of(1000000, ""), hypot(0.013, 0.4), 1e-6);
 }
 

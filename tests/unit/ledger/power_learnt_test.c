@@ -14,7 +14,10 @@ enum { ALTERNATIONS_MAX = 2000 };
 
 static const struct metered_level levels[] = {{0, IDLE_W}};
 
-/* Makes a recording in which "long" and "short" alternate every turn_s, from 1 s on for `seconds`. */
+/*
+ * Makes a metered recording of this device, in which kernels "long" (long_w) and "short" (short_w) run in
+ * turn, turn_s each, from 1 s on for `seconds`.
+ */
 static struct kwhy_recording *alternate_at(
 	double long_w, double short_w, double turn_s, double seconds, const char *device_name)
 {
@@ -141,8 +144,8 @@ static void powers_of_another_recording_divide_what_readings_cannot(void **state
 }
 
 /*
- * Of two kernels with low power only the sum is known. Each is still known to 20 % of its gross energy,
- * which includes idle.
+ * Two kernels of 1 ms each in turn at 150 W and 140 W: readings show only the sum of their powers. Each power
+ * is an assumption, though known to 20 % of its gross energy, most of which is idle. It must not be learnt.
  */
 static void what_was_only_assumed_is_not_passed_on(void **state)
 {
@@ -160,8 +163,8 @@ static void what_was_only_assumed_is_not_passed_on(void **state)
 }
 
 /*
- * Each ledger adds an uncertainty of 1.6 % for different neighbouring work and temperature. A learnt power
- * must not contain it, as the ledger that uses the power adds it again.
+ * Every ledger adds 1.6 % to the uncertainty of a power, for other work next to it and other temperature. A
+ * learnt power must be without that, as the ledger that uses it adds it again.
  */
 static void an_uncertainty_that_every_ledger_adds_is_not_passed_on(void **state)
 {
@@ -178,7 +181,8 @@ static void an_uncertainty_that_every_ledger_adds_is_not_passed_on(void **state)
 }
 
 /*
- * A kernel that is shorter than the reaction time of the power control can draw more than the power limit.
+ * A kernel may draw 1000 W, more than the power limit, if it is shorter than the reaction time of the power
+ * control. A learnt power must therefore not be cut at the limit.
  */
 static void the_power_limit_does_not_bound_what_was_learnt(void **state)
 {

@@ -40,8 +40,8 @@ static void add_run(struct made *made, const char *name, double power_w, enum kw
 }
 
 /*
- * Adds a loop of two kernels of 1 ms, and after 80 ms a burst of one of them, with a copy before and after
- * it.
+ * Adds LOOPS rounds of the kernels "long" and "short" by the program, 1 ms each, and then a burst of one of
+ * them with the copies by which kwhy probe saves and restores memory.
  */
 static void make_cycle(struct made *made, bool is_long)
 {
@@ -60,7 +60,7 @@ static void make_cycle(struct made *made, bool is_long)
 	made->bursts[made->burst_count++].end_ns = llround(1e9 * made->now_s);
 }
 
-/* The program's work begins at `from_s`. */
+/* Makes a recording of kwhy probe in which the program's work begins at from_s, with these idle levels. */
 static struct kwhy_recording *make_probed_at(
 	double from_s, const struct metered_level *idle_levels, size_t level_count)
 {
@@ -135,7 +135,10 @@ static void repeats_teach_the_power_of_the_kernel_and_are_no_work_of_the_program
 	build_free(recording, ledger);
 }
 
-/* The device idles at CLEAN_W for 6 s, until the probed program makes its context. */
+/*
+ * The device idles at CLEAN_W for 6 s, until the probed program creates its context. That time must have its
+ * own account.
+ */
 static void time_without_a_context_is_found_before_a_probed_program(void **state)
 {
 	const struct metered_level both[] = {{0, CLEAN_W}, {6, IDLE_W}};
@@ -199,11 +202,14 @@ static void the_recording_is_the_programs_when_its_ledger_is_made(void **state)
 	}
 	assert_false(ledger->devices[0].coverage.is_in_windows);
 	assert_int_equal(ledger->devices[0].coverage.unrecorded_count,
-		2 * CYCLES); /* before and after the program's own launch in each burst */
+		2 * CYCLES); /* in each burst, time before and after the program's own launch is unrecorded */
 	build_free(recording, ledger);
 }
 
-/* A burst is longer than its activities, as it blocks the host from its start to its end. */
+/*
+ * The time of a burst in the ledger is from its start to its end, which is longer than its activities: the
+ * host is blocked all that time.
+ */
 static void an_interval_reaches_from_the_start_to_the_end_of_its_burst(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -225,7 +231,10 @@ static void an_interval_reaches_from_the_start_to_the_end_of_its_burst(void **st
 	build_free(recording, ledger);
 }
 
-/* A burst waits for the work that the program launched before it. */
+/*
+ * A burst begins with a wait for earlier work of the program. Its time in the ledger begins at the end of
+ * that work.
+ */
 static void an_interval_begins_when_the_programs_earlier_work_has_ended(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -244,7 +253,7 @@ static void an_interval_begins_when_the_programs_earlier_work_has_ended(void **s
 	build_free(recording, ledger);
 }
 
-/* Each process has its own bursts on its own device. */
+/* A burst of one process takes nothing from the time of a device that another process uses. */
 static void a_burst_of_another_process_holds_nobody_else(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -266,8 +275,8 @@ static void a_burst_of_another_process_holds_nobody_else(void **state)
 }
 
 /*
- * The cause of the gap before a burst is taken from the program's launch that the burst repeats, although
- * the prober's saving of memory runs first.
+ * In a burst, kwhy probe's copy that saves memory runs before the program's own launch. The host's reason for
+ * the idle time before the burst must be that of the launch.
  */
 static void the_gap_before_a_burst_waits_for_the_programs_launch(void **state)
 {
@@ -298,8 +307,8 @@ static void the_gap_before_a_burst_waits_for_the_programs_launch(void **state)
 }
 
 /*
- * Makes a burst of repeats, each step_ns longer than the previous one. Returns 1 if the burst is found to
- * be throttled, else 0.
+ * Makes a burst of repeats of 100 us, each step_ns longer than the one before. Returns 1 if it is found to be
+ * throttled, else 0.
  */
 static size_t throttled_of(int64_t step_ns, int repeats)
 {
@@ -327,8 +336,9 @@ static size_t throttled_of(int64_t step_ns, int repeats)
 }
 
 /*
- * Makes 40 ms of the program at own_mhz, and a burst of 40 ms at burst_mhz, whose clock is read every 5 ms if
- * it is not 0. Returns the number of bursts whose clock is none of the program's.
+ * Makes 40 ms of the program, with the clock at own_mhz for 30 ms and other_own_mhz for 10 ms, and a burst of
+ * 40 ms with the clock at burst_mhz. The clock is read every 5 ms; 0: it is not read. Returns 1 if the
+ * burst's clock is found to be other than the program's, else 0.
  */
 static size_t other_clocks_of(int64_t own_mhz, int64_t other_own_mhz, int64_t burst_mhz)
 {
@@ -363,12 +373,16 @@ static void a_burst_with_another_clock_than_the_programs_is_left_out(void **stat
 	assert_int_equal(other_clocks_of(1980, 1980, 1965), 0); /* one step */
 	assert_int_equal(other_clocks_of(1980, 1980, 1935), 1);
 	assert_int_equal(other_clocks_of(1500, 1500, 1980), 1);
-	assert_int_equal(other_clocks_of(1980, 1500, 1700), 0); /* the program's own clocks vary as much */
-	assert_int_equal(other_clocks_of(1980, 1980, 0), 0);	/* not read */
+	assert_int_equal(other_clocks_of(1980, 1500, 1700),
+		0); /* the clock differs as much within the program itself */
+	assert_int_equal(other_clocks_of(1980, 1980, 0), 0); /* not read */
 	assert_int_equal(other_clocks_of(0, 0, 1500), 0);
 }
 
-/* In every fourth burst the clock is lower, and with it the power. */
+/*
+ * In every fourth burst the clock is lower, and therefore the power. These bursts must not be used for the
+ * powers, and must be counted.
+ */
 static void bursts_with_another_clock_teach_nothing_and_are_counted(void **state)
 {
 	struct kwhy_recording *recording = make_probed();

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns the profile of a device with 100 TFLOP/s in BF16, 10 TFLOP/s in FP32 and 1 TB/s. */
+/* Returns the profile of a device whose peaks are 100 TFLOP/s in BF16, 10 TFLOP/s in FP32 and 1 TB/s. */
 static struct kwhy_profile *profile(void)
 {
 	static struct kwhy_profile made;
@@ -97,7 +97,7 @@ static void precisions_take_turns_and_rows_of_one_unit_add_up(void **state)
 	did(recording, "flop_bf16", 20e12);
 	did(recording, "flop_bf16", 30e12);
 	did(recording, "flop_fp32", 5e12);
-	did(recording, "flop", 55e12); /* the sum of the other rows, which adds no work */
+	did(recording, "flop", 55e12); /* total of the rows above, which is no further work */
 	ledger = device_ledger(recording, profile());
 	assert_ratio(ledger, 0.5);
 	assert_int_equal(ledger->note_count, 0);
@@ -105,8 +105,8 @@ static void precisions_take_turns_and_rows_of_one_unit_add_up(void **state)
 }
 
 /*
- * Work is stated for the whole run. The devices share it, and the device with the longest run determines
- * the time.
+ * Stated work is that of all devices, which share it. Its time is the longest run of a device, 2 s: two
+ * devices at 100 TFLOP/s need 0.5 s for 100 TFLOP.
  */
 static void devices_share_the_work(void **state)
 {
@@ -218,7 +218,10 @@ static void devices_of_two_kinds_have_no_peak_in_common(void **state)
 	assert_unknown(recording, profile(), "devices-differ");
 }
 
-/* Random windows represent the whole run; a chosen part does not. */
+/*
+ * Work is stated for the whole run. Windows drawn at random (duty) represent that; a time or range that the
+ * user chose does not, so no share of the roofline may be given.
+ */
 static void a_chosen_part_of_a_run_is_not_what_the_work_took(void **state)
 {
 	static const uint32_t choices[] = {KWHY_CHOICE_TIME, KWHY_CHOICE_RANGE, KWHY_CHOICE_DUTY};

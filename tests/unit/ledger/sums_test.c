@@ -35,8 +35,8 @@ static void calls_are_summed_by_name_the_longest_sum_first(void **state)
 }
 
 /*
- * Makes four kernels of 100 ns, one after the other. Thread 0 launches at 10, 20 and 30 ns, thread 1 at 15
- * ns.
+ * Makes four kernels of 100 ns, one after the other on one stream. Three are launched by thread 0, at 10, 20
+ * and 30 ns, the fourth by thread 1 at 15 ns.
  */
 static struct kwhy_recording *build_launches(void)
 {
@@ -133,7 +133,10 @@ static void a_name_of_no_range_is_no_name_of_steps(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* If the user gives a name for steps, other ranges that look like steps do not count. */
+/*
+ * With a name for steps (step_name), ranges of that name are steps and no others, though they may look like
+ * steps.
+ */
 static void only_ranges_of_the_given_name_are_steps(void **state)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
@@ -244,8 +247,8 @@ static struct kwhy_ledger *build_priced(struct kwhy_recording *recording)
 }
 
 /*
- * The last step ends at 100 ns; a kernel launched in it ends at 400 ns. The device idles at 100 W between
- * the kernels.
+ * The last step ends at 100 ns, a kernel that was launched in it at 400 ns. The loop of steps lasts until
+ * then: 200 ns of kernels at 200 W and 200 ns of idle time at 100 W.
  */
 static void a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued(void **state)
 {
@@ -267,8 +270,10 @@ static void a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued(void *
 	build_free(recording, ledger);
 }
 
-/* Ten steps of 100 ns, then an evaluation that no step launched and that delays the next step by 5,000 ns,
- * then ten more steps. */
+/*
+ * Between two series of ten steps of 100 ns, an evaluation runs that no step launched, for thousands of ns.
+ * The time of the loop must be that of the steps only.
+ */
 static void what_runs_long_between_steps_is_no_part_of_them(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -343,7 +348,7 @@ static void streams_know_how_long_they_were_busy_and_busy_alone(void **state)
 	(void)state;
 	(void)unused;
 	build_kernel(recording, 0, 0, 100, "a");
-	build_kernel(recording, 0, 50, 120, "b"); /* overlaps the kernel before it on the same stream */
+	build_kernel(recording, 0, 50, 120, "b"); /* begins before kernel "a" on the same stream has ended */
 	build_kernel(recording, second, 80, 200, "c");
 	build_kernel(recording, third, 200, 210, "d");
 	ledger = build_ledger(recording);
@@ -360,8 +365,8 @@ static void streams_know_how_long_they_were_busy_and_busy_alone(void **state)
 }
 
 /*
- * Traces count as missing only for a rank of eight that has a collective, not for one without, nor for a
- * rank whose number of ranks is 1 or unknown.
+ * Traces of ranks are missing, and a note says so, only if a rank of eight has a collective: not without a
+ * collective, nor if its world size is 1 or unknown (0).
  */
 static void ranks_that_are_missing_leave_waiting_and_transfer_together(void **state)
 {
@@ -389,7 +394,7 @@ static void ranks_that_are_missing_leave_waiting_and_transfer_together(void **st
 	}
 }
 
-/* A rank whose device idles is there: it does not share the device of another rank. */
+/* A rank whose device has no work must not be taken to share the device of another rank. */
 static void a_rank_without_work_shares_no_device(void **state)
 {
 	struct kwhy_recording *recording = build_one();

@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Writes the intervals of a sweep and the number of activities in each as "0-10:1 10-15:0 ...". */
+/*
+ * Returns the intervals of a sweep over the activities, each with the number that run in it, as text: "0-10:1
+ * 10-15:0 ...". Valid until the next call.
+ */
 static const char *walk(const struct kwhy_recording *recording, int64_t start_ns, int64_t end_ns,
 	const int64_t *cuts, size_t cut_count)
 {
@@ -74,8 +77,8 @@ static void a_window_and_cuts_bound_and_split_the_walk(void **state)
 }
 
 /*
- * The activities that run, computed from the started and ended ones alone, must be those that the interval
- * states.
+ * A sweep states, for each interval, which activities start and end and which run. Those that run must be the
+ * ones computed from starts and ends.
  */
 static void what_started_and_ended_adds_up_to_what_runs(void **state)
 {

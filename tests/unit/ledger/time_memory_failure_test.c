@@ -20,8 +20,8 @@ static void add_readings(struct kwhy_recording *recording)
 }
 
 /*
- * Makes a recording with every kind of record that a ledger uses. The device with many accounts has no
- * meter.
+ * Makes a recording with every kind of record that a ledger reads. The device with hundreds of accounts has
+ * no meter, as a fit of so many powers would take too long.
  */
 static struct kwhy_recording *build_rich(void)
 {
@@ -60,7 +60,10 @@ static void add_windows(struct kwhy_recording *recording, int64_t ms_ns)
 	}
 }
 
-/* Makes about one second of work with pauses and the readings of a meter, from which powers are fitted. */
+/*
+ * Makes about 1 s of work with pauses, and meter readings to which powers are fitted; with in_windows only a
+ * third of that time is recorded.
+ */
 static struct kwhy_recording *build_metered(bool in_windows)
 {
 	struct kwhy_recording *recording = build_one();
@@ -84,7 +87,8 @@ static struct kwhy_recording *build_metered(bool in_windows)
 }
 
 /*
- * Makes the ledger with one failing allocation, or none if `failure` is -1. Returns false if that failed.
+ * Makes the ledger; allocation number `failure` (from 0) fails, none if it is -1. Returns whether the ledger
+ * was made. If not, the status must be KWHY_E_MEMORY.
  */
 static bool try_ledger(const struct kwhy_recording *recording, long failure)
 {
@@ -102,8 +106,8 @@ static bool try_ledger(const struct kwhy_recording *recording, long failure)
 }
 
 /*
- * Makes the ledger repeatedly; each time another allocation fails. Returns the number of allocations. Frees
- * the recording.
+ * Makes the ledger again and again; each time the next allocation fails, until none is left to fail. Returns
+ * how often that was. Frees the recording.
  */
 static long fail_each(struct kwhy_recording *recording)
 {

@@ -237,13 +237,14 @@ static void blocks_are_weighed_against_what_the_device_holds_by_its_tightest_lim
 	static const struct {
 		uint32_t shared_bytes;
 		uint16_t threads, registers;
-		uint32_t held; /* blocks that a multiprocessor can hold */
+		uint32_t held; /* expected number of blocks that a multiprocessor can hold */
 	} cases[] = {
 		{KWHY_NONE, 256, KWHY_UNKNOWN_U16, 8}, /* limited by threads */
 		{KWHY_NONE, 32, KWHY_UNKNOWN_U16, 32}, /* limited to 32 blocks */
 		{KWHY_NONE, 256, 128, 2},	       /* limited by registers */
-		{KWHY_NONE, 256, 33, 6},	       /* a warp gets multiples of 256 registers */
-		{100000, 256, 32, 2},		       /* limited by shared memory */
+		{KWHY_NONE, 256, 33, 6}, /* limited by registers: 33 for each thread are rounded up to a
+					    multiple of 256 for each warp */
+		{100000, 256, 32, 2},	 /* limited by shared memory */
 		{KWHY_NONE, KWHY_UNKNOWN_U16, 128, 1}, /* unknown block size */
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit/ledger/build.h"
 
-/* Tests of the idle categories, which say what the host did while the device was idle. */
+/* Tests how idle time of a device is divided into categories by what the host did meanwhile. */
 
 static void assert_parts(const struct kwhy_ledger *ledger, int64_t sync_ns, int64_t launch_ns,
 	int64_t alloc_ns, int64_t host_ns)
@@ -100,10 +100,7 @@ static void the_thread_that_ends_the_gap_decides_and_no_other(void **state)
 	build_call(recording, other, 410, 420, "cudaLaunchKernel", 9);
 	build_launched(recording, 0, 430, 440, 9);
 	ledger = build_ledger(recording);
-	/*
-	 * first gap: 40 ns something else, 10 ns launching; second gap: 240 ns waiting, 20 ns something
-	 * else, 10 ns launching
-	 */
+	/* first idle interval: host 40 ns, launch 10 ns; second: sync 240 ns, host 20 ns, launch 10 ns */
 	assert_parts(ledger, 240, 20, 0, 60);
 	assert_int_equal(ledger->devices[0].time.sync_gaps, 1);
 	assert_int_equal(ledger->devices[0].time.launch_gaps, 2);

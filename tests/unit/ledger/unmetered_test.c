@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Tests of the energy that is estimated where readings are missing. */
+/* Tests the energy that the ledger estimates for unmetered time. */
 
 /* Removes the readings before from_ns. */
 static void start_meters(struct kwhy_recording *recording, int64_t from_ns)
@@ -23,7 +23,7 @@ static void start_meters(struct kwhy_recording *recording, int64_t from_ns)
 }
 
 /*
- * Makes runs of 0.1, 1 and 1 s of a kernel at 300 W, which start at 0.5, 3 and 4.5 s, with an idle level of
+ * Makes three runs of a kernel at 300 W: 0.5 s to 0.6 s, 3 s to 4 s and 4.5 s to 5.5 s. The device idles at
  * 100 W.
  */
 static struct kwhy_recording *three_runs(void)
@@ -42,8 +42,8 @@ static struct kwhy_recording *three_runs(void)
 }
 
 /*
- * The readings start 1.5 s after the start of the first run: its 0.1 s at 300 W, and the 1.4 s of idle time
- * at 100 W after it, are unmetered.
+ * Readings start at 2 s. From the start of the run, 0.1 s at 300 W and 1.4 s of idle time at 100 W are
+ * unmetered: 170 J.
  */
 static void what_no_reading_saw_of_a_run_is_worked_out_from_the_powers_of_its_accounts(void **state)
 {
@@ -67,9 +67,9 @@ static void end_meters(struct kwhy_recording *recording, int64_t to_ns)
 }
 
 /*
- * The last reading comes before the end of work at 300 W. Because of the low-pass filter and the delay it
- * shows the power of 18 ms earlier, so all energy from then on is estimated. The estimate must have 300 W
- * for the whole time.
+ * The last reading comes before the end of work at 300 W. As a low-pass and a delay, 18 ms together, lie
+ * between power and reading, all energy from 18 ms before it on must be estimated: 300 W for all of that
+ * time.
  */
 static void what_comes_behind_the_last_reading_begins_before_it(void **state)
 {
@@ -107,8 +107,8 @@ static void cut_hole(struct kwhy_recording *recording, int64_t from_ns, int64_t 
 }
 
 /*
- * The removed samples are of 0.8 s at 300 W and 0.2 s at 100 W, 260 J. Linear interpolation would give 200
- * J.
+ * For 1 s samples are missing: 0.8 s at 300 W and 0.2 s at 100 W, 260 J. The estimate must follow the
+ * recorded work; linear interpolation between samples would give 200 J.
  */
 static void a_hole_in_the_readings_is_worked_out_and_said(void **state)
 {
@@ -153,7 +153,8 @@ static void read_rarely(struct kwhy_recording *recording, size_t step)
 }
 
 /*
- * The kernel has 2.1 s at 300 W, 630 J. With two readings a second its start and end times are uncertain.
+ * The kernel runs for 2.1 s at 300 W, 630 J. With two readings a second it is uncertain which power belongs
+ * to it, and the interval must contain the truth.
  */
 static void what_came_and_went_between_readings_is_in_the_interval(void **state)
 {
@@ -178,7 +179,10 @@ static void what_came_and_went_between_readings_is_in_the_interval(void **state)
 	build_free(recording, ledger);
 }
 
-/* Means over half a second contain power that instant readings half a second apart miss. */
+/*
+ * If readings come every half second, means over that time are preferred to powers of an instant, which may
+ * miss what happened in between.
+ */
 static void means_go_before_instants_that_are_read_rarely(void **state)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();

@@ -4,9 +4,9 @@
 #include "ledger/energy/model_power.h"
 
 /*
- * Every place of the ledger that allocates memory fails once, in a recording that reaches it: the ledger then
- * says so, and nothing is left of it. The program is linked with --wrap for the allocators, the arena's
- * included.
+ * Makes each call in the ledger's code that allocates memory fail once, in recordings in which it is made.
+ * The ledger must then return KWHY_E_MEMORY and leave nothing allocated. Link the program with --wrap for the
+ * allocation functions, also for that of arenas.
  */
 
 enum { PLACES_MAX = 1000 };
@@ -26,8 +26,10 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_kwhy_arena_alloc(struct kwhy_arena *arena, size_t count, size_t item_bytes);
 
-/* Whether the call that returns to `place` fails: the first call from there, unless another one failed in
- * this run. */
+/*
+ * Whether the allocation whose return address is `place` must fail: if it is the first one from there, and
+ * none has failed in this run yet.
+ */
 static bool fails(const void *place)
 {
 	if (!places.is_on || places.failed)
@@ -55,7 +57,7 @@ void *__wrap_kwhy_arena_alloc(struct kwhy_arena *arena, size_t count, size_t ite
 	return fails(__builtin_return_address(0)) ? NULL : __real_kwhy_arena_alloc(arena, count, item_bytes);
 }
 
-/* Makes the ledger and the curve of its power. */
+/* Makes the ledger and its power over time once, with failing allocations switched on. */
 static void try_once(const struct whole_made *made)
 {
 	struct kwhy_ledger *ledger = NULL;
@@ -76,7 +78,10 @@ static void try_once(const struct whole_made *made)
 	kwhy_ledger_free(ledger);
 }
 
-/* Fails at each place that the recording reaches and no earlier one did. Returns how many there are. */
+/*
+ * Makes the recording of a seed and its ledger, until each place that allocates has failed once. Returns how
+ * many places had not failed for earlier recordings.
+ */
 static size_t fail_at_each_place(void (*make)(struct whole_made *, uint64_t), uint64_t seed)
 {
 	const size_t before = places.count;
@@ -94,7 +99,7 @@ static size_t fail_at_each_place(void (*make)(struct whole_made *, uint64_t), ui
 
 static void whichever_place_fails_it_is_said_and_no_ledger_is_left(void **state)
 {
-	/* Those of the first 40 seeds that reach places which the others do not. */
+	/* seeds whose recordings together reach all places that the first recordings reach */
 	static const uint64_t timed[] = {0, 2}, metered[] = {15, 39, 20, 3, 40, 6, 14, 34, 72, 120};
 	size_t count = 0;
 

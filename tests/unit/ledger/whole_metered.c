@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Power and readings are computed in steps of 0.5 ms; every activity but the short ones starts and ends at a
- * step. */
+/*
+ * Power and readings are simulated in steps of 0.5 ms. Except for short activities, all start and end at a
+ * step.
+ */
 #define STEP_NS 500000
 #define STEP_S 0.5e-3
 enum { STEPS_MAX = 12000, KINDS = 6, MEAN_STEPS = 2000 };
@@ -21,7 +23,7 @@ enum trouble {
 	TROUBLE_SCALE, /* power meters show 1.1 to 1.6 times the power */
 	TROUBLE_FEW,
 	TROUBLE_LATE,
-	TROUBLE_OTHER_WORK, /* the readings are those of other work */
+	TROUBLE_OTHER_WORK, /* the readings are of other work than that recorded */
 	TROUBLE_UNITS,	    /* the readings are 1,000 times too large or too small, as in a wrong unit */
 	TROUBLE_COUNT
 };
@@ -113,7 +115,9 @@ static void add_copy(struct metered *metered, int64_t start_ns, int64_t end_ns, 
 	add_power(metered, start_ns, end_ns, kind == KWHY_COPY_H2D ? 12 : 150);
 }
 
-/* Repeats a kernel as kwhy probe does; the clock may fall in the burst. Returns the end. */
+/*
+ * Adds a burst of kwhy probe for a kernel, in some cases with a clock that falls during it. Returns its end.
+ */
 static int64_t add_burst(struct metered *metered, int64_t start_ns, uint32_t kind)
 {
 	const uint32_t repeats = 6 + below(metered, 60);
@@ -140,7 +144,7 @@ static int64_t add_burst(struct metered *metered, int64_t start_ns, uint32_t kin
 	return at_ns + STEP_NS;
 }
 
-/* A kernel many times in a row, which is a burst of the program itself. Returns the end. */
+/* Adds a kernel many times in a row, launched by the program itself. Returns the end. */
 static int64_t add_series(struct metered *metered, int64_t at_ns, uint32_t kind)
 {
 	const uint32_t count = 18 + below(metered, 8);
@@ -195,7 +199,10 @@ static void add_work(struct metered *metered, int64_t from_ns, int64_t to_ns)
 	}
 }
 
-/* Idle power from 0 to the end, with time without a context and time with higher clocks around the work. */
+/*
+ * Adds the idle power to all steps: in some recordings with clean idle before or after the work, or with
+ * elevated idle around it.
+ */
 static void make_levels(struct metered *metered, int64_t from_ns)
 {
 	const bool clean_before = once_in(metered, 3), clean_after = once_in(metered, 3),
@@ -300,7 +307,7 @@ static void add_meters(struct metered *metered)
 		{{KWHY_METER_WALL, 2000, 0}},
 	};
 	const uint32_t set = below(metered, 12);
-	/* The readings begin and end before, with or after the recorded time. */
+	/* readings may begin after the recorded time does, and end before, with or after it */
 	const int64_t from_ns = once_in(metered, 4) ? 600000000 : 0,
 		      to_ns = metered->end_ns + (int64_t)(below(metered, 5)) * 100000000 - 200000000;
 
@@ -372,7 +379,7 @@ static void add_run(struct metered *metered)
 		add_clock(metered);
 }
 
-/* States which time was recorded: all, some windows, or nothing about it. */
+/* Adds records of which time was recorded: all, some windows, or none of these records. */
 static void add_coverage(struct metered *metered)
 {
 	const struct kwhy_coverage all = {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Compares every figure of the ledgers of many small recordings with stored texts. KWHY_UPDATE_GOLDEN=1
- * rewrites the stored texts; read the difference before you commit it.
+ * Compares every figure of the ledgers of many small random recordings with stored texts. With
+ * KWHY_UPDATE_GOLDEN=1 the stored texts are replaced; read the difference before you commit it.
  */
 
 #define FOLDER KWHY_SOURCE_DIR "/tests/unit/ledger/whole/"
@@ -28,7 +28,7 @@ struct cases {
 	enum stored stored;
 };
 
-/* Checks laws that hold whatever the stored texts say: all parts of the time and of the energy add up. */
+/* Checks, apart from the stored texts, that all parts of a device's time and energy add up. */
 static void check_sums(const struct kwhy_device_ledger *device, bool has_calls)
 {
 	const struct kwhy_device_time *time = &device->time;
@@ -66,7 +66,7 @@ static void check_sums(const struct kwhy_device_ledger *device, bool has_calls)
 	assert_int_equal(gross_nj, net_nj + idle_nj);
 }
 
-/* Writes the text of a case's ledger, or of the refusal. */
+/* Writes the text of a recording's ledger, or the message with which it was refused. Frees both. */
 static void write_case(FILE *out, struct whole_made *made)
 {
 	struct kwhy_ledger *ledger = NULL;
@@ -101,7 +101,7 @@ static void add_case(FILE *out, const struct cases *cases, uint64_t seed)
 		fputs(text, out);
 	else
 		whole_text_shorten(out, text, cases->stored == STORED_DIGEST);
-	__real_free(text); /* the C library's own memory */
+	__real_free(text); /* open_memstream() of the C library allocated it, so it has no guard bytes */
 }
 
 static const char *line_of(const char *text, size_t line)
@@ -152,8 +152,9 @@ static void times_and_sums_are_as_before(void **state)
 #define SEEDS(list) list, sizeof(list) / sizeof((list)[0])
 
 /*
- * The seeds are those among the first 400 that together show every meter with every note, basis and kind of
- * coverage, those with most readings for their processor time, and 4, whose kernels are joined to groups.
+ * Of the first 400 seeds: those whose ledgers together have each meter with each note, basis and kind of
+ * coverage; those with most readings for their processor time; and seed 4, in which kernels are joined to
+ * groups.
  */
 static void energies_are_as_before(void **state)
 {
@@ -166,7 +167,10 @@ static void energies_are_as_before(void **state)
 		348, 349, 350, 359, 360, 367, 368, 375, 377, 381, 384, 386, 387, 388, 390, 393, 394, 396,
 		397};
 
-	/* those that show whether a device's figures follow from its own rows alone */
+	/*
+	 * seeds that show whether the figures of one device depend on the other one's records, which they
+	 * must not
+	 */
 	static const uint64_t two[] = {0, 2, 3, 5, 6, 9, 12, 13};
 
 	(void)state;

@@ -236,7 +236,9 @@ static void write_groups(FILE *out, const struct kwhy_device_ledger *device)
 	}
 }
 
-/* Writes the curve in short: its ends, and sums with weights that every interval changes. */
+/*
+ * Writes a summary of the power over time: its ends, and weighted sums that change with any interval of it.
+ */
 static void write_curve(FILE *out, const struct kwhy_energy_curve *curve)
 {
 	double scales = 0, weighted = 0, unknown = 0, edges = 0;
@@ -373,7 +375,10 @@ static void write_model(FILE *out, const struct kwhy_power_curve *curve)
 	fprintf(out, "\n");
 }
 
-/* Writes the energies of single activities and gaps in short, with weights that each one changes. */
+/*
+ * Writes a summary of the energies of single activities and idle intervals: weighted sums that change with
+ * any of them.
+ */
 static void write_answers(FILE *out, const struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
 	for (uint32_t d = 0; d < ledger->device_count; d++) {
@@ -427,7 +432,10 @@ void whole_text_write(FILE *out, struct kwhy_ledger *ledger, const struct kwhy_r
 			ledger->notes[i].text);
 }
 
-/* Length of the number after a "~", which ends with a blank or the line. */
+/*
+ * Returns the length of the number at `at`, which follows a "~" and ends at a blank or at the end of the
+ * line.
+ */
 static size_t real_length(const char *at)
 {
 	return strcspn(at, " \n");

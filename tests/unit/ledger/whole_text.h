@@ -20,8 +20,8 @@ void whole_text_write(FILE *out, struct kwhy_ledger *ledger, const struct kwhy_r
 void whole_text_shorten(FILE *out, const char *text, bool is_exact);
 
 /*
- * Returns the first line in which two texts differ; 0: none. Numbers after "~" are compared to about six
- * digits, all else exactly.
+ * Returns the number, from 1, of the first line in which two texts differ; 0: they do not. Numbers after "~"
+ * are compared to about six digits, all else exactly.
  */
 size_t whole_text_difference(const char *expected, const char *got);
 

@@ -217,8 +217,10 @@ static void add_ranges(struct timed *timed)
 {
 	const uint32_t count = below(timed, 16);
 	const bool regular = once_in(timed, 2);
-	/* A pause before one of the steps, about as long as one that begins a new loop: 10 periods of 14
-	 * units. */
+	/*
+	 * a pause before one of the steps, one unit shorter or longer than or equal to the longest that still
+	 * belongs to one loop: 10 periods of 14 units
+	 */
 	const uint32_t paused = once_in(timed, 2) ? 1 + below(timed, 4) : count;
 	const int64_t pause = 14 * 10 - 14 + 6 - 1 + below(timed, 3);
 
@@ -299,7 +301,10 @@ static void add_overheads(struct timed *timed)
 	}
 }
 
-/* Adds a host's counter that may fall, wrap, jump or take much in one interval, or a host's power. */
+/*
+ * Adds up to three meters of hosts: counters that in one interval may fall, wrap, jump or rise much, and
+ * powers.
+ */
 static void add_host_meters(struct timed *timed)
 {
 	static const enum kwhy_meter meters[] = {KWHY_METER_RAPL_PACKAGE, KWHY_METER_RAPL_DRAM,
@@ -317,7 +322,7 @@ static void add_host_meters(struct timed *timed)
 		int64_t value = once_in(timed, 2) ? 85000000 : 0;
 
 		for (uint32_t i = 0; i < readings; i++) {
-			/* 100 W for 0.1 s; the odd interval takes 200 to 400 W or falls */
+			/* 100 W for 0.1 s is 10 J; in interval `odd` 20 J to 40 J, or the counter falls */
 			value += i == odd ? (int64_t)ratio * 10000000 + (ratio == 3) : 10000000;
 			if (value > 100000000)
 				value -= 100000001;

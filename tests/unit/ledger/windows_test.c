@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Tests of runs that are recorded in windows: the time between windows belongs to no idle account, but its
- * energy is in the ledger.
+ * Tests ledgers of runs of which only windows are recorded. Time between windows must be in no idle account,
+ * but its metered energy must be in the ledger.
  */
 
 #define MS INT64_C(1000000)
@@ -121,7 +121,7 @@ static void what_was_metered_between_windows_has_an_account_and_the_ledger_balan
 	assert_true(
 		unrecorded->low_nj <= unrecorded->gross_nj && unrecorded->high_nj >= unrecorded->gross_nj);
 	assert_int_equal(unrecorded->gross_nj, unrecorded->idle_nj + unrecorded->net_nj);
-	/* the time from 2 s to 3 s is within the run; 0 s to 1 s and 4 s to 5 s are not */
+	/* of the unrecorded time, 2 s to 3 s lies within the run; 0 s to 1 s and 4 s to 5 s do not */
 	assert_int_equal(ledger->devices[0].energy.between_ns, 1000 * MS);
 	assert_true(fabs((double)ledger->devices[0].energy.between_nj - 300e9) < 10e9);
 	idle = build_account(ledger, 0, "idle");
@@ -134,8 +134,8 @@ static void what_was_metered_between_windows_has_an_account_and_the_ledger_balan
 }
 
 /*
- * The power is 300 W throughout and there are readings throughout, so the delay of the meter leaves no part
- * of a window unmetered.
+ * The device draws 300 W all the time and readings cover all of it. As the meter's delay makes no difference
+ * then, no part of a window may count as unmetered.
  */
 static void of_metered_windows_nothing_is_worked_out(void **state)
 {
@@ -159,8 +159,9 @@ static void of_metered_windows_nothing_is_worked_out(void **state)
 }
 
 /*
- * The counter has two readings, and windows cover nearly all of the time between these readings, so the
- * powers can hardly be distinguished.
+ * The counter has two readings, between which nearly all time is recorded. The rest, 10 ms, cannot be
+ * distinguished from the windows and may get more power than the limit, which must be shown with a remark,
+ * not refused.
  */
 static void a_moment_between_windows_that_gets_too_much_is_said_and_not_refused(void **state)
 {
@@ -184,8 +185,8 @@ static void a_moment_between_windows_that_gets_too_much_is_said_and_not_refused(
 }
 
 /*
- * Makes twenty equal windows, in each of which a kernel runs for half of the time. With odd_one, the kernel
- * runs throughout one window.
+ * Makes twenty equal windows, in each of which kernel "a" runs for half of the time; with odd_one, it runs
+ * all the time in one of them.
  */
 static struct kwhy_recording *alike(bool odd_one)
 {
@@ -225,8 +226,9 @@ static void windows_that_are_alike_tell_the_whole_without_error(void **state)
 }
 
 /*
- * The expected error is calculated by hand. The share of the kernel is 0.5 in all windows and 1 in one, so
- * there are two steps of 0.5 among 20 windows; t(0.95; 19) = 1.729; 20 % of the run is recorded.
+ * Expected error of the kernel's share, computed by hand: it is 0.5 in all windows but one, where it is 1, so
+ * of the differences between successive windows two are 0.5. t(0.95; 19) = 1.729; 20 % of the run is
+ * recorded, so 0.8 of it is not.
  */
 static void one_window_in_twenty_that_differs_is_the_error_of_a_share(void **state)
 {
@@ -236,7 +238,7 @@ static void one_window_in_twenty_that_differs_is_the_error_of_a_share(void **sta
 	struct kwhy_ledger *ledger;
 
 	(void)state;
-	ledger = build_ledger(recording); /* without a meter the error of the time is used */
+	ledger = build_ledger(recording); /* there is no meter, so the stated error is that of the time */
 	a = build_account(ledger, 0, "a");
 	assert_int_equal(a->whole_ns, 21000 * MS);
 	assert_true(fabs(a->whole_error_ratio - half) < 1e-4);
@@ -258,8 +260,8 @@ static void what_is_known_behind_the_selection_is_no_sample(void **state)
 	assert_int_equal(ledger->devices[0].coverage.drawn_count, 20);
 	outside = build_account(ledger, 0, "outside: before and after");
 	/*
-	 * The 200 ms after the last kernel represent 1 s, as a fifth of the time is recorded. The 4 s after
-	 * the end of the process are not scaled up.
+	 * the 200 ms of windows after the last kernel represent 1 s, as a fifth of the time is recorded; the
+	 * 4 s after the end of the process are recorded as a whole
 	 */
 	assert_int_equal(outside->whole_ns, 5000 * MS);
 	assert_int_equal(build_account(ledger, 0, "a")->whole_ns, 20000 * MS);

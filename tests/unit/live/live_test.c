@@ -13,8 +13,8 @@
 static struct kwhy_error error;
 
 /*
- * A simulated machine: a GPU with an energy counter, a ring of power samples and a gauge of its busy share,
- * and a CPU package.
+ * A simulated machine: a GPU with an energy counter, a buffer of power samples and a gauge of its utilisation
+ * (busy), and a CPU package with a counter.
  */
 struct machine {
 	struct kwhy_sensors sensors;
@@ -110,8 +110,8 @@ static const struct kwhy_live_snapshot *tick(struct machine *machine, struct kwh
 }
 
 /*
- * Advances the time with an update every half second, as kwhy live does. Checks that the energy never
- * falls.
+ * Advances the time by half_seconds updates of kwhy, one every 0.5 s. Checks at each that the energy has not
+ * fallen. Returns the last snapshot.
  */
 static const struct kwhy_live_snapshot *run(struct machine *machine, struct kwhy_live *live, int half_seconds)
 {
@@ -156,8 +156,8 @@ static void before_the_first_tick_everything_is_unknown(void **state)
 }
 
 /*
- * The package draws 300 W, as the GPU does. In each half second the CPUs are busy for 0.25 s, of which
- * kwhy's own threads take 1 ms.
+ * The package draws 300 W, as the GPU does. In each half second its CPUs are busy for 0.25 s, of which kwhy's
+ * threads take 1 ms: 1/250 of the package's energy is kwhy's.
  */
 static void the_sampler_has_its_part_of_the_packages_energy(void **state)
 {
@@ -212,7 +212,7 @@ static void energy_adds_up_to_what_was_used_since_the_start(void **state)
 
 	(void)state;
 	machine_make(&machine);
-	pass(&machine, 2 * SECOND); /* before the start, so not counted */
+	pass(&machine, 2 * SECOND); /* before kwhy starts, so this energy does not count */
 	live = live_of(&machine);
 	machine.joules = 0;
 	machine.counter_offset = -600000;
@@ -230,9 +230,9 @@ static void energy_adds_up_to_what_was_used_since_the_start(void **state)
 }
 
 /*
- * Checks that no error accumulates over twenty minutes of changing power, and that the energy never falls.
- * Samples come in batches, and kwhy updates its figures at other times. counter_steps: number of 20 ms
- * steps between two updates of the counter; ring_gain: samples divided by the true power.
+ * Simulates twenty minutes of changing power; the energy may not fall and must end within within_j of the
+ * truth. Power samples come in batches. counter_steps: time between two updates of the counter, in steps of
+ * 20 ms; ring_gain: ratio of samples to true power.
  */
 static void follow(int counter_steps, double ring_gain, double within_j)
 {
@@ -279,7 +279,7 @@ static void energy_stays_with_a_counter_that_is_read_at_every_tick(void **state)
 	follow(5, 1, 80);
 }
 
-/* As on an H200 whose counter is read rarely: one update in 20 s, and power samples that are 0.5 % off. */
+/* The counter is updated only every 20 s. Power samples are wrong by 0.5 %. */
 static void energy_stays_with_a_counter_that_is_read_rarely(void **state)
 {
 	(void)state;
@@ -327,8 +327,8 @@ static void a_counter_that_is_reset_loses_nothing(void **state)
 }
 
 /*
- * One reading of the counter is 200 J too low: in one case the last one before an update of kwhy, in the
- * other one between two updates.
+ * One reading of the counter is 200 J too low: first the last one before an update of kwhy, then one between
+ * two updates. The energy must not rise by that when the counter is right again.
  */
 static void a_counter_that_dips_in_one_reading_counts_nothing_more(void **state)
 {

@@ -5,9 +5,9 @@
 #include "live/snapshot.h"
 
 /*
- * Returns a snapshot of a machine with every case that occurs: a busy H200, a throttled one, a MIG
- * instance, a lost GPU, a CPU package, a wall meter, and names with characters that need escaping. It is
- * static and the same at every call.
+ * Returns a made-up snapshot with every case that output formats must handle: a busy H200, a throttled one, a
+ * MIG instance, a lost GPU, a CPU package, a wall meter, and names whose characters need escaping. It is
+ * static and always the same.
  */
 const struct kwhy_live_snapshot *made_snapshot(void);
 
