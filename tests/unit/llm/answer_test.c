@@ -55,8 +55,8 @@ static void counts_that_are_none_stay_unknown(void **state)
 }
 
 /*
- * A token may be only a part of a character. Some servers then send an event with half of a surrogate pair
- * or with single bytes.
+ * A token may be only a part of a character. Some servers then send an event whose text is half of a
+ * surrogate pair or single bytes of a UTF-8 sequence. Each such event must count as a piece of text.
  */
 static void text_that_is_no_character_is_a_piece_all_the_same(void **state)
 {
@@ -187,7 +187,10 @@ static void a_whole_answer_has_no_pieces(void **state)
 	}
 }
 
-/* A server that never stops must not fill the memory. */
+/*
+ * A server that never stops must not fill the memory: of pieces of 512 KiB 32 are kept, 16 MiB in all. The
+ * next one makes the answer malformed.
+ */
 static void a_kept_text_has_a_limit(void **state)
 {
 	enum { PIECE_BYTES = 1 << 19, PIECES_MAX = 64 };

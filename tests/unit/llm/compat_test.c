@@ -14,8 +14,9 @@ static void assert_near(double value, double expected)
 }
 
 /*
- * Two requests. The first one is due at 0 s and sent at 1 s. An event without text comes at 2 s, text at 3
- * s and 5 s, the end at 6 s; the answer has 5 tokens. The second request fails.
+ * Returns the figures of two requests. The first is due at 0 s and sent at 1 s. An event without text comes
+ * at 2 s, text comes at 3 s and 5 s, the last event at 6 s, and the response ends at 7 s; the answer has 5
+ * tokens. The second request fails. The run ends at 10 s.
  */
 static struct kwhy_llm_compat compat_of(enum kwhy_llm_compat_tool tool, struct kwhy_llm_limits limits)
 {

@@ -96,7 +96,8 @@ static void made_up_prompts_have_their_words_and_differ_but_not_between_runs(voi
 }
 
 /*
- * A turn must contain the earlier turns unchanged, and all conversations must begin with the shared words.
+ * The messages of a turn must begin with those of the earlier turns, unchanged. All conversations must begin
+ * with the same 30 words (shared_words).
  */
 static void conversations_grow_and_share_their_beginning(void **state)
 {
@@ -183,8 +184,8 @@ static void files_of_each_form_are_read(void **state)
 }
 
 /*
- * Requests of a log that have the same block ids must begin with the same words, and have the lengths that
- * the log states.
+ * Requests of a log whose first hash_ids are equal must have prompts that begin with the same words. A block
+ * has 512 tokens, each made as one word. Prompts and answers must have the lengths that the log states.
  */
 static void logs_give_lengths_times_and_shared_blocks(void **state)
 {
@@ -273,8 +274,9 @@ static void lengths_have_their_distribution(void **state)
 }
 
 /*
- * For each kind, the mean interval between requests must be 1/rate. The standard deviation divided by the
- * mean must be 1/sqrt(shape).
+ * For each distribution, the mean interval between requests must be 1/rate, and the ratio of standard
+ * deviation to mean must be `deviation`: 1 for a Poisson process, 0 for constant intervals,
+ * 1/sqrt(burstiness) for bursts.
  */
 static void arrivals_come_at_the_rate_and_are_the_seeds(void **state)
 {

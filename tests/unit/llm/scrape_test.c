@@ -39,7 +39,10 @@ static void energies_and_the_age_of_their_readings_are_found_by_device(void **st
 	assert_true(scrape.started_unix_s == 1795292136.54087);
 	assert_int_equal(scrape.device_count, 2);
 	assert_true(kwhy_llm_scrape_find(&scrape, "0")->joules == 894.5);
-	/* the joules follow the power samples, so the younger reading of the counter is not in them */
+	/*
+	 * The lag is the age of nvml.sample_mw and not of the newer nvml.energy_mj, because energy is known
+	 * up to the last power sample.
+	 */
 	assert_true(kwhy_llm_scrape_find(&scrape, "0")->lag_s == 0.021);
 	assert_true(kwhy_llm_scrape_find(&scrape, "0")->least_lag_s == 0.007);
 	assert_true(kwhy_llm_scrape_find(&scrape, "1")->joules == 1000);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct taken {
-	struct kwhy_text text; /* text of the events, each in brackets */
+	struct kwhy_text text; /* data of all events, each in brackets */
 	size_t most;
 	size_t count;
 };

@@ -52,8 +52,9 @@ static void times_count_from_when_a_request_was_due(void **state)
 }
 
 /*
- * The time per token and the number of tokens in the window depend on the tokens in each piece, whether the
- * server states them or they follow from the pieces' sizes.
+ * Pieces come at 16, 18 and 20 s; the first two are in the window, 10 s to 20 s. Their tokens are those that
+ * the server states or, if it states only the total, follow from the pieces' sizes. token_s: time per token,
+ * 4 s divided by the tokens after the first piece.
  */
 static void pieces_of_several_tokens_are_weighed(void **state)
 {
@@ -61,12 +62,11 @@ static void pieces_of_several_tokens_are_weighed(void **state)
 		int32_t stated[3];
 		uint32_t bytes[3];
 		int64_t tokens;
-		double token_s, inside; /* inside: number of tokens in the first two pieces, which are in the
-					   window */
+		double token_s, inside; /* inside: tokens in the window */
 	} cases[] = {
 		{{1, 5, 7}, {4, 4, 4}, 7, 4.0 / 6, 5},	  /* the server states tokens with each piece */
-		{{3, 5, 7}, {4, 4, 4}, 8, 4.0 / 4, 5},	  /* the last token has no text */
-		{{-1, -1, -1}, {4, 8, 4}, 7, 4.0 / 5, 5}, /* tokens follow from the sizes of the pieces */
+		{{3, 5, 7}, {4, 4, 4}, 8, 4.0 / 4, 5},	  /* the 8th token has no text */
+		{{-1, -1, -1}, {4, 8, 4}, 7, 4.0 / 5, 5}, /* by size: 2, 3 and 2 tokens */
 		{{-1, -1, 9}, {1, 1, 1}, 9, 4.0 / 6,
 			6}, /* only the last piece states the number of all tokens */
 		{{4, 4, 9}, {1, 1, 1}, 9, 4.0 / 6,
@@ -207,7 +207,10 @@ static void a_percentile_needs_a_value_beyond_it(void **state)
 	assert_false(isnan(summary.answer_s.p50));
 }
 
-/* The first piece comes after 1 s, the answer takes 3 s, and the time per token is 1 s. */
+/*
+ * The first piece comes after 1 s, the answer takes 3 s, and the time per token is 1 s. The limits are for
+ * these, in the order first piece, token, answer.
+ */
 static void answers_within_all_limits_are_good(void **state)
 {
 	static const struct {

@@ -126,7 +126,10 @@ static void words_are_split_by_the_files_own_expression(void **state)
 	(void)state;
 	snprintf(json, sizeof(json), form, alphabet());
 	tokenizer = open_well(json);
-	/* three digits are a word, and the word is a token as a whole, although no merge makes it */
+	/*
+	 * The pattern splits digits into words of at most three. 123 is in the vocabulary, so it is a token
+	 * although no merge makes it.
+	 */
 	assert_tokens(tokenizer, "1234", "257 52");
 	assert_tokens(tokenizer, "whole'S", "259 39 83");
 	kwhy_llm_tokenizer_close(tokenizer);
@@ -197,8 +200,8 @@ static void what_is_not_known_is_refused(void **state)
 }
 
 /*
- * Opens a tokenizer in which "story" is one token, also with a space before it. Other words have one token
- * for each letter.
+ * Opens a tokenizer in which "story" is one token, with and without a space before it. In other words nearly
+ * every letter is a token.
  */
 static struct kwhy_llm_tokenizer *open_story(void)
 {
@@ -246,8 +249,8 @@ static void prompts_have_exactly_as_many_tokens_as_asked_for(void **state)
 }
 
 /*
- * If the server states no usage, the tokens of the answer's text must be counted; counts that the server
- * states must be kept.
+ * If the server states no usage, kwhy must count the tokens of the answer's text and set is_counted; counts
+ * that the server states must be kept.
  */
 static void answers_without_usage_are_counted(void **state)
 {
@@ -295,7 +298,7 @@ static void long_texts_are_counted(void **state)
 		text[i] = " low"[i % 4];
 	assert_int_equal(kwhy_llm_count_tokens(tokenizer, text, BYTES, &tokens, &error), KWHY_OK);
 	assert_int_equal(tokens, BYTES / 4);
-	/* a single word with many merges */
+	/* a single word of 400,000 letters, in which pairs are merged 200,000 times */
 	for (size_t i = 0; i < BYTES; i++)
 		text[i] = "erlo"[i % 4];
 	assert_int_equal(kwhy_llm_count_tokens(tokenizer, text, BYTES, &tokens, &error), KWHY_OK);

@@ -10,7 +10,10 @@
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)
 
-/* Makes the metrics of two GPUs and of a MIG instance of the first GPU. All readings are lag_s old. */
+/*
+ * Returns a scrape: the energies of GPU 0, GPU 1 and a MIG instance of GPU 0, which is "0:1". All readings
+ * are lag_s old.
+ */
 static struct kwhy_llm_scrape scrape_of(double first_j, double second_j, double lag_s)
 {
 	return (struct kwhy_llm_scrape){.is_kwhy = true,
@@ -60,7 +63,10 @@ static void devices_are_those_named_or_all_without_instances(void **state)
 	assert_int_equal(kwhy_llm_track_begin(&track, &scrape, NULL, &error), KWHY_E_INPUT);
 }
 
-/* The GPUs draw 300 W and 200 W, and are read four times per second. From 3 s to 7 s they use 2000 J. */
+/*
+ * The GPUs draw 300 W and 200 W, and kwhy's metrics are read four times per second. From 3 s to 7 s they use
+ * 2000 J. lag_s: age of the readings as the metrics state it; NAN: not stated, in truth 0.3 s.
+ */
 static void a_window_holds_its_joules_however_late_readings_are(void **state)
 {
 	static const double lag_s[] = {0, 0.02, 0.4, NAN};
@@ -90,8 +96,9 @@ static void a_window_holds_its_joules_however_late_readings_are(void **state)
 }
 
 /*
- * A time stamp that is 8 ms late makes a reading seem 8 ms younger. The GPU draws 500 W. The scrape in the
- * middle seems to be of 1 ms after the window, and is of 7 ms before its end.
+ * A driver may stamp a reading up to 8 ms late, so that it seems 8 ms younger. The GPU draws 500 W; the
+ * window is from 1 s to 2 s. By its stated age the second reading is of 2.001 s at the earliest, after the
+ * window, but it is of 1.993 s.
  */
 static void late_time_stamps_are_allowed_for(void **state)
 {
@@ -123,7 +130,7 @@ static void intervals_hold_whatever_power_does_between_scrapes(void **state)
 		struct kwhy_llm_track track = begun("0");
 		struct kwhy_llm_track_energy energy;
 		struct kwhy_error error;
-		double joules[1200]; /* energy up to each multiple of 10 ms */
+		double joules[1200]; /* [i] energy up to i x 10 ms */
 
 		joules[0] = 0;
 		for (int i = 1; i < 1200; i++)

@@ -40,8 +40,8 @@ static void assert_near(double value, double expected)
 }
 
 /*
- * The prompt is processed from 0.5 s to 1.5 s. Tokens come at 1.5, 1.75, 2.5 and 5 s; the last one comes
- * after all readings.
+ * The prompt is processed from 0.5 s to 1.5 s. Tokens come at 1.5, 1.75, 2.5 and 5 s. The readings end before
+ * 5 s, so only a part of the last token's work is in the windows.
  */
 static void work_is_divided_by_time(void **state)
 {
@@ -65,15 +65,16 @@ static void work_is_divided_by_time(void **state)
 	assert_near(work_in(&shares, 1, 0, KWHY_LLM_WORK_STEP), 1 + 1.0 / 3);
 	assert_near(work_in(&shares, 0, 0, KWHY_LLM_WORK_BATCH), 0.5);
 	assert_near(work_in(&shares, 1, 0, KWHY_LLM_WORK_BATCH), 0.5);
-	/* the tokens after the first read 11, 12 and 13 tokens */
+	/* generating the second, third and fourth token reads a context of 11, 12 and 13 tokens */
 	assert_near(work_in(&shares, 1, 0, KWHY_LLM_WORK_CONTEXT), 11 + 12.0 / 3);
 	assert_near(work_in(&shares, 2, 0, KWHY_LLM_WORK_CONTEXT), 12 * 2.0 / 3 + 13 * 0.6);
 	kwhy_llm_shares_done(&shares);
 }
 
 /*
- * Two requests are sent at 0 s. The second prompt is processed after the first. From then on each step
- * generates a token for both answers.
+ * Two requests are sent at 0 s. Their first tokens come at 1 s and 2 s, so the second prompt is processed
+ * after the first, from 1 s on. Then one step generates the tokens of both answers at 3 s, and half of it
+ * belongs to each.
  */
 static void prompts_follow_each_other_and_steps_are_shared(void **state)
 {
@@ -104,7 +105,10 @@ static void prompts_follow_each_other_and_steps_are_shared(void **state)
 	kwhy_llm_shares_done(&shares);
 }
 
-/* Two prompts whose first pieces arrive within a millisecond, and one of a piece with three tokens. */
+/*
+ * The first pieces of the first two requests arrive within 1 ms, so their prompts were processed in one
+ * batch. The third answer has a piece of three tokens, for which 9, 10 and 11 tokens of context are read.
+ */
 static void prompts_are_batched_and_contexts_grow_in_a_piece(void **state)
 {
 	struct kwhy_llm_piece one[] = {{SECOND_NS / 2, 1, -1}};

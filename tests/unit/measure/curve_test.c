@@ -10,7 +10,7 @@ static struct kwhy_error error;
 enum { MAX = 2500 };
 #define MS INT64_C(1000000)
 
-/* Returns a counter that changes every 100 ms, at a constant power, from time 0. */
+/* Returns the readings of a counter of a constant power, one every 100 ms from time 0. */
 static struct kwhy_readings steady_counter(struct kwhy_reading items[MAX], size_t count, int64_t watts)
 {
 	for (size_t i = 0; i < count; i++)
@@ -112,8 +112,9 @@ static void a_counter_that_wraps_goes_on(void **state)
 }
 
 /*
- * Two readings are wrong, one 200 J too low and one 200 J too high, and change no energy. While the low one
- * is the last reading, energy is known only up to the reading before it.
+ * Two single readings of the counter are wrong, one 200 J too low and one 200 J too high; neither may change
+ * an energy. While the low one is the last reading, it may be a reset, so energy is known only up to the
+ * reading before it.
  */
 static void a_reading_beside_the_course_of_a_counter_counts_nothing(void **state)
 {
@@ -180,7 +181,7 @@ static void a_counter_that_stood_still_within_a_short_run_is_left_for_the_sample
 	struct kwhy_energy energy;
 
 	(void)state;
-	/* the counter rises by 300 J while 1260 J are drawn */
+	/* from 1.3 s to 5.5 s the counter rises by 300 J, though the device draws 300 W: 1260 J */
 	ticks[14] = (struct kwhy_reading){5500 * MS, ticks[13].value + 300000};
 	curve = curve_of(&counter, &power);
 	energy = energy_of(curve, 1000 * MS, 5400 * MS);
@@ -280,7 +281,7 @@ static void ticks_behind_the_samples_wait_for_them_and_not_for_long(void **state
 
 	(void)state;
 	curve = curve_of(
-		&counter, &power); /* the samples end 2 s before the counter, so more samples may follow */
+		&counter, &power); /* power samples end 2 s before the counter; later ones may still come */
 	assert_true(kwhy_curve_last_ns(curve) < 5001 * MS);
 	kwhy_curve_free(curve);
 	counter = steady_counter(ticks, 91, 300);

@@ -31,8 +31,8 @@ static uint32_t add_device(struct kwhy_sensors *sensors, int32_t number)
 }
 
 /*
- * Returns the sensors of two devices, the second with a counter alone, of a CPU package and of a wall
- * meter.
+ * Returns the sensors of a first device with counter and power, of a second one with only a counter, of a CPU
+ * package and of a wall meter.
  */
 static struct kwhy_sensors *sensors_made(void)
 {
@@ -132,7 +132,10 @@ static void what_is_forgotten_or_lost_is_counted(void **state)
 
 #define SECOND (1000 * MS)
 
-/* A meter that has stopped must not delay sums of what the other meters have reported. */
+/*
+ * A meter that has stopped must not delay sums of what the other meters have reported. It counts as stopped
+ * if its device is lost, if it has no reading, or if its last reading is at least 45 s old.
+ */
 static void a_meter_goes_on_unless_its_device_is_lost_or_it_has_long_told_nothing(void **state)
 {
 	struct kwhy_sensors *sensors = sensors_made();

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Tests libkwhy.so through its header, on a GPU of 250 W whose readings are played back. */
+/* Tests libkwhy.so through its public header. It plays back readings of a GPU that draws 250 W. */
 
 #define FIRST_UNIX_NS INT64_C(1795245124000000000)
 #define MS INT64_C(1000000)
@@ -214,7 +214,7 @@ static void no_run_of_any_thread_is_lost(void **state)
 	kwhy_session_close(session);
 }
 
-/* Makes any system call of this child process, except exit_group(), end it at once. */
+/* Makes the kernel kill this process at its next system call other than exit_group(). For a forked child. */
 static void forbid_calls(void)
 {
 	struct sock_filter rules[] = {
@@ -326,7 +326,10 @@ static void structs_of_older_callers_are_filled_as_far_as_they_go(void **state)
 	kwhy_session_close(session);
 }
 
-/* Ending the session's own region would end the measurement of the whole session. */
+/*
+ * "(session)" and "(idle)" are regions of the session itself. If a program could end them, it would end the
+ * measurement of the whole session.
+ */
 static void the_librarys_own_names_are_no_names_of_regions_or_units(void **state)
 {
 	static const char *const own[] = {"(session)", "(idle)"};

@@ -12,7 +12,7 @@ static struct kwhy_error error;
 
 enum { TICKS = 60 };
 
-/* Returns a curve of 200 W for six seconds. */
+/* Returns an energy curve of a constant 200 W from 0 s to 5.9 s. */
 static struct kwhy_curve *steady(void)
 {
 	static struct kwhy_reading items[TICKS];

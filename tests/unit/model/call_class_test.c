@@ -40,7 +40,7 @@ static void calls_are_classified_by_what_the_device_waits_for(void **state)
 		{"zeCommandListAppendLaunchKernel", KWHY_CALL_LAUNCH},
 		{"clEnqueueReadBuffer", KWHY_CALL_COPY},
 		{"clFinish", KWHY_CALL_SYNC},
-		/* A prefix counts only if an upper-case letter follows it. */
+		/* The prefixes mu, ur, ze and cl count only if an upper-case letter follows. */
 		{"mulLaunch", KWHY_CALL_OTHER},
 		{"urfinish", KWHY_CALL_OTHER},
 		{"clFree", KWHY_CALL_FREE},

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 
 /*
- * Compares what is said of random counters with a stored file: which readings are wrong, and by how much the
- * counter rose. The counters dip, peak, jump, are reset and wrap, one soon after the other.
+ * For random counters, compares with a stored file which readings are judged wrong and by how much the
+ * counter rose between readings. The counters dip, peak, jump, are reset and wrap, often shortly after each
+ * other.
  */
 
 enum { SERIES = 1500, READINGS_MAX = 14 };
@@ -21,7 +22,10 @@ static uint32_t below(uint64_t *state, uint32_t limit)
 	return (uint32_t)((*state >> 33) % limit);
 }
 
-/* The next reading; `course` is what a counter that is read well shows. */
+/*
+ * Returns the next reading, which is wrong in one of four cases. *course: the counter's true value, which is
+ * advanced.
+ */
 static int64_t next_value(uint64_t *state, int64_t *course, int64_t wrap)
 {
 	static const int64_t rises[] = {0, 1, 100, 100, 100, 110, 200, 1000};

@@ -62,9 +62,9 @@ static void the_power_of_a_tick_is_its_rise_over_its_length(void **state)
 
 enum { READINGS_MAX = 10 };
 
-/* `verdicts` has a letter for each reading: r right, w wrong, o open (later readings decide). */
 /*
- * No GPU draws 100 kW for a second. A time stamp that is too late makes the power before it too low and the
+ * A counter that rises by 900 kJ in one second has jumped, because no GPU draws 900 kW. But if one time stamp
+ * is wrong, the rises before and after it must count: a late one makes the power before it too low and the
  * power after it too high.
  */
 static void a_rise_that_nothing_can_draw_is_a_jump_unless_a_time_was_late(void **state)
@@ -87,7 +87,7 @@ static void a_rise_that_nothing_can_draw_is_a_jump_unless_a_time_was_late(void *
 	series.value = late_mj;
 	assert_int_equal(kwhy_counter_step(&series, 2, &counts), KWHY_COUNTER_ROSE);
 	assert_int_equal(counts, 300000);
-	late_ns[1] = 1000; /* a time stamp that is too early */
+	late_ns[1] = 1000; /* this time stamp is too early */
 	series.count = 3;
 	assert_int_equal(kwhy_counter_step(&series, 1, &counts), KWHY_COUNTER_ROSE);
 }
@@ -98,7 +98,7 @@ static void a_reading_beside_the_course_is_wrong_and_a_fall_that_stays_is_a_rese
 		const char *title;
 		int64_t wrap, value[READINGS_MAX];
 		size_t count;
-		const char *verdicts;
+		const char *verdicts; /* per reading: r right, w wrong, o open (later readings decide) */
 	} cases[] = {
 		{"rises", 0, {0, 30, 60, 60, 90}, 5, "rrrrr"},
 		{"one reading dips", 0, {1000, 1030, 860, 1090, 1120}, 5, "rrwrr"},

@@ -22,10 +22,10 @@
 #include <string.h>
 
 /*
- * Compares what the model makes of many small random recordings with a stored file: the tables of a finished
- * recording, what the host did in the gaps of a device, causes, work of operators, overlaps of ranges, and
- * the readings of meters that are kept. Of each recording a digest is stored. Memory has guards, so that what
- * is read from beyond an array changes the digest.
+ * For many small random recordings, compares what the model computes from them with a stored file: tables of
+ * the finished recording, host states in the gaps of a device, causes, work of operators, overlaps of ranges,
+ * and the meters' readings that are kept. The file has a digest of each recording's text. The allocator puts
+ * guards around memory, so that reading beyond an array changes the digest.
  */
 
 static struct kwhy_error error;
@@ -147,7 +147,9 @@ static void divide(struct divided *divided, const struct kwhy_host_span *gap, ui
 	assert_int_equal(sum_ns, gap->end_ns - gap->start_ns);
 }
 
-/* What the host did in all gaps of a device. */
+/*
+ * Appends what the host did in all gaps between a device's activities, and the time in each host state, ns.
+ */
 static void write_gaps(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t device)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -278,7 +280,10 @@ static uint32_t name_of(struct kwhy_recording *recording, const char *name)
 
 static const char *const kernels[] = {"k", "gemm", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "softmax"};
 
-/* A kernel every 50 ms for 3 s, and launches of which some have no kernel, some no name. */
+/*
+ * Adds a kernel every 50 ms for 3 s and the calls that launched them. Some calls have no kernel, some no
+ * name.
+ */
 static void add_launches(struct kwhy_recording *recording, uint64_t *state)
 {
 	static const char *const calls[] = {"cudaLaunchKernel", "", "cudaMalloc", "cudaStreamBeginCapture",
@@ -304,7 +309,7 @@ static void add_launches(struct kwhy_recording *recording, uint64_t *state)
 	}
 }
 
-/* A burst of a prober or, at times, launches that it did not repeat. */
+/* Adds, at random, a prober's burst of repeats of a kernel or a record of launches that were not probed. */
 static void add_burst(struct kwhy_recording *recording, uint64_t *state)
 {
 	static const uint32_t repeats[] = {0, 1, 10, 40};
@@ -329,7 +334,10 @@ static void add_burst(struct kwhy_recording *recording, uint64_t *state)
 		OK(kwhy_recording_add_unprobed(recording, &unprobed, &error));
 }
 
-/* A recording of one device and one thread. */
+/*
+ * Returns a recording of one device, stream, process and thread, without activities. limit_mw: power limit of
+ * the device; -1: unknown.
+ */
 static struct kwhy_recording *owners_new(int64_t limit_mw)
 {
 	const struct kwhy_device device = {.rank = KWHY_NONE,
@@ -350,7 +358,7 @@ static struct kwhy_recording *owners_new(int64_t limit_mw)
 	return recording;
 }
 
-/* The device works for 3 s; the readings of a few meters are still to be added. */
+/* Returns a recording whose device works for 3 s, without readings of meters. */
 static struct kwhy_recording *metered_new(uint64_t *state)
 {
 	static const int64_t limits_mw[] = {-1, 300000, 700000};
@@ -362,12 +370,15 @@ static struct kwhy_recording *metered_new(uint64_t *state)
 	return recording;
 }
 
-/* Readings of a meter: a power that at times jumps for a while, or stands still. */
+/*
+ * How the readings of a meter are made. Power is power_mw, and jumps to other_mw for a while. The value of a
+ * counter may stand still during a jump.
+ */
 struct course {
 	struct kwhy_power_source source;
 	int64_t period_ns, power_mw, other_mw, noise_mw, unit_nj;
-	uint32_t begin, length, again; /* when the power jumps, for how many readings, and how often */
-	bool stands; /* in that time a counter stands still, and then catches up if `other_mw` is not 0 */
+	uint32_t begin, length, again; /* first reading of the jump, its length in readings, repetitions */
+	bool stands;		       /* during jumps a counter shows the same value */
 };
 
 static struct course draw_course(uint64_t *state)
@@ -487,7 +498,10 @@ static void add_range(
 	OK(kwhy_recording_add_host_range(recording, &row, &error));
 }
 
-/* Ranges within ranges on two threads, which launch kernels and wait at times that touch the ranges' ends. */
+/*
+ * Appends the figures of a recording with nested host ranges on two threads. The threads launch kernels and
+ * wait at times that often equal the start or end of a range.
+ */
 static void write_nested(struct kwhy_text *out, uint64_t seed)
 {
 	static const char *const calls[] = {
@@ -530,7 +544,10 @@ static void write_nested(struct kwhy_text *out, uint64_t seed)
 	kwhy_recording_free(recording);
 }
 
-/* KWHY_SHOW_CASE=N shows the text of case N. */
+/*
+ * Appends the digest of the text of case `number`. If the environment has KWHY_SHOW_CASE=N, the text of case
+ * N is printed.
+ */
 static void write_case(struct kwhy_text *out, uint64_t number)
 {
 	const char *shown = getenv("KWHY_SHOW_CASE");

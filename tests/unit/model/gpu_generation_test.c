@@ -9,7 +9,10 @@ static const struct kwhy_gpu_generation *named(const char *name, uint32_t comput
 	return kwhy_gpu_generation_of(&device);
 }
 
-/* PCI Express 3, 4 and 5 transfer 8, 16 and 32 GT/s per lane; 128 of 130 bits are data. */
+/*
+ * PCI Express 3, 4 and 5 transfer 8, 16 and 32 GT/s per lane, of which 128 of 130 bits are data. Expected:
+ * GB/s of 16 lanes in one direction.
+ */
 static void a_gpu_is_linked_as_its_generation_is(void **state)
 {
 	static const struct {
@@ -53,7 +56,10 @@ static void tensor_cores_are_those_of_the_compute_capability_else_of_the_name(vo
 		{"NVIDIA GeForce RTX 2080 Ti", 0, KWHY_TENSOR_FP16},
 		{"Tesla P100-PCIE-16GB", 0, KWHY_TENSOR_NONE},
 		{"NVIDIA T400", 0, KWHY_TENSOR_UNKNOWN},
-		/* of AMD's GPUs the capability says nothing, however they are named */
+		/*
+		 * compute_major of AMD's GPUs does not tell which precisions their matrix cores have,
+		 * whatever the name
+		 */
 		{"AMD Custom", 7, KWHY_TENSOR_UNKNOWN},
 		{"Radeon VII", 9, KWHY_TENSOR_UNKNOWN},
 		{"Instinct MI25", 6, KWHY_TENSOR_UNKNOWN},

@@ -32,8 +32,9 @@ static void expect(const char *name, double rate, double expected, double tolera
 }
 
 /*
- * Checks how the rates of a GPU are related on its architecture, so that a wrong digit in a row is found. The
- * FP32 rate is two FLOP per clock cycle for each lane, at the boost clock.
+ * Checks each GPU's peak rates against each other, so that a mistyped digit in the table is found. The FP32
+ * rate must be two FLOP per clock cycle for each lane at the boost clock; the other rates must have known
+ * ratios to it or to the FP16 rate.
  */
 static void the_rates_of_a_gpu_fit_each_other(void **state)
 {
@@ -75,7 +76,7 @@ static void the_rates_of_a_gpu_fit_each_other(void **state)
 		for (int p = 0; p < KWHY_PRECISION_COUNT; p++)
 			if (expected[p] == 0)
 				assert_true(isnan(rate[p]));
-			else /* data sheets round rates to one decimal place and clocks to two */
+			else /* data sheets round rates to 0.1 TFLOP/s and clocks to 0.01 GHz */
 				expect(gpus[i].name, rate[p], expected[p],
 					p <= KWHY_PRECISION_FP32 ? 0.01 * expected[p] : 0.11e12);
 	}

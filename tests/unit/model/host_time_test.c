@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * Two threads launch a kernel each: thread 0 by a call from 10 to 12 ns, thread 1 by a call from 80 to 90 ns.
- * The device is idle from 20 to 100 ns.
+ * In the recording of each test, two threads launch a kernel each: thread 0 by a call from 10 to 12 ns,
+ * thread 1 by a call from 80 to 90 ns. The kernels run from 15 to 20 ns and from 100 to 110 ns, so the device
+ * is idle from 20 to 100 ns. Tests add host ranges.
  */
 static struct kwhy_error error;
 static struct kwhy_recording *recording;
@@ -78,7 +79,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Writes "start-end:row" of each piece. */
+/* Appends "start-end:row" for a piece of the gap; instead of special rows outside, launched or unlinked. */
 static void write_piece(void *context, int64_t start_ns, int64_t end_ns, uint32_t row)
 {
 	char *text = (char *)context + strlen(context);
@@ -119,7 +120,7 @@ static void what_launched_before_says_more_than_the_name_of_a_part(void **state)
 {
 	(void)state;
 	add(0, KWHY_HOST_OPERATOR, "", 10, 40); /* row 0 */
-	add(0, KWHY_HOST_USER, "", 40, 60);	/* row 1 is no operator, so it says nothing */
+	add(0, KWHY_HOST_USER, "", 40, 60);	/* row 1: not an operator, so not used */
 	add(0, KWHY_HOST_OPERATOR, "", 70, 85); /* row 2 */
 	add(1, KWHY_HOST_STEP, "", 30, 75);	/* row 3 */
 	add(1, KWHY_HOST_OPERATOR, "", 75, 95); /* row 4 */
@@ -156,12 +157,12 @@ static void a_range_over_an_interval_covers_half_of_it(void **state)
 	add(0, KWHY_HOST_OPERATOR, "", 20, 30);
 	add(0, KWHY_HOST_OPERATOR, "", 200, 201);
 	OK(kwhy_recording_finish(recording, &error));
-	assert_int_equal(kwhy_host_range_over(recording, 0, 200, 202), 2); /* half of the shortest interval */
-	assert_int_equal(kwhy_host_range_over(recording, 0, 15, 35), 1);   /* exactly half */
+	assert_int_equal(kwhy_host_range_over(recording, 0, 200, 202), 2); /* row 2 covers half */
+	assert_int_equal(kwhy_host_range_over(recording, 0, 15, 35), 1);   /* row 1 covers half */
 	assert_int_equal(kwhy_host_range_over(recording, 0, 14, 36), 0);
-	assert_int_equal(kwhy_host_range_over(recording, 0, 20, 40), 1); /* exactly the first half */
+	assert_int_equal(kwhy_host_range_over(recording, 0, 20, 40), 1); /* row 1 covers the first half */
 	assert_int_equal(kwhy_host_range_over(recording, 0, 20, 41), 0);
-	assert_int_equal(kwhy_host_range_over(recording, 0, 90, 110), 0); /* the same, without an outer row */
+	assert_int_equal(kwhy_host_range_over(recording, 0, 90, 110), 0); /* row 0 covers the first half */
 	assert_int_equal(kwhy_host_range_over(recording, 0, -10, 10), 0);
 	assert_int_equal(kwhy_host_range_over(recording, 0, 25, 60), 0);
 	assert_int_equal(kwhy_host_range_over(recording, 0, 85, 110), 0);

@@ -19,7 +19,7 @@ static void device_names_agree_apart_from_case_and_blanks(void **state)
 	assert_true(kwhy_device_names_agree("", ""));
 }
 
-/* Kernels one after the other on the last of two devices, each with this length, grid and account. */
+/* A kernel. The kernels of a recording run one after the other on the second of two devices. */
 struct kernel {
 	int64_t length_ns;
 	uint32_t blocks;
@@ -86,9 +86,10 @@ static void the_grid_of_an_account_has_more_than_half_of_its_time(void **state)
 	for (size_t i = 0; i < COUNT; i++)
 		account_of[i] = kernels[i].account;
 	OK(kwhy_learnt_grids_find(recording, 1, &device_ledger, grids, &error));
-	assert_int_equal(grids[0].blocks, KWHY_UNKNOWN_BLOCKS); /* 60 of 120 ns is no more than half */
+	assert_int_equal(grids[0].blocks,
+		KWHY_UNKNOWN_BLOCKS); /* the longest-running grid has 60 of 120 ns: no majority */
 	assert_int_equal(grids[0].threads, KWHY_NONE);
-	assert_int_equal(grids[1].blocks, 5); /* 150 of 290 */
+	assert_int_equal(grids[1].blocks, 5); /* 5 blocks of 32: 150 of 290 ns */
 	assert_int_equal(grids[1].threads, 32);
 	assert_int_equal(grids[2].blocks, 7);
 	assert_int_equal(grids[2].threads, KWHY_NONE);
@@ -96,7 +97,7 @@ static void the_grid_of_an_account_has_more_than_half_of_its_time(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* An account whose power of 70 W above 30 W idle the readings decided, with 10 % uncertainty. */
+/* Returns an account with a mean power of 100 W, which the readings decided; the device idles at 30 W. */
 static struct kwhy_account good_account(void)
 {
 	return (struct kwhy_account){.name = "kernel",
@@ -126,7 +127,7 @@ static void only_powers_that_readings_decided_are_learnt(void **state)
 	accounts[count].category = KWHY_CATEGORY_MEMSET, learnt[count++] = true;
 	accounts[count].category = KWHY_CATEGORY_MEMSET + 1, learnt[count++] = false;
 	accounts[count].mean_power_mw = 0, learnt[count++] = false;
-	accounts[count].mean_power_mw = 31000, learnt[count++] = false; /* 1 W above idle is too little */
+	accounts[count].mean_power_mw = 31000, learnt[count++] = false; /* 1 W above idle, too little */
 	accounts[count].mean_power_mw = 31001, learnt[count++] = true;
 	accounts[count].gross_nj = 0, learnt[count++] = false;
 	accounts[count].gross_nj = 1, learnt[count++] = true;
@@ -174,7 +175,7 @@ static void of_a_group_only_well_known_powers_are_learnt(void **state)
 		{{.is_decided = true, .spread = 0.21}, 30, KWHY_E_INPUT},
 		{{.is_decided = false, .spread = 0.1}, 30, KWHY_E_INPUT},
 		{{.is_decided = true, .is_learnt = true, .spread = 0.1}, 30, KWHY_E_INPUT},
-		{{.is_decided = true, .spread = 0.1}, 0.5, KWHY_OK}, /* as small modules draw */
+		{{.is_decided = true, .spread = 0.1}, 0.5, KWHY_OK}, /* idle power of a small module */
 		{{.is_decided = true, .spread = 0.1}, 0, KWHY_E_INPUT},
 	};
 	static const struct kernel kernels[] = {{10, 1, 32, 0}};

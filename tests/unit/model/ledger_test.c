@@ -3,8 +3,9 @@
 #include "model/ledger.h"
 
 /*
- * A device that idles at 50 W. Its energy curve has a scale of 2 from 10 to 20 ns, an unknown one up to 30
- * ns, and 3 up to 40 ns.
+ * A device that idles at 50 W. Idle energy is 50 W times the time, in which each part counts times the scale
+ * of the energy curve there: 2 from 10 to 20 ns, 3 from 30 to 40 ns, and 1.5 where the scale is unknown or
+ * the curve has none.
  */
 static void idle_energy_follows_the_curve_of_energy(void **state)
 {
@@ -14,7 +15,7 @@ static void idle_energy_follows_the_curve_of_energy(void **state)
 	} cases[] = {
 		{10, 20, 50 * 20},
 		{12, 18, 50 * 12},
-		{20, 30, 50 * 15}, /* the scale is unknown there, so that of unmetered time is used: 1.5 */
+		{20, 30, 50 * 15}, /* unknown scale */
 		{15, 35, 50 * (10 + 15 + 15)},
 		{0, 10, 50 * 15},
 		{5, 15, 50 * (7.5 + 10)},

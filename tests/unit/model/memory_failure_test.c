@@ -11,11 +11,14 @@
 
 #include <string.h>
 
-/* Whichever allocation fails, it is said, and nothing is lost silently. */
+/* Tests that each allocation that fails is reported as KWHY_E_MEMORY, and that nothing is lost silently. */
 
 static struct kwhy_error error;
 
-/* What the steps below make: a recording with something of everything, and what is measured of transfers. */
+/*
+ * Results of the steps below: a recording with records of every kind, and measured transfers of one and of
+ * several GPUs.
+ */
 struct made {
 	struct kwhy_recording *recording;
 	struct kwhy_transfers *transfers;
@@ -25,7 +28,7 @@ struct made {
 
 typedef enum kwhy_status step(struct made *made);
 
-/* A text so long that an arena allocates it apart. */
+/* A text longer than an arena's block, so that the arena allocates it by itself. */
 static char long_text[40000];
 
 static enum kwhy_status begin(struct made *made)
@@ -62,7 +65,10 @@ static enum kwhy_status add_owners(struct made *made)
 	return status;
 }
 
-/* Work in a false order, so that it is sorted, with its calls, of which the last has no work. */
+/*
+ * Adds activities in reverse order of time, so that they must be sorted, and their calls. The last call has
+ * no activity.
+ */
 static enum kwhy_status add_work(struct made *made)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -100,7 +106,9 @@ static enum kwhy_status add_ranges(struct made *made)
 	return status ? status : kwhy_recording_add_memory(made->recording, &memory, &error);
 }
 
-/* A counter that stands still, and powers of which one is impossible. */
+/*
+ * Adds readings of a counter that stands still from reading 8 on, and of powers, one of which is impossible.
+ */
 static enum kwhy_status add_readings(struct made *made)
 {
 	const struct kwhy_power_file file = {.path = "p.csv"};

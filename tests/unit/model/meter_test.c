@@ -22,8 +22,8 @@ static void a_row_has_every_property(void **state)
 
 		if (!row->name || !*row->name)
 			fail_msg("meter %d has no name", (int)meter);
-		if (strlen(row->name) + 4 >= KWHY_METER_NAME_BYTES) /* the name of a domain gets up to 4 more
-								       characters for its number */
+		if (strlen(row->name) + 4 >=
+			KWHY_METER_NAME_BYTES) /* room for a domain's number of up to 4 characters */
 			fail_msg("%s is too long a name", row->name);
 		if (row->unit >= KWHY_METER_UNIT_COUNT || row->response >= KWHY_METER_RESPONSE_COUNT)
 			fail_msg("%s has no unit or no response", row->name);
@@ -90,7 +90,10 @@ static void a_domain_has_up_to_four_digits(void **state)
 	}
 }
 
-/* If two meters had the same owner and rank, the order of their rows would decide which one is used. */
+/*
+ * kwhy uses the meter with the best rank of an owner. If two meters of one owner had the same rank, the order
+ * of their table rows would decide.
+ */
 static void ranks_of_one_owner_differ(void **state)
 {
 	const unsigned owners[] = {KWHY_METER_OF_DEVICE, KWHY_METER_OWNER_GPU_MEMORY,
@@ -111,7 +114,10 @@ static void ranks_of_one_owner_differ(void **state)
 	assert_int_equal(seen, KWHY_METER_COUNT);
 }
 
-/* Checks that the list contains the expected meters in this order, whatever other meters it has. */
+/*
+ * Checks that the ranked meters with these owners and roles contain the expected meters in this order; others
+ * may lie between them.
+ */
 static void check_order(unsigned owners, unsigned roles, const char *const expected[], size_t count)
 {
 	const struct kwhy_meter_list list = kwhy_meters_ranked(owners, roles);
@@ -164,7 +170,10 @@ static void a_response_is_stated_and_means_have_a_window(void **state)
 	}
 }
 
-/* A machine profile describes NVML's meters; meters of other vendors must not use its figures. */
+/*
+ * A machine profile has measured response times of NVML's meters; meters of other vendors must keep their
+ * defaults.
+ */
 static void a_profile_replaces_the_response_of_nvmls_meters_only(void **state)
 {
 	struct kwhy_profile profile = {0};

@@ -9,8 +9,9 @@
 #include <string.h>
 
 /*
- * Compares the work of random calls of operators with a stored file. Sizes, types and values come from short
- * lists, so that the arguments of a call often fit each other, and often do not.
+ * Compares with a stored file the FLOP, bytes and precision that kwhy computes for random calls of operators.
+ * Sizes, types and values come from short lists, so that the arguments of a call often fit each other, and
+ * often do not.
  */
 
 enum { CALLS = 400 };
@@ -38,7 +39,9 @@ static void add_sizes(struct kwhy_text *shape, uint64_t *state, uint32_t dims)
 	kwhy_text_add(shape, "]");
 }
 
-/* The shape of a call as traces have it; some are cut off. */
+/*
+ * Appends the shapes, types and values of a call's arguments in the form that traces have. Some are cut off.
+ */
 static void add_shape(struct kwhy_text *shape, uint64_t *state)
 {
 	static const char *const types[] = {"float", "float", "c10::Half", "double", "c10::Float8_e4m3fn",

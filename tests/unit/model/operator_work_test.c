@@ -5,7 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Operators as PyTorch writes them, with their FLOP, bytes and precision computed by hand. */
+/*
+ * Calls of operators as PyTorch's traces describe them (shapes; types; values of the arguments), with their
+ * FLOP, bytes and precision computed by hand.
+ */
 static const struct {
 	const char *name, *shape;
 	double flop, bytes;
@@ -20,26 +23,32 @@ static const struct {
 		1024, 448, KWHY_PRECISION_BF16},
 	{"aten::bmm", "[[3,4,8],[3,8,16]];[\"double\",\"double\"];;", 3072, 5376, KWHY_PRECISION_FP64},
 	/*
-	 * stride 2, padding 1: 4 x 4 positions of 8 x 8; 2 x 16 positions x 5 channels x (3 x 3 x 3) FLOP,
-	 * batch of 1
+	 * an 8 x 8 image with padding 1 and stride 2 has 4 x 4 outputs; FLOP: 2 x 16 outputs x 5 channels x
+	 * (3 x 3 x 3) weights, batch of 1; bytes: input, weights and output, of 2 bytes each
 	 */
 	{"aten::cudnn_convolution",
 		"[[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]];[\"c10::Half\",\"c10::Half\",\"\",\"\",\"\",\"\","
 		"\"\",\"\",\"\"];[\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[1, 1]\",\"1\",\"True\",\"True\","
 		"\"True\"];",
 		2.0 * 16 * 5 * 27, 2 * (192 + 135 + 80), KWHY_PRECISION_FP16},
-	/* stride, padding and dilation given as one number, which holds for height and width */
+	/* the same, with one number of padding, stride and dilation for height and width */
 	{"aten::cudnn_convolution",
 		"[[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]];[\"c10::Half\",\"c10::Half\",\"\",\"\",\"\",\"\","
 		"\"\",\"\",\"\"];[\"\",\"\",\"[1]\",\"[2]\",\"[1]\",\"1\",\"True\",\"True\",\"True\"];",
 		2.0 * 16 * 5 * 27, 2 * (192 + 135 + 80), KWHY_PRECISION_FP16},
-	/* dilation 2: a weight of 3 x 3 covers 5 x 5, which leaves 3 x 3 positions of 8 x 8 at stride 2 */
+	/*
+	 * dilation 2: a kernel of 3 x 3 covers 5 x 5 of the padded 10 x 10, which at stride 2 gives 3 x 3
+	 * outputs
+	 */
 	{"aten::cudnn_convolution",
 		"[[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]];[\"c10::Half\",\"c10::Half\",\"\",\"\",\"\",\"\","
 		"\"\",\"\",\"\"];[\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[2, "
 		"2]\",\"1\",\"True\",\"True\",\"True\"];",
 		2.0 * 9 * 5 * 27, 2 * (192 + 135 + 45), KWHY_PRECISION_FP16},
-	/* the gradient of the weight only, then those of weight and input */
+	/*
+	 * the mask [False, True, False] wants only the weight's gradient; the next operator computes the
+	 * gradients of input and weight
+	 */
 	{"aten::convolution_backward",
 		"[[1,5,4,4],[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[],[]];[\"float\",\"float\",\"float\"];"
 		"[\"\",\"\",\"\",\"[0]\",\"[2, 2]\",\"[1, 1]\",\"[1, 1]\",\"False\",\"[0, 0]\",\"1\","
@@ -48,7 +57,10 @@ static const struct {
 	{"aten::cudnn_convolution_backward",
 		"[[1,3,8,8],[1,5,4,4],[5,3,3,3]];[\"float\",\"float\",\"float\"];;", 2 * 2.0 * 80 * 27,
 		2 * 4 * (80 + 192 + 135), KWHY_PRECISION_FP32},
-	/* 4 FLOP for each value of the queries and each token of the keys; half of them if causal */
+	/*
+	 * without causality 4 FLOP for each value of the queries and each token of the keys; causal ("True"):
+	 * half of that
+	 */
 	{"aten::_flash_attention_forward",
 		"[[2,8,4,16],[2,8,4,16],[2,8,4,16],[],[],[],[],[],[]];[\"c10::Half\",\"c10::Half\","
 		"\"c10::Half\"];[\"\",\"\",\"\",\"\",\"\",\"8\",\"8\",\"0.\",\"True\"];",
@@ -59,7 +71,7 @@ static const struct {
 		KWHY_PRECISION_FP16},
 	{"aten::fill_", "[[4,8],[]];[\"float\",\"Scalar\"];;", 0, 128, KWHY_PRECISION_FP32},
 	{"aten::sum", "[[4,8],[],[],[]];[\"float\",\"\",\"Scalar\",\"\"];;", 0, 128, KWHY_PRECISION_FP32},
-	/* the first argument is added to the product of the others */
+	/* 3 products of 4 x 8 by 8 x 16, to which the first argument is added */
 	{"aten::baddbmm", "[[3,4,16],[3,4,8],[3,8,16]];[\"float\",\"double\",\"double\"];;", 3072, 5376,
 		KWHY_PRECISION_FP64},
 	{"aten::_addmm_activation", "[[16],[4,8],[8,16]];[\"float\",\"c10::Half\",\"c10::Half\"];;", 1024,
@@ -68,18 +80,17 @@ static const struct {
 		1024, 224, KWHY_PRECISION_FP8},
 	{"aten::mm", "[[4,8],[8,16]];[\"c10::Float8_e5m2\",\"c10::Float8_e4m3fn\"];;", 1024, 224,
 		KWHY_PRECISION_FP8},
-	/* an outer product: the result has nearly as many values as both factors together */
+	/* an outer product, whose result is larger than both factors */
 	{"aten::mm", "[[4,1],[1,16]];[\"float\",\"float\"];;", 128, 4 * (4 + 16 + 64), KWHY_PRECISION_FP32},
 	/*
-	 * with stride 2, padding 1 and dilation 1 the output is 4 x 4, at whatever position the operator has
-	 * these arguments
+	 * other operators have padding, stride and dilation at other positions; these give an output of 4 x 4
 	 */
 	{"aten::miopen_convolution",
 		"[[1,3,8,8],[5,3,3,3],[5],[],[],[]];[\"float\",\"float\",\"float\"];[\"\",\"\",\"\",\"[1, "
 		"1]\",\"[2, 2]\",\"[1, "
 		"1]\"];",
 		2.0 * 16 * 5 * 27, 4 * (192 + 135 + 80), KWHY_PRECISION_FP32},
-	/* 8 x 12 with another padding, stride and dilation in each direction is 4 x 4 */
+	/* an 8 x 12 image; padding 1 and 2, stride 2 and 3, dilation 1 and 2 give an output of 4 x 4 */
 	{"aten::miopen_convolution",
 		"[[1,3,8,12],[5,3,3,3],[5],[],[],[]];[\"float\",\"float\",\"float\"];[\"\",\"\",\"\",\"[1, "
 		"2]\",\"[2, 3]\",\"[1, 2]\"];",
@@ -95,19 +106,23 @@ static const struct {
 		"2]\",\"[1, 1]\",\"[1, 1]\"];",
 		2.0 * 16 * 3 * 9, 4 * (192 + 27 + 48), KWHY_PRECISION_FP32},
 	/*
-	 * without a list of the wanted gradients two are assumed; this operator's first argument is the input
+	 * no list of the wanted gradients, so two are assumed: of input and weight; unlike other backward
+	 * operators, this one has the input as its first argument
 	 */
 	{"aten::miopen_convolution_backward",
 		"[[1,3,8,8],[1,5,4,4],[5,3,3,3]];[\"float\",\"double\",\"float\"];;", 2 * 2.0 * 80 * 27,
 		2 * (4 * 192 + 8 * 80 + 4 * 135), KWHY_PRECISION_FP64},
-	/* the queries have 4 heads and the keys 2, and nothing says whether the attention is causal */
+	/*
+	 * the queries have 4 heads of 16 values and 8 tokens, the keys 2 heads and 6 tokens; whether
+	 * attention is causal is unknown, so it counts as not causal
+	 */
 	{"aten::_efficient_attention_forward",
 		"[[2,8,4,16],[2,6,2,16],[2,6,2,16]];[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\"];"
 		";",
 		4.0 * 1024 * 6, 2 * (2 * 1024 + 2 * 384), KWHY_PRECISION_BF16},
 };
 
-/* Bytes of an element of each type that traces name. */
+/* Elements of each data type that traces name must have their size in bytes. */
 static void elements_have_the_size_of_their_type(void **state)
 {
 	static const struct {
@@ -163,7 +178,7 @@ static void work_follows_from_the_shapes(void **state)
 static void shapes_that_leave_the_work_open_give_none(void **state)
 {
 	static const char *const cases[][2] = {
-		{"aten::mm", "[[4, 8], [8, 16]];[];;"}, /* traces of 2020 have no types */
+		{"aten::mm", "[[4, 8], [8, 16]];[];;"}, /* no types, as in traces of 2020 */
 		/* the shapes do not fit together */
 		{"aten::mm", "[[4, 8], [9, 16]];[\"float\",\"float\"];;"},
 		{"aten::mm", ""},

@@ -7,7 +7,7 @@
 
 static struct kwhy_error error;
 
-/* 100 bytes from GPU 0 to GPU 1 in this time. */
+/* Returns a configuration whose one transfer moves 100 bytes from GPU 0 to GPU 1 in median_s. */
 static struct kwhy_pair_config config_of(enum kwhy_pair_engine engine, double median_s)
 {
 	return (struct kwhy_pair_config){
@@ -58,7 +58,8 @@ static void the_fastest_is_measured_alone_and_moves_bytes_as_asked(void **state)
 	assert_ptr_equal(kwhy_pairs_fastest(pairs, 0, 1, false), &configs[6]);
 	assert_null(kwhy_pairs_fastest(pairs, 0, 2, false));
 	assert_ptr_equal(kwhy_pairs_find(pairs, &key), &configs[6]);
-	assert_ptr_equal(kwhy_pairs_find(pairs, &configs[2]), &configs[7]); /* configs[2] has no samples */
+	assert_ptr_equal(kwhy_pairs_find(pairs, &configs[2]),
+		&configs[7]); /* configs[7] has configs[2]'s key and, unlike it, samples */
 	key.bytes++;
 	assert_null(kwhy_pairs_find(pairs, &key));
 	kwhy_pairs_free(pairs);
@@ -86,7 +87,7 @@ static void a_curve_is_found_by_all_of_its_key(void **state)
 	kwhy_pairs_free(pairs);
 }
 
-/* Three GPUs, each joined with the others by the same links. */
+/* Returns three GPUs. Each pair is joined by links of the same kind, generation and width. */
 static struct kwhy_pairs *three_alike(enum kwhy_pair_link_kind way)
 {
 	struct kwhy_pairs *pairs = kwhy_pairs_new();
@@ -122,7 +123,7 @@ static void pairs_are_alike_if_their_links_are(void **state)
 	assert_false(kwhy_pairs_are_alike(pairs, 0, 1, 0, 2));
 	pairs->routes[0][1].way = KWHY_PAIR_NVLINK;
 	assert_false(kwhy_pairs_are_alike(pairs, 0, 1, 0, 2));
-	route->way = KWHY_PAIR_NVLINK; /* for NVLink it does not matter where the GPUs' PCIe links meet */
+	route->way = KWHY_PAIR_NVLINK; /* with NVLink on both routes, the PCIe ancestor does not matter */
 	assert_true(kwhy_pairs_are_alike(pairs, 0, 1, 0, 2));
 	pairs->routes[0][1].way = route->way = KWHY_PAIR_NVSWITCH;
 	assert_true(kwhy_pairs_are_alike(pairs, 0, 1, 0, 2));
@@ -144,8 +145,9 @@ static void the_first_of_alike_pairs_stands_for_them(void **state)
 	pairs->routes[1][2].lanes = 16;
 	assert_true(kwhy_pairs_stands_for_others(pairs, 1, 2));
 	assert_true(kwhy_pairs_stands_for_others(pairs, 2, 1));
-	assert_false(kwhy_pairs_have_link_kind(pairs, KWHY_PAIR_LINK_KIND_UNKNOWN)); /* of a fourth GPU */
-	for (int i = 0; i < 3; i++) /* a link of a GPU to itself is none */
+	assert_false(kwhy_pairs_have_link_kind(
+		pairs, KWHY_PAIR_LINK_KIND_UNKNOWN)); /* unused routes[3][] are of unknown kind */
+	for (int i = 0; i < 3; i++)		      /* a link of a GPU to itself is none */
 		pairs->routes[i][i].way = KWHY_PAIR_NVLINK;
 	assert_false(kwhy_pairs_have_link_kind(pairs, KWHY_PAIR_NVLINK));
 	kwhy_pairs_free(pairs);
@@ -158,7 +160,7 @@ static void clocks_whose_drift_is_known_are_listed_and_graded(void **state)
 		enum kwhy_pair_clock_grade grade;
 	} cases[] = {
 		{{0.5, 0.4}, KWHY_PAIR_CLOCK_EXCELLENT},
-		{{-0.5, 0.6}, KWHY_PAIR_CLOCK_UNKNOWN}, /* the interval ends above 1 ppm */
+		{{-0.5, 0.6}, KWHY_PAIR_CLOCK_UNKNOWN}, /* from -1.1 to 0.1 ppm: two grades are possible */
 		{{1, 0}, KWHY_PAIR_CLOCK_GOOD},
 		{{-9, 0.5}, KWHY_PAIR_CLOCK_GOOD},
 		{{10, 0}, KWHY_PAIR_CLOCK_INVESTIGATE},

@@ -32,7 +32,10 @@ static uint32_t name(struct kwhy_recording *recording, const char *text)
 	return number;
 }
 
-/* Adds a kernel of 10 blocks of 32 threads that lasts `ms` and starts when the previous one ends. */
+/*
+ * Adds a kernel of 10 blocks of 32 threads that lasts `ms` milliseconds and starts when the previous kernel
+ * ends. origin: whether the program, a burst's repeat or the prober launched it.
+ */
 static void run(struct kwhy_recording *recording, const char *kernel, int64_t ms, uint8_t origin)
 {
 	const int64_t last_ns = recording->activities.count
@@ -105,7 +108,11 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* 270 ms of repeats in four bursts give an estimate of 5.0 %, a quarter of that time one of 9.2 %. */
+/*
+ * The uncertainty that is expected of a kernel's power falls with the time of its repeats: four bursts of 68
+ * ms (gemm) give 5.0 %, four of 17 ms (softmax) give 9.2 %. Known are those below the limit, of 5 % first and
+ * then of 9.3 %.
+ */
 static void accounts_are_known_by_bursts_and_time_under_repeats(void **state)
 {
 	struct kwhy_recording *recording = begin_recording();
@@ -144,7 +151,7 @@ static void three_bursts_are_not_enough_however_long(void **state)
 	run(recording, "gemm", 5000, KWHY_ORIGIN_REPEAT);
 	for (int i = 0; i < 3; i++)
 		burst(recording, "gemm", i ? 9 : 1, 2000, KWHY_BURST_UNCHECKED);
-	burst(recording, "gemm", 0, 0, KWHY_BURST_UNCHECKED); /* a burst without repeats does not count */
+	burst(recording, "gemm", 0, 0, KWHY_BURST_UNCHECKED); /* a burst without repeats must not count */
 	add(*state, recording, false);
 	assert_int_equal(((struct kwhy_probing *)*state)->bursts, 3);
 	assert_int_equal(kwhy_probing_count(*state, 0.05).known.accounts, 0);
@@ -217,8 +224,9 @@ static void a_single_kernel_that_was_not_probed_is_listed(void **state)
 }
 
 /*
- * The program's kernel gemm ran for 30 ms; four bursts of 75 ms make its power known. All kernels ran for
- * 100 ms, of which 60 ms were kernels that only wait. Of the other 40 ms, 75 % are known.
+ * Of the 100 ms of the program's kernels, 60 ms belong to a kernel that only waits, 30 ms to gemm, which four
+ * bursts make known, and 10 ms to sort. The waiting kernel counts apart, so 75 % of the other 40 ms are
+ * known.
  */
 static void kernels_that_only_wait_count_apart(void **state)
 {

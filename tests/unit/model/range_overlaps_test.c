@@ -28,7 +28,10 @@ static int end(void **state)
 	return 0;
 }
 
-/* Adds a range. Ranges of one name share a sum; sums are in the order in which names first appear. */
+/*
+ * Adds a range and, if its name is new, a sum of all ranges of that name. Sums are numbered in the order in
+ * which their names first appear.
+ */
 static void add_on(uint32_t thread, const char *name, int64_t start_ns, int64_t end_ns)
 {
 	struct kwhy_range range = {start_ns, end_ns, 0, thread, KWHY_RANGE_NVTX};
@@ -47,7 +50,7 @@ static void add(const char *name, int64_t start_ns, int64_t end_ns)
 }
 
 /*
- * Adds a process with one thread and, for each bit of `devices`, a stream on that device. Returns the
+ * Adds a process with one thread and a stream on each device whose bit is set in `devices`. Returns the
  * thread's index.
  */
 static uint32_t add_process(unsigned devices)
@@ -139,7 +142,7 @@ static void ranks_side_by_side_hold_no_device_twice(void **state)
 	assert_beside(0, 0, true);
 	assert_beside(1, 1, true);
 	assert_beside(2, 2, false);
-	assert_overlap(0, 1, true); /* on the second rank, from 115 to 120 */
+	assert_overlap(0, 1, true); /* decode and prefill overlap on the second rank from 115 to 120 ns */
 	assert_beside(0, 1, false);
 	assert_overlap(0, 2, true);
 	assert_int_equal(overlaps.union_ns[0], 120);
@@ -202,14 +205,20 @@ static uint32_t below(uint64_t *random, uint32_t limit)
 
 enum { PROCESSES = 3, DRAWN = 12, NAMES = 4, TIME_MAX = 30 };
 
-/* A random range, its sum, and the group of processes that it belongs to; group -1: all devices. */
+/*
+ * A random range, the index of its sum, and the group of its process (see draw_processes()); -1: no thread is
+ * known, so the range may hold all devices.
+ */
 struct drawn {
 	int64_t start_ns, end_ns;
 	size_t sum;
 	int group;
 };
 
-/* Processes that share a device, or a process with which both share one, have one group. */
+/*
+ * Adds processes on random devices. Processes are in one group if they share a device, or if both share one
+ * with a third process.
+ */
 static void draw_processes(uint64_t *random, int group[PROCESSES])
 {
 	static const unsigned devices[] = {1, 2, 3, 4, 6, 0};
@@ -245,7 +254,10 @@ static void draw_ranges(uint64_t *random, const int group[PROCESSES], struct dra
 	}
 }
 
-/* Whether ranges of two sums run at one time, on any devices or on the same. */
+/*
+ * Whether a range of sum `a` and another one of sum `b` overlap in time. same_devices: only ranges whose
+ * processes share devices count.
+ */
 static bool drawn_overlap(const struct drawn drawn[DRAWN], size_t a, size_t b, bool same_devices)
 {
 	for (int i = 0; i < DRAWN; i++)

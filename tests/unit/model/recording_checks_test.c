@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Tests how kwhy_recording_finish() finds lost and wrong records. */
+/* Tests how kwhy_recording_finish() detects that a trace has lost records or has impossible times. */
 
 static struct kwhy_error error;
 
@@ -70,7 +70,7 @@ static void an_activity_that_outlasts_the_next_of_its_stream_ends_at_its_start(v
 
 	(void)state;
 	add_kernel(&made, 0, 50000, KWHY_NONE);
-	/* this kernel and the next one both last too long */
+	/* this kernel and the next one end after the start of the following kernel of their stream */
 	add_kernel(&made, 100000, 1600000000, KWHY_NONE);
 	add_kernel(&made, 200000, 1700000000, KWHY_NONE);
 	add_kernel(&made, 300000, 350000, KWHY_NONE);
@@ -129,7 +129,7 @@ static void launches_without_a_kernel_are_counted(void **state)
 	(void)state;
 	for (uint32_t i = 1; i <= 5; i++)
 		add_call(&made, "cudaLaunchKernel", i * 1000, i);
-	add_call(&made, "cuLaunchKernel", 5005, 50); /* a driver call inside the fifth runtime call */
+	add_call(&made, "cuLaunchKernel", 5005, 50); /* cuLaunchKernel within the fifth runtime call */
 	add_call(&made, "cudaStreamBeginCapture", 6000, 6);
 	add_call(&made, "cudaLaunchKernel", 7000, 7);
 	add_call(&made, "cudaStreamEndCapture", 8000, 8);
@@ -144,7 +144,10 @@ static void launches_without_a_kernel_are_counted(void **state)
 	kwhy_recording_free(made.recording);
 }
 
-/* What was not recorded, or was repeated by a prober, is not lost. */
+/*
+ * Calls without a kernel count as lost, but not if the recording has a selection (only a part of the run was
+ * recorded, what = 1) or a prober's burst (what = 2).
+ */
 static void of_windows_and_bursts_no_launch_counts_as_lost(void **state)
 {
 	static const struct kwhy_selection selection = {.device = 0, .end_ns = 9000};

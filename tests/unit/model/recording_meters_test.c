@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Tests which readings a finished recording leaves out because no working meter gives them, and which notes
- * it adds.
+ * Tests which readings kwhy_recording_finish() removes because a working meter cannot give them, and which
+ * notes it adds.
  */
 
 static struct kwhy_error error;
@@ -14,7 +14,7 @@ static struct kwhy_error error;
 #define OK(call) assert_int_equal(call, KWHY_OK)
 #define MS INT64_C(1000000)
 
-/* A recording of a device that works from 0 s to 3 s; limit_mw -1: its power limit is unknown. */
+/* Returns a recording of a device that works from 0 s to 3 s. limit_mw: its power limit; -1: unknown. */
 static struct kwhy_recording *build(int64_t limit_mw)
 {
 	const struct kwhy_device device = {
@@ -56,8 +56,9 @@ static void finish(struct kwhy_recording *recording, const char *id)
 }
 
 /*
- * The device draws 200 W and its counter is read every 100 ms. From 1.0 s to 1.8 s the counter shows the
- * same value; then it shows all that was drawn.
+ * The device draws 200 W and its counter is read every 100 ms. From 1.0 s to 1.7 s the counter shows the same
+ * value; at 1.8 s it has caught up. The seven readings that show no rise must be removed, so that the energy
+ * of that time is kept.
  */
 static void a_counter_that_stood_still_and_caught_up_keeps_its_energy(void **state)
 {
@@ -87,7 +88,7 @@ static void a_counter_that_stays_still_has_no_readings_from_then_on(void **state
 	kwhy_recording_free(recording);
 }
 
-/* The counter is read five times as often as it is updated. */
+/* The counter is read every 20 ms and updated every 100 ms. */
 static void a_counter_that_is_read_more_often_than_it_is_updated_is_not_still(void **state)
 {
 	struct kwhy_recording *recording = build(-1);
@@ -117,7 +118,7 @@ static void a_meter_that_never_moves_or_shows_watts_for_milliwatts_is_left_out(v
 	}
 }
 
-/* Both meters stay, because the ledger compares them and says which one it follows. */
+/* Both meters must stay: the ledger compares them and tells which one it uses. */
 static void a_still_counter_stays_if_there_is_another_meter(void **state)
 {
 	struct kwhy_recording *recording = build(-1);
@@ -149,7 +150,9 @@ static void powers_that_no_gpu_draws_are_left_out(void **state)
 	}
 }
 
-/* 2 W is the least, and twice the limit, or 3,000 W where no limit is known, is the most. */
+/*
+ * Powers of a GPU from 2 W to twice its limit (3,000 W if the limit is unknown) must be kept, others removed.
+ */
 static void the_least_and_the_most_that_a_gpu_draws_are_kept(void **state)
 {
 	static const struct {
@@ -171,7 +174,10 @@ static void the_least_and_the_most_that_a_gpu_draws_are_kept(void **state)
 	}
 }
 
-/* Readings of a few milliwatts are those of a dead meter; a GPU that draws 1.9 W now and then is not dead. */
+/*
+ * A meter all of whose readings are a few milliwatts is dead. A GPU that at times shows 1.9 W is not dead;
+ * only its low readings are impossible.
+ */
 static void a_meter_is_dead_only_if_all_its_powers_are_too_low(void **state)
 {
 	(void)state;
@@ -187,7 +193,10 @@ static void a_meter_is_dead_only_if_all_its_powers_are_too_low(void **state)
 	}
 }
 
-/* Up to three readings of a mean are a dip, also just before the last reading; four are a step. */
+/*
+ * A mean over one second that is too low in up to three successive readings has a dip, which is removed, also
+ * just before the last reading. Four low readings are a lasting step, which is kept and noted.
+ */
 static void a_dip_of_means_lasts_at_most_three_readings(void **state)
 {
 	(void)state;
@@ -205,7 +214,7 @@ static void a_dip_of_means_lasts_at_most_three_readings(void **state)
 
 /*
  * A mean over one second of powers up to 700 W changes by at most 70 W in 100 ms. As the times of readings
- * are uncertain by 60 ms, up to 112 W count as possible.
+ * are uncertain by 60 ms, changes of up to 112 W (0.16 s x 700 W/s) count as possible.
  */
 static void a_mean_changes_as_fast_as_its_window_lets_it(void **state)
 {
@@ -219,7 +228,8 @@ static void a_mean_changes_as_fast_as_its_window_lets_it(void **state)
 		finish(recording, step_w < 112 ? NULL : "readings-impossible");
 		kwhy_recording_free(recording);
 	}
-	for (int64_t step_w = 690; step_w <= 720; step_w += 30) { /* never by more than the limit */
+	for (int64_t step_w = 690; step_w <= 720;
+		step_w += 30) { /* readings 2 s apart: at most by 700 W, the power limit */
 		struct kwhy_recording *recording = build(700000);
 
 		for (int64_t i = 0; i <= 30; i++)
@@ -230,7 +240,10 @@ static void a_mean_changes_as_fast_as_its_window_lets_it(void **state)
 	}
 }
 
-/* A mean over a second cannot fall by 500 W within a tenth of a second. */
+/*
+ * A mean over one second cannot fall by 500 W within 100 ms. Two such readings are a dip and are removed; if
+ * the mean stays low, all readings are kept. Both cases are noted.
+ */
 static void a_dip_of_means_is_left_out_and_a_lasting_step_is_noted(void **state)
 {
 	(void)state;
@@ -260,8 +273,9 @@ static void a_value_that_repeats_while_work_begins_is_noted_and_kept(void **stat
 }
 
 /*
- * Readings that differ, then `length` equal ones, then others. The work begins every 50 ms for 3 s. Whole
- * watts may be the meter's resolution, so more of them may be equal.
+ * Checks whether a note on repeats is added (`noted`) for five readings that differ, `length` equal ones and
+ * five others. The work begins every 50 ms for 3 s. whole: values are whole watts, which may be the meter's
+ * resolution, so that more equal readings are allowed.
  */
 static void assert_repeats(enum kwhy_meter meter, int64_t period_ms, int64_t length, bool whole, bool noted)
 {
@@ -297,7 +311,10 @@ static void a_value_repeats_too_often_from_a_number_and_a_time_on(void **state)
 			cases[i].meter, cases[i].period_ms, cases[i].length, cases[i].whole, cases[i].noted);
 }
 
-/* Nine equal readings are too few, though the first of all is like them. */
+/*
+ * Readings 0 and 2 to 10 are equal, reading 1 is not. So the run of equal readings has nine, one too few for
+ * a note.
+ */
 static void another_reading_ends_a_repeat_at_the_start_too(void **state)
 {
 	struct kwhy_recording *recording = build(-1);
@@ -309,7 +326,7 @@ static void another_reading_ends_a_repeat_at_the_start_too(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Of two equally long times the first is told. */
+/* Two values are repeated for equally long times, 200.333 W first. The note must name the first value. */
 static void the_first_of_equally_long_repeats_is_told(void **state)
 {
 	struct kwhy_recording *recording = build(-1);

@@ -9,7 +9,10 @@
 
 static struct kwhy_error error;
 
-/* Returns a recording of two processes with one stream each, on devices 0 and 1. */
+/*
+ * Returns a recording of two processes, each with one thread and one stream; the streams are on devices 0 and
+ * 1.
+ */
 static struct kwhy_recording *two_processes(void)
 {
 	struct kwhy_recording *recording;
@@ -70,8 +73,9 @@ static void check_capacities(const struct kwhy_recording *recording)
 }
 
 /*
- * Columns of large items grow in smaller steps; the capacity is that of the smallest column. The test only
- * sets the count: the rows before do not exist.
+ * The arrays of a table's columns grow to different capacities, as steps are smaller for large items; the
+ * table's capacity must be the smallest of them. The test sets only the row count: these rows are not in
+ * memory.
  */
 static void columns_of_many_rows_have_one_capacity(void **state)
 {
@@ -172,7 +176,10 @@ static void correlation_ids_are_joined_within_their_process(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* A call of the driver inside one of the runtime may have the same id. */
+/*
+ * A driver call within a runtime call may have the same correlation id. Of the four calls with id 9,
+ * cudaLaunchKernel must be joined: it is the first that is not a mere query.
+ */
 static void of_calls_with_one_id_the_first_that_does_something_is_joined(void **state)
 {
 	static const char *const names[] = {
@@ -215,7 +222,9 @@ static enum kwhy_status finished(int64_t start_ns, int64_t end_ns, bool is_call)
 	return status;
 }
 
-/* Within this range, differences and sums of two times never overflow. */
+/*
+ * Times from INT64_MIN/4 to INT64_MAX/4 are accepted: differences and sums of two such times cannot overflow.
+ */
 static void times_up_to_a_quarter_of_the_range_are_accepted(void **state)
 {
 	const int64_t earliest = INT64_MIN / 4, latest = INT64_MAX / 4;
@@ -262,7 +271,9 @@ static void ranges_coverage_and_readings_of_impossible_times_are_refused(void **
 		int64_t start_ns = cases[i / 3].start_ns, end_ns = cases[i / 3].end_ns;
 		struct kwhy_range range = {.start_ns = start_ns, .end_ns = end_ns};
 		struct kwhy_coverage coverage = {.start_ns = start_ns, .end_ns = end_ns};
-		/* readings are sorted by time, so their order does not matter */
+		/*
+		 * the two readings are added in reverse order, which must be accepted, as readings get sorted
+		 */
 		bool reversed_readings = i % 3 == 2 && start_ns > end_ns;
 
 		if (i % 3 == 0)

@@ -7,11 +7,11 @@
 #define S INT64_C(1000000000)
 
 /*
- * A device that works from 10 s to 20 s at 300 W, idles at 100 W otherwise, and has readings from 0 to 22
- * s.
+ * The ledger of a device that works from 10 s to 20 s at 300 W (3000 J), idles at 100 W before and after
+ * (1200 J, +-20 J), and has readings from 0 s to 22 s.
  */
 struct plan {
-	struct kwhy_account accounts[4]; /* what follows the device's accounts is not of it */
+	struct kwhy_account accounts[4]; /* account_count are used; the others must not count */
 	struct kwhy_device_ledger device_ledger;
 };
 
@@ -79,10 +79,13 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 	assert_joules(run.run_nj, 3200);
 	assert_joules(run.recorded_nj, 3200);
 	assert_joules(run.unmetered_nj, 200);
-	/* the 2 s without readings are estimated as idle at 100 W, but may have drawn 300 W */
+	/*
+	 * The 2 s without readings are estimated as 100 W (200 J), but may have had up to 300 W, 400 J more.
+	 * The 90 % interval leaves out 5 % of these 400 J at each end. 20 J: of idle time.
+	 */
 	assert_joules(run.below_nj, hypot(20, 0.05 * 400));
 	assert_joules(run.above_nj, hypot(20, 0.95 * 400));
-	/* a counter does not show the highest power, so the mean power of the work is used */
+	/* a counter shows no highest power, so the highest mean power of an account (300 W) is used */
 	plan.device_ledger.energy.highest_sample_w = NAN;
 	plan.accounts[0].mean_power_mw = 300000;
 	run = kwhy_run_energy_of(&plan.device_ledger);
@@ -92,7 +95,7 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_joules(run.below_nj, hypot(20, 0.45 * 400));
 	assert_joules(run.above_nj, hypot(20, 0.45 * 400));
-	/* a mean power of 0 is known, one of -1 is not */
+	/* mean powers: 0 is a known power, -1 is unknown; without a known one the interval is unknown */
 	plan.device_ledger.energy.edge_nj = 200 * S;
 	plan.accounts[0].mean_power_mw = 0;
 	plan.accounts[1].mean_power_mw = -1;
@@ -103,8 +106,8 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 }
 
 /*
- * Adds two intervals of unrecorded time: 4 s within the run at 250 W, 2.4 s of which have readings (600 J),
- * and 5 s after the run.
+ * Adds two intervals in which activities were not recorded: 4 s within the run at 250 W (readings exist for
+ * 2.4 s: 600 J), and 5 s after the run.
  */
 static void make_windows(struct plan *plan)
 {
@@ -130,7 +133,7 @@ static void what_was_not_recorded_is_of_the_run_alone_at_its_mean_power(void **s
 	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_joules(run.recorded_nj, 3000);
 	assert_joules(run.run_nj, 4000);
-	plan.device_ledger.time.unrecorded_ns = 0; /* all of the unrecorded time is outside the run */
+	plan.device_ledger.time.unrecorded_ns = 0; /* no unrecorded time in the run */
 	assert_joules(kwhy_run_energy_of(&plan.device_ledger).run_nj, 3000);
 }
 
@@ -149,7 +152,10 @@ static void what_is_worked_out_of_unrecorded_time_is_of_the_run_alone(void **sta
 	assert_joules(run.run_nj, 4050);
 }
 
-/* With assumed powers, for example, nothing gives the power of unrecorded time. */
+/*
+ * If no reading lies in the unrecorded time of the run, as with assumed powers, its power is unknown, and so
+ * is the run's energy.
+ */
 static void unrecorded_time_that_nothing_tells_of_leaves_the_run_unknown(void **state)
 {
 	struct kwhy_run_energy run;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Compares random sides of comparisons, and their sums, with a stored file. Figures come from short lists, in
- * which some are unknown and some lie exactly on a limit.
+ * Compares with a stored file the sums over devices, accounts and runs of random sides of comparisons. Their
+ * figures come from short lists, in which some are unknown and some lie exactly on a limit.
  */
 
 static struct kwhy_error error;

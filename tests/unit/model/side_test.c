@@ -17,7 +17,7 @@ static const struct kwhy_side_device metered = {.name = "GPU",
 	.metered_ns = 2000,
 	.context_idle_w = 100};
 
-/* Returns the sums over two devices, of which the second is `second`. */
+/* Returns the side made of the device `metered` and of `second`. run_nj: energy of the run, nJ. */
 static struct kwhy_side side_of(const struct kwhy_side_device *second, int64_t run_nj)
 {
 	const struct kwhy_side_counts counts = {0};
@@ -42,7 +42,10 @@ static void energies_of_devices_are_added(void **state)
 	kwhy_side_done(&side);
 }
 
-/* Without the energy of one device that worked, a sum would be too small. */
+/*
+ * If the energy of one device that worked is unknown, the energy of the side must be unknown, because the sum
+ * of the others would be too small.
+ */
 static void the_energy_of_some_devices_is_not_that_of_all(void **state)
 {
 	struct kwhy_side_device second = metered;
@@ -91,7 +94,10 @@ static void the_shortest_work_has_a_busy_ratio_and_no_work_has_none(void **state
 	}
 }
 
-/* The powers of two devices are fitted apart, so half-widths of 30 and 40 add up to 50. */
+/*
+ * Accounts of one name on two devices are fitted separately, so their errors are independent: half-widths of
+ * 30 and 40 nJ add up to 50 nJ.
+ */
 static void accounts_of_one_name_are_added_and_all_rows_are_found(void **state)
 {
 	const struct kwhy_side_account rows[] = {{"copy", "k", 1, 10, 100, 90, 110},

@@ -31,7 +31,7 @@ static void the_total_adds_half_widths_and_is_unknown_with_any_part(void **state
 	struct kwhy_stat_domain domains[] = {{.kind = KWHY_STAT_DEVICE, .in_total = true},
 		{.kind = KWHY_STAT_WALL}, {.kind = KWHY_STAT_HOST, .in_total = true},
 		{.kind = KWHY_STAT_TOTAL}, {.kind = KWHY_STAT_DEVICE, .in_total = true}};
-	struct kwhy_stat stat = {.domains = domains, .domain_count = 4}; /* the last one is not of them */
+	struct kwhy_stat stat = {.domains = domains, .domain_count = 4}; /* domains[4] must not count */
 	struct kwhy_stat_energy energies[5] = {{.joules = 100, .low_j = 99, .high_j = 102, .mean_w = 50},
 		{.joules = 500}, {.joules = 30, .low_j = 28, .high_j = 31, .mean_w = 15}, {.joules = 0},
 		{.joules = 7000}};
@@ -67,7 +67,10 @@ static void net_energy_carries_the_uncertainty_of_idle_too(void **state)
 	assert_true(isnan(kwhy_stat_net(&domain, &gross, 4).joules));
 }
 
-/* The CPUs were busy for 4 s in all, 1 % of which the sampler used. */
+/*
+ * In the two runs the CPUs were busy for 4 s, 0.04 s of which (1 %) kwhy's sampler used. So it used 1 % of
+ * the packages' 400 J or, once their idle power of 50 W is known (idle_s), of the 300 J above idle.
+ */
 static void the_samplers_joules_are_its_part_of_what_the_packages_used(void **state)
 {
 	struct kwhy_stat_domain domains[] = {{.kind = KWHY_STAT_DEVICE},
@@ -104,7 +107,7 @@ static void the_samplers_joules_are_unknown_without_packages_or_busy_time(void *
 
 	(void)state;
 	assert_true(isnan(kwhy_stat_cost_j(&stat)));
-	stat.cost.busy_s = 0.01; /* less time than the sampler alone used */
+	stat.cost.busy_s = 0.01; /* less than the sampler's 0.04 s */
 	assert_true(isnan(kwhy_stat_cost_j(&stat)));
 	stat.cost.busy_s = 4;
 	assert_close(kwhy_stat_cost_j(&stat), 1);

@@ -10,7 +10,10 @@
 #define POD_ "6c7f0a2e_1b7d_4a4e_9a51_0d4b3c2a1f00"
 #define STATIC_POD "6c7f0a2e1b7d4a4e9a510d4b3c2a1f00"
 
-/* Contents of /proc/PID/cgroup as each kind of owner has them, and the owner that must be found. */
+/*
+ * Contents of /proc/PID/cgroup of a process of each kind of owner, and the expected kind, name, part and CPU
+ * cgroup of the owner. is_v1: the CPU cgroup is of cgroup v1.
+ */
 static const struct {
 	const char *text;
 	enum kwhy_owner_kind kind;
@@ -72,7 +75,7 @@ static const struct {
 	/* a Slurm job that runs in a pod: the job is the owner */
 	{"0::/kubepods/pod" POD "/" CID "/system.slice/slurmstepd.scope/job_7/step_1\n", KWHY_OWNER_SLURM,
 		"7", "1", "/kubepods/pod" POD "/" CID "/system.slice/slurmstepd.scope/job_7", false},
-	/* names that only resemble those of a job, a pod or a container */
+	/* names that only resemble those of a Slurm job, a pod or a container: the owner is the user */
 	{"0::/place/job_12/step_1\n", KWHY_OWNER_USER, "", "", "", false},
 	{"0::/kubepods/podling/deadbeef\n", KWHY_OWNER_USER, "", "", "", false},
 	{"0::/\n", KWHY_OWNER_USER, "", "", "", false},

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the accounts of a GPU that is divided into MIG instances, or made whole, while they are kept. */
+/*
+ * Tests the owners' accounts of a GPU while it is divided into MIG instances and while it is made whole
+ * again.
+ */
 #include "keeper_watch.h"
 
 #include "base/random.h"
@@ -16,7 +19,10 @@ enum { POWER_W = 300, PART_S = 60 };
 
 static const double part_j = POWER_W * PART_S;
 
-/* The sums of a job in all its steps, or of another kind of owner with the name "". */
+/*
+ * Returns the sums over all accounts of the owner with this kind and name, such as those of all steps of a
+ * job.
+ */
 static struct kwhy_owner_shown sum_of(struct watch *watch, enum kwhy_owner_kind kind, const char *name)
 {
 	struct kwhy_keeper_state state = kwhy_keeper_state(watch->keeper);
@@ -36,7 +42,10 @@ static struct kwhy_owner_shown sum_of(struct watch *watch, enum kwhy_owner_kind 
 	return sum;
 }
 
-/* The truth lies in the interval of what a job got; 2 % are for the looks at which jobs change. */
+/*
+ * Checks that truth_j lies in the interval of the job's energy (energy_j +- 2 x unsure_j), give or take 2 %
+ * of a part's energy: which job ran between two looks is not known.
+ */
 static void holds(struct watch *watch, const char *job, double truth_j)
 {
 	struct kwhy_owner_shown sum = sum_of(watch, KWHY_OWNER_SLURM, job);
@@ -54,8 +63,9 @@ static void put_mapping(char *mapping, size_t bytes)
 }
 
 /*
- * While the GPU is divided, job 5 has an instance that works, and job 6 one that does not. The driver then
- * tells neither the utilisation of the GPU nor that of processes, so both may have used all.
+ * The GPU is whole for 60 s, divided for 60 s, and whole again. While it is divided, job 5 has an instance
+ * that works, and job 6 one that does not. The driver then tells the utilisation neither of the GPU nor of
+ * processes, so either job may have used all energy.
  */
 static void a_gpu_that_is_divided_and_made_whole_again(void **state)
 {
@@ -78,7 +88,10 @@ static void a_gpu_that_is_divided_and_made_whole_again(void **state)
 	end(&watch);
 }
 
-/* Without the right to list processes nobody knows who used a divided GPU, or whether anybody did. */
+/*
+ * While the GPU is divided, kwhy may not list its processes. So nobody knows who used it, or whether anybody
+ * did: the energy goes to the unknown owner, not to "idle".
+ */
 static void a_divided_gpu_whose_processes_are_not_listed_is_not_idle(void **state)
 {
 	struct watch watch = {.path = NULL};
@@ -141,8 +154,8 @@ static void a_divided_gpu_that_is_made_whole(void **state)
 }
 
 /*
- * Both jobs use the new instance, which has the handle of the first one that ended. Then the old ones are
- * made again.
+ * From 60 s to 120 s both jobs use a new instance; the driver gives it the handle of the first of the
+ * instances that ended at 60 s. From 120 s on the old instances exist again.
  */
 static void instances_that_are_replaced_and_come_back(void **state)
 {
@@ -175,8 +188,9 @@ static void instances_that_are_replaced_and_come_back(void **state)
 }
 
 /*
- * A random course of phases in which a GPU is whole or divided, jobs come and go, and calls of the driver
- * fail. Of each job it is known how much it used at least and at most.
+ * A random course of phases. In each the GPU is whole or divided, jobs come and go, and calls of the driver
+ * may fail. The power is 500 W for 70 % of the time and 100 W otherwise. For each job the test knows the
+ * least and the most energy that it can have used.
  */
 enum { PHASES = 6, HIGH_W = 500, LOW_W = 100, EDGE_S = 4 };
 
@@ -186,12 +200,12 @@ struct course {
 	char scenario[4096];
 	int length_s[PHASES];
 	const char *runs[PHASES];
-	double least_j[2], most_j[2]; /* of job 5 and job 6 */
+	double least_j[2], most_j[2]; /* [0] of job 5, [1] of job 6 */
 	double all_j;
-	size_t opened; /* the instance with which the meters are opened; 3: the GPU is whole */
+	size_t opened; /* instance at the start, when meters are opened; 3: whole GPU */
 };
 
-/* Appends to the scenario. */
+/* Appends a formatted line to the scenario of the fake NVML. */
 static void say(struct course *course, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say(struct course *course, const char *format, ...)
 {
@@ -203,7 +217,7 @@ static void say(struct course *course, const char *format, ...)
 	va_end(args);
 }
 
-/* Adds calls that fail in a phase. True: who uses the GPU can then not be known. */
+/* Lets random calls of the driver fail in a phase. Returns whether kwhy then cannot know who uses the GPU. */
 static bool add_failures(struct course *course, uint64_t *random, int from_s, int until_s)
 {
 	static const char *const calls[] = {"nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetSamples",
@@ -239,9 +253,9 @@ static void make_phase(struct course *course, uint64_t *random, int phase, int a
 	if (is_divided)
 		say(course, "%s %d %d\n", instances[instance], at_s, at_s + length_s);
 	course->opened = at_s ? course->opened : instance;
-	/* a meter that is refused at the start is left out */
+	/* none in the first phase: a meter that fails when meters are opened is not used at all */
 	is_blind = at_s > 0 && add_failures(course, random, at_s, at_s + length_s);
-	/* the fake lists no processes of single instances */
+	/* the fake NVML lists no processes of the instance with which the meters were opened */
 	is_blind |= is_divided && instance == course->opened;
 	for (size_t job = 0; job < 2; job++) {
 		course->least_j[job] += who == job + 1 && !is_blind ? phase_j - edge_j : -edge_j;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the path from a fake NVML to the accounts, in simulated time. */
+/* Tests, in simulated time, how readings of a fake NVML become energies in the owners' accounts. */
 #include "keeper_watch.h"
 
 #include "base/random.h"
@@ -38,7 +38,10 @@ static void looks_as_rare_as_a_server_s_divide_as_well(void **state)
 	share_and_follow(2);
 }
 
-/* A tick that comes late is followed by one in time: each of them looks. */
+/*
+ * Looks are due every 2 s. One tick comes 2.9 s after the last look, the next one 1.1 s later, on time again.
+ * Both must look, so that job 6, seen by the first only, held the device for (2.9 + 1.1) / 2 s.
+ */
 static void a_late_tick_makes_no_other_be_left_out(void **state)
 {
 	struct watch watch = {.look_s = 2};
@@ -59,7 +62,9 @@ static void a_late_tick_makes_no_other_be_left_out(void **state)
 	end(&watch);
 }
 
-/* Samples are kept for a few seconds only, so they are added up as they come. */
+/*
+ * The driver keeps power samples for a few seconds only, so the keeper must add up their energy at each tick.
+ */
 static void a_device_without_a_counter_is_metered_by_its_samples(void **state)
 {
 	struct watch watch = {.path = NULL};
@@ -107,8 +112,8 @@ static void what_is_listed_for_the_owners_is_shown(void **state)
 }
 
 /*
- * Alone, each of the two jobs runs for 80 % of the time, and one then draws 240 W above idle, the other 120
- * W. Afterwards both run at once, each for 40 % of the time.
+ * Each of two jobs first runs alone for 80 % of 60 s. Job 5 draws 240 W above the idle 120 W, job 6 120 W.
+ * Then both run at once for 120 s, each for 40 % of the time. Job 5 must get two thirds of the shared energy.
  */
 static void a_job_that_draws_more_gets_more(void **state)
 {
@@ -160,8 +165,8 @@ static void a_process_that_cannot_be_seen_is_unknown(void **state)
 }
 
 /*
- * The driver has no samples of MIG instances. So energy is divided by the sizes of the instances, and the
- * bounds are wide.
+ * The driver has no utilisation samples of MIG instances. So energy is divided in proportion to the sizes of
+ * the instances, and the bounds are wide.
  */
 static void instances_have_parts_by_their_size(void **state)
 {
@@ -185,7 +190,9 @@ static void instances_have_parts_by_their_size(void **state)
 	end(&watch);
 }
 
-/* Where the driver counts how busy each instance is, energy is divided by that and by the instances' sizes.
+/*
+ * If the driver has a utilisation counter of each instance, energy is divided in proportion to utilisation
+ * times size.
  */
 static void instances_that_work_more_get_more(void **state)
 {
@@ -208,14 +215,16 @@ static void instances_that_work_more_get_more(void **state)
 		const struct kwhy_owner_shown *row = shown(&watch, KWHY_OWNER_SLURM, i ? "6" : "5", 0);
 
 		energy_j[i] = row->energy_j;
-		assert_true(row->unsure_j < row->energy_j); /* with the instances' sizes alone, unsure_j would
-							       be as large as energy_j */
+		assert_true(row->unsure_j < row->energy_j); /* by size alone unsure_j = energy_j */
 	}
 	assert_true(energy_j[0] > 1.5 * energy_j[1]);
 	end(&watch);
 }
 
-/* The counter of an instance does not say which of its owners worked. */
+/*
+ * The utilisation counter of an instance does not tell which of its two owners worked, so their bounds are
+ * wide.
+ */
 static void owners_of_one_instance_have_wide_bounds(void **state)
 {
 	char mapping[128];
@@ -236,8 +245,9 @@ static void owners_of_one_instance_have_wide_bounds(void **state)
 }
 
 /*
- * Owners 1 to 8 use two devices for ten minutes: they come one after the other, change what they do each five
- * seconds, and leave. Each joule has one owner, to the nanojoule, and the sum follows the counter.
+ * Eight jobs use two devices for ten minutes: they begin one after the other, change device and utilisation
+ * every 5 s, and end one after the other. The accounts' energies must add up exactly, in nJ, to the energy
+ * that was booked, and follow the counters.
  */
 static void eight_owners_balance_to_the_counter(void **state)
 {
@@ -289,7 +299,7 @@ static void eight_owners_balance_to_the_counter(void **state)
 	}
 	assert_int_equal(owners, OWNERS);
 	assert_true(stored.summed_nj == stored.booked_nj);
-	/* since its last reading the counter may have risen for 20 s of at most 690 W and 412 W */
+	/* since the counters' last readings up to 20 s may have passed, at 690 W at most and at 412 W */
 	assert_true(
 		sum_nj >= counted_nj && sum_nj - counted_nj <= (kwhy_wide_nj)20 * (690 + 412) * 1000000000);
 	assert_float_equal(

@@ -3,8 +3,8 @@
 #define KWHY_TESTS_UNIT_OWNERS_KEEPER_WATCH_H
 
 /*
- * A keeper of accounts on a fake NVML, in simulated time, with a folder that has the processes' owners:
- * process 10 is of job 5, process 20 of job 6.
+ * For tests of a keeper of owners' accounts with a fake NVML in simulated time. The folder `root` has the
+ * files of /proc that tell a process's owner: process 10 is of Slurm job 5, process 20 of job 6.
  */
 #include "../sensor/nvml_machine.h"
 #include "ok.h"
@@ -62,8 +62,8 @@ static inline int remove_root(void **state)
 }
 
 struct watch {
-	const char *path; /* file of accounts; NULL: none */
-	int look_s;	  /* time between two looks; 0: one second */
+	const char *path; /* file that stores the accounts; NULL: none */
+	int look_s;	  /* s between two looks at the processes; 0: 1 s */
 	struct machine *machine;
 	struct kwhy_live *live;
 	struct kwhy_keeper *keeper;
@@ -113,7 +113,7 @@ static inline void end(struct watch *watch)
 	machine_end(watch->machine);
 }
 
-/* The sums of an owner for a meter; NULL: it has no account. */
+/* Returns an owner's sums for a meter, valid until the next tick. NULL: it has no account for that meter. */
 static inline const struct kwhy_owner_shown *shown(
 	struct watch *watch, enum kwhy_owner_kind kind, const char *name, uint32_t meter)
 {
@@ -128,8 +128,8 @@ static inline const struct kwhy_owner_shown *shown(
 }
 
 /*
- * The joules of all owners add up to the meter's total. They also match the rise of the counter,
- * `expected_j`, except for the first second: energy from before the counter's first reading has no owner.
+ * Checks that the energies of all owners add up to the total of the meter, and that this total is expected_j
+ * within 450 J. Energy from before the counter's first reading (up to a second) has no owner.
  */
 static inline void check_balance(struct watch *watch, double expected_j)
 {

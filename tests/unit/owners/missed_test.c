@@ -8,7 +8,10 @@ enum { A, B, IDLE, UNKNOWN };
 #define LENGTH_NS INT64_C(40000000000)
 #define ENERGY_NJ INT64_C(4000000000000)
 
-/* Adds looks at which `count` of A and B held the device, from `first` on. */
+/*
+ * Adds `looks` looks at which the `count` owners from `first` on (A, B) held the device. is_unseen: processes
+ * could not be listed.
+ */
 static void look(struct kwhy_missed *missed, int looks, uint32_t first, size_t count, bool is_unseen)
 {
 	struct kwhy_holders holders = {.count = count, .is_unseen = is_unseen};

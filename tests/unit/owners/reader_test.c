@@ -16,7 +16,7 @@
 static struct kwhy_error error;
 static char root[64];
 
-/* Writes a file at ROOT/path, and makes its folders. */
+/* Writes `text` to the file `path` below the folder `root`, and makes the folders between. */
 static void put(const char *path, const char *text)
 {
 	char full[600];
@@ -31,8 +31,8 @@ static void put(const char *path, const char *text)
 }
 
 /*
- * Makes a process with this cgroup. Its user is 1000, it started at clock tick 777, and it used 3 s of CPU
- * time at 100 ticks per second.
+ * Makes the files of /proc of a process with this content of its cgroup file. Its user is 1000, it started at
+ * clock tick 777, and it used 3 s of CPU time (100 ticks per second).
  */
 static void put_process(const char *pid, const char *cgroup)
 {

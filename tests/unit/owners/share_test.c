@@ -81,8 +81,9 @@ static void a_shared_device_is_divided_by_use_within_bounds(void **state)
 	assert_int_equal(out[1].share.energy_nj, 200);
 	assert_int_equal(out[2].share.energy_nj, 0);
 	/*
-	 * lower bound: 100 W while the first owner's kernels ran, 400 W while the others' did; upper bound:
-	 * the other way round. Uses are 60 % and 20 %, each within 1 %
+	 * Lower bound: the device draws low_w (100 W) while the first owner's kernels run and high_w (400 W)
+	 * while those of others do; upper bound: the reverse. The utilisations of 60 % and 20 % are known
+	 * within 1 % each.
 	 */
 	assert_int_equal(out[0].share.low_nj, llround(800.0 * 59 / (59 + 21 * 4)));
 	assert_int_equal(out[0].share.high_nj, llround(800.0 * 61 * 4 / (61 * 4 + 19)));
@@ -128,7 +129,7 @@ static void holders_of_an_idle_device_have_equal_parts(void **state)
 	assert_int_equal(out[2].share.low_nj, 34);
 }
 
-/* For random uses and energies, the shares must add up to the energy exactly. */
+/* Random utilisations and energies: the owners' energies must add up to the energy of the device exactly. */
 static void shares_add_up_to_the_energy(void **state)
 {
 	uint64_t random = 41;
@@ -185,8 +186,7 @@ static void the_hosts_energy_is_divided_by_cpu_time(void **state)
 	assert_int_equal(out[1].share.energy_nj, 125);
 	assert_int_equal(out[2].owner, IDLE);
 	assert_int_equal(out[2].share.energy_nj, 500);
-	host.busy_ns = 2 * SECOND; /* the machine's time, counted in coarser steps, is less than the sum of
-				      the owners' times */
+	host.busy_ns = 2 * SECOND; /* busy time of the machine < sum of its owners' CPU times */
 	kwhy_share_divide_host(&host, out);
 	assert_int_equal(out[0].share.energy_nj, 750);
 	assert_int_equal(out[2].share.energy_nj, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests how the energy of a device is divided between owners whose powers are learnt from windows, and the
- * accounts and their file that result.
+ * Tests how the energy of a device is divided between owners whose powers are learnt while it is measured,
+ * and the accounts and the file of accounts that result.
  */
 #include "owners/sharing.h"
 
@@ -72,7 +72,8 @@ static void end(struct device *device)
 }
 
 /*
- * Lets `seconds` pass in which the device draws `power_w` and its holders run for their shares of the time.
+ * Lets `seconds` pass, with a look each second. The device draws power_w; each holder runs for its
+ * busy_percent of the time.
  */
 static void pass(struct device *device, int seconds, double power_w, const struct kwhy_share_holder *holders,
 	size_t count)
@@ -128,7 +129,10 @@ static void a_program_that_only_copies_gets_its_share(void **state)
 	copies_j = energy_j(&device, copies.owner);
 	runs_j = energy_j(&device, runs.owner);
 	pass(&device, 60, IDLE_W + 240, (struct kwhy_share_holder[]){copies, runs}, 2);
-	/* the copies draw 40 W of the 240 W above idle, a sixth, so they have a sixth of all 360 W */
+	/*
+	 * the copies draw 40 W of the 240 W above idle, a sixth, so they get a sixth of the device's 360 W,
+	 * idle power included
+	 */
 	assert_float_equal(energy_j(&device, copies.owner) - copies_j, 60 * 60, 300);
 	assert_float_equal(energy_j(&device, runs.owner) - runs_j, 60 * 300, 300);
 	half_j = (double)(account_of(&device, copies.owner)->pending.high_nj -
@@ -197,7 +201,7 @@ static void shares_add_up_and_bounds_hold_them(void **state)
 				.part = 1};
 		}
 		pass(&device, 1, 80 + 600 * kwhy_random_uniform(&random), holders, holder_count);
-		/* the counter may stand still for a window */
+		/* windows of no energy: the counter may not have been updated */
 		pass(&device, 1, 0, holders, holder_count);
 	}
 	rows = kwhy_accounts_rows(device.sharing.accounts, &count);

@@ -38,7 +38,7 @@ static int remove_folder(void **state)
 	return system(command);
 }
 
-/* A server with accounts for two meters, and their file. */
+/* A kwhy server's accounts for two meters, and the file in which they are stored. */
 struct server {
 	struct kwhy_accounts *accounts;
 	struct kwhy_store *store;
@@ -104,8 +104,8 @@ static void sums_outlive_the_server(void **state)
 	add(&server, KWHY_OWNER_SLURM, "7", 0, 3 * J + 1);
 	add(&server, KWHY_OWNER_SLURM, "7", 1, 2 * J);
 	OK(write_period(&server, "boot1"));
-	OK(write_period(&server, "boot1"));		/* a period without new energy */
-	add(&server, KWHY_OWNER_SLURM, "7", 0, 99 * J); /* the server ends before it stores this energy */
+	OK(write_period(&server, "boot1"));		/* period without new energy */
+	add(&server, KWHY_OWNER_SLURM, "7", 0, 99 * J); /* lost: never stored */
 	stop(&server);
 
 	start(&server, 10, "boot1");
@@ -151,7 +151,7 @@ static void a_second_server_is_refused_and_the_first_goes_on(void **state)
 
 	(void)state;
 	start(&server, 10, "boot1");
-	/* in another process, because locks of files belong to processes */
+	/* in a child process, as a second server would */
 	if (fork() == 0)
 		_exit(kwhy_store_open(path, &second, &error) == KWHY_E_INPUT &&
 					strstr(error.text, "another kwhy")
@@ -164,7 +164,10 @@ static void a_second_server_is_refused_and_the_first_goes_on(void **state)
 	stop(&server);
 }
 
-/* The journal of a transaction that SIGKILL ended is next to the file; reading undoes the transaction. */
+/*
+ * A writer is killed within a transaction. Its journal then lies beside the file, and the next reader must
+ * undo the transaction.
+ */
 static void half_a_transaction_of_a_killed_server_is_undone(void **state)
 {
 	struct kwhy_stored before, after;
@@ -176,7 +179,10 @@ static void half_a_transaction_of_a_killed_server_is_undone(void **state)
 	if (fork() == 0) {
 		sqlite3 *db;
 
-		/* more than fits into the cache, so that a part of it is in the file */
+		/*
+		 * more than fits into SQLite's page cache, so that a part of the transaction is already in
+		 * the file
+		 */
 		if (!sqlite3_open(path, &db) &&
 			!sqlite3_exec(db,
 				"PRAGMA cache_size=5; BEGIN; UPDATE account SET energy_nj=energy_nj+1; "

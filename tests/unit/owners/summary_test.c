@@ -100,7 +100,7 @@ static void a_job_that_holds_idle_devices_is_found(void **state)
 	assert_true(waste_nj == 600 * J);
 	assert_string_equal(kwhy_summary_words(sums, words), "held 8 GPUs, 6 idle");
 	free(sums);
-	for (int i = 2; i < 8; i++) /* for these devices it is unknown whether anything ran */
+	for (int i = 2; i < 8; i++) /* six devices whose activity is unknown */
 		items[i].share.unknown_ns = items[i].share.held_ns;
 	assert_int_equal(sum(items, 8, KWHY_SUMMARY_BY_JOB, (struct kwhy_summary_filter){0}, &sums), 1);
 	assert_int_equal(sums->idle_device_count, 0);
@@ -117,7 +117,7 @@ static void a_job_that_holds_idle_devices_is_found(void **state)
 	free(sums);
 }
 
-/* About the number of accounts of a busy machine in a year. */
+/* Sums 20,000 jobs on two devices, about as many accounts as a busy machine has in a year. */
 static void many_jobs_on_several_devices_are_each_one(void **state)
 {
 	enum { JOBS = 20000, DEVICES = 2 };

@@ -13,9 +13,7 @@ enum { SAMPLES = 8192, COUNTS = 512 };
 
 static struct kwhy_error error;
 
-/*
- * A device that draws 300 W. Its power samples come every 20 ms and are 1 % too high; its counter is exact.
- */
+/* A simulated device. Its power samples come every 20 ms and are 1 % too high; its counter is exact. */
 struct device {
 	struct kwhy_reading samples[SAMPLES], counts[COUNTS];
 	size_t sample_count, count_count;
@@ -35,7 +33,7 @@ static void pass(struct device *device, int64_t length_ns, double power_w)
 	}
 }
 
-/* Adds a reading of the counter at the present time. */
+/* Adds a reading of the counter at the simulated present time, now_ns. */
 static void count(struct device *device)
 {
 	int64_t value = llround(device->joules * 1e3) + device->offset_mj;
@@ -73,7 +71,10 @@ static bool advance(struct device *device, struct kwhy_meter_total *total, struc
 	return is_new;
 }
 
-/* Lets `seconds` pass with one tick per second; the counter is read at every fifth tick. */
+/*
+ * Lets `seconds` pass in which the device draws 300 W. The total is advanced each second, the counter read
+ * every fifth.
+ */
 static void run(struct device *device, struct kwhy_meter_total *total, int seconds)
 {
 	struct kwhy_total_window window;
@@ -111,8 +112,8 @@ static void the_total_is_the_counters_at_each_of_its_readings(void **state)
 	}
 	assert_int_equal(total.booked_nj, sum_nj);
 	/*
-	 * 60 s at 300 W. What the samples gave too much since the counter's last reading (1 % of 20 s) is
-	 * not corrected yet.
+	 * The counter rose by 60 s at 300 W. Since its last reading at most 20 s have passed, in which the
+	 * samples, 1 % too high, added up to 3 J a second too much; this is not corrected yet.
 	 */
 	assert_int_equal(total.counter_nj, 60 * 300 * INT64_C(1000000000));
 	assert_true(llabs(sum_nj - total.counter_nj) <= 20 * 3 * INT64_C(1000000000));
@@ -130,7 +131,7 @@ static void what_was_used_unwatched_is_known_afterwards(void **state)
 	count(device);
 	run(device, &total, 12);
 	again = total;
-	again.until_ns = 0; /* as in a total that the next process reads from a file */
+	again.until_ns = 0; /* as after a restart, when the total comes from a file */
 	device->sample_count = device->count_count = 0;
 	device->now_ns += 100 * SECOND;
 	device->joules += 100 * 300;
@@ -189,8 +190,7 @@ static void a_reset_loses_nothing(void **state)
 	pass(device, 40 * MS, 300);
 	count(device);
 	run(device, &total, 8);
-	device->offset_mj = -llround(
-		device->joules * 1e3); /* the driver was reloaded, so the counter starts again at 0 */
+	device->offset_mj = -llround(device->joules * 1e3); /* counter starts again at 0: driver reloaded */
 	run(device, &total, 10);
 	assert_true(llabs(total.booked_nj - 18 * 300 * INT64_C(1000000000)) < 18 * 4 * INT64_C(1000000000));
 	free(device);
@@ -214,8 +214,8 @@ static void without_a_counter_the_samples_are_followed(void **state)
 }
 
 /*
- * The driver refuses power samples for 10 s; meanwhile the counter is read each second. Samples that end
- * before the counter's reading do not speak against it.
+ * For 10 s the driver refuses power samples, but the counter is read each second. The total must follow the
+ * counter then: samples that end before the counter's reading are no reason to distrust it.
  */
 static void a_counter_is_believed_while_samples_are_refused(void **state)
 {
@@ -239,7 +239,7 @@ static void a_counter_is_believed_while_samples_are_refused(void **state)
 	free(device);
 }
 
-/* All readings are refused for 30 s, in which the device draws 100 W instead of 300 W. */
+/* Lets 30 s pass in which the device draws 100 W and the driver refuses both samples and counter. */
 static void refuse_all(struct device *device)
 {
 	device->now_ns += 30 * SECOND;
@@ -259,7 +259,7 @@ static void the_counter_tells_of_a_time_without_readings(void **state)
 	run(device, &total, 20);
 	booked_nj = total.booked_nj;
 	refuse_all(device);
-	for (int i = 0; i < 4; i++) { /* samples go on; the counter is read later */
+	for (int i = 0; i < 4; i++) { /* samples come again, the counter not yet */
 		pass(device, SECOND, 300);
 		assert_false(advance(device, &total, &window));
 	}
@@ -276,8 +276,9 @@ static void the_counter_tells_of_a_time_without_readings(void **state)
 }
 
 /*
- * Then the samples go on alone, and the readings before the gap are dropped. What the counter tells much
- * later is nobody's.
+ * After a gap of all readings only samples come again, and no readings from before the gap are left. The
+ * total must wait about 60 s for the counter and then count the samples. When the counter comes back, the
+ * energy of the gap goes to no owner (unwatched_nj).
  */
 static void a_counter_that_does_not_come_back_is_not_waited_for_for_ever(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Simulated programs of known power share a device. The filter under test sees the device's power and the
- * driver's samples. As in a real driver, there are six samples per second, and each names one process that
- * ran.
+ * Tests the filter that estimates the powers of programs that share a device. The programs are simulated and
+ * their powers known. The filter sees the power of the device and the driver's utilisation samples: six
+ * samples per second, each of which, as a real driver's, names one process that ran.
  */
 #include "owners/watts.h"
 
@@ -21,13 +21,14 @@ enum { PROGRAMS = 4, SEEDS = 300, SAMPLES_A_SECOND = 6 };
 #define TOP_GHZ 1.98
 
 struct program {
-	double rate_w, other_w; /* rate_w: W/GHz while it runs; other_w: W in addition, while it exists */
+	double rate_w, other_w; /* rate_w: W per GHz of clock while it runs; other_w: W in addition, as long
+				   as it exists */
 	double wants;		/* share of the time in which it would run if it were alone */
 	double changes;		/* factor on its power while others run */
-	double bias;		/* factor on its share of the driver's samples */
+	double bias;		/* factor on the number of the driver's samples that name it */
 	double from_s, until_s;
-	double true_j, shared_j,
-		by_use_j; /* joules while it shares the device: true, by the filter, in proportion to use */
+	double true_j, shared_j, by_use_j; /* energy, J, while others use the device too: true, by the filter,
+					      in proportion to utilisation */
 	struct kwhy_watts_known known;
 	struct kwhy_bounds bounds;
 	double low_j, high_j;
@@ -35,18 +36,18 @@ struct program {
 
 struct plan {
 	const char *name;
-	double look_s, sample_s; /* look_s: time between two updates of the filter; sample_s: between two of
-				    the driver's samples */
+	double look_s, sample_s; /* s between two updates of the filter; s between two readings of the
+				    driver's samples */
 	double limit_w;
 	bool alone_first; /* each program first runs alone for 20 s */
 	bool one_by_one;  /* a program is added every 30 s */
-	bool copies;	  /* the last program has no kernels */
+	bool copies;	  /* the last program only copies; it runs no kernels */
 	bool leave;	  /* the first program leaves early and comes back */
 	double length_s;
-	bool is_h200; /* programs as measured on an H200: a matrix product at the power limit, training,
-			 copies */
-	double median_max, held_min; /* limits of the test: largest median error of a share; least share of
-					intervals that hold the truth */
+	bool is_h200; /* three programs measured on an H200 instead of random ones: a matrix product at the
+			 power limit, training, copies */
+	double median_max, held_min; /* the test fails above this median error of a program's share or below
+					this fraction of intervals that contain the truth */
 };
 
 struct world {
@@ -116,8 +117,8 @@ struct moment {
 };
 
 /*
- * What happens on the device while the programs `who` use it: they share its time, and at the power limit
- * the clock falls.
+ * Returns utilisation, power and clock while the `count` programs in `who` use the device: they share its
+ * time, and at the power limit the clock falls.
  */
 static struct moment moment_of(struct world *world, const size_t *who, size_t count)
 {
@@ -162,7 +163,7 @@ static void sample(struct world *world, const struct moment *moment, double time
 		running += moment->runs[i];
 		sum += biased[i] = moment->runs[i] * world->programs[moment->who[i]].bias;
 	}
-	/* each sample covers the time in which any process ran, and gives all of it to one process */
+	/* each sample gives its part of the time in which any process ran to one process, which is random */
 	for (int s = 0; s < samples; s++) {
 		double at = kwhy_random_uniform(&world->random) * sum;
 
@@ -176,7 +177,7 @@ static void sample(struct world *world, const struct moment *moment, double time
 		world->sampled[i] = round(world->sampled[i] * 100) / 100;
 }
 
-/* Shares in proportion to use alone, for comparison with the filter. */
+/* Sets out[i] to the share of holder i in proportion to utilisation alone, for comparison with the filter. */
 static void by_use(const struct kwhy_watts_look *look, double *out)
 {
 	double sum = 0;
@@ -252,7 +253,7 @@ static void look_at(struct world *world, const size_t *who, size_t count, double
 		world->programs[who[i]].known = kwhy_watts_known_of(&world->watts, (uint32_t)who[i]);
 }
 
-/* Lets the device idle with one context on it, so that the filter sees the power without work. */
+/* Lets the device idle for 3 s with one context, so that the filter learns the power without work. */
 static void rest(struct world *world, double *time_s)
 {
 	const double until_s = *time_s + 3;
@@ -346,8 +347,8 @@ static void check_plan(const struct plan *plan)
 	assert_true(median <= plan->median_max);
 	assert_true(held >= plan->held_min);
 	/*
-	 * of programs that come at once and always run in the same ratio, only the sum of the powers can be
-	 * known
+	 * If programs begin together and always run in the same ratio, readings tell only the sum of their
+	 * powers: the interval of a share must then be wider than +-50 %.
 	 */
 	assert_true(plan->alone_first || plan->one_by_one || width > 0.5);
 }
@@ -373,8 +374,9 @@ static void the_shares_are_near_the_truth(void **state)
 }
 
 /*
- * The driver's samples are late: at the begin of work the power is that of the work, and the use is not yet.
- * Looks at 5 Hz of a program of 500 W, as on an H200.
+ * The driver's samples are late: when work begins, the device's power is at once that of the work, but the
+ * utilisation still 0. The filter must leave out such looks. A program draws 500 W above the idle 120 W (250
+ * W/GHz), as on an H200; there are 5 looks per second.
  */
 static void the_late_samples_at_the_begin_of_work_are_left_out(void **state)
 {
@@ -396,7 +398,9 @@ static void the_late_samples_at_the_begin_of_work_are_left_out(void **state)
 		holder.use = i < 16 ? 0 : i == 16 ? 0.5 : 1;
 		kwhy_watts_list(&watts, &look, &known);
 		kwhy_watts_learn(&watts, &look);
-		/* one look may be wrong, so the use is asked for at each look of the first 10 s */
+		/*
+		 * not settled in the first 10 s of work (looks 15 to 64), because single looks may be wrong
+		 */
 		if (i < 65 || i == 74)
 			assert_int_equal(kwhy_watts_is_settled(&watts, 7), i == 74);
 		if (i >= 18)

@@ -188,7 +188,10 @@ static void clocks_come_back_as_they_were_written_and_others_are_refused(void **
 	kwhy_pairs_free(again);
 }
 
-/* The folder of a run does not say why the run ended, so the verdict must follow from the samples in it. */
+/*
+ * The folder of a run does not state why the run ended. So whether it is complete must follow from the
+ * samples in it, when it is made and whenever it is read again.
+ */
 static void a_run_that_ended_early_is_not_complete_whoever_judges_it(void **state)
 {
 	struct kwhy_pairs *pairs = made_pairs(false);
@@ -251,8 +254,8 @@ static void pinning_is_judged_by_what_its_intervals_leave_open(void **state)
 }
 
 /*
- * Traces of another program have NCCL's kernels, by which they are judged; ranges of the host do not show
- * how long a transfer takes.
+ * Traces of another program are judged by the times of NCCL's kernels. Ranges of the host are not used,
+ * because they do not show how long a transfer takes.
  */
 static void traces_of_another_program_are_judged_by_their_kernels(void **state)
 {
@@ -366,8 +369,8 @@ static void energies_come_back_as_they_were_written_and_others_are_refused(void 
 enum { MADE_S = 60 };
 
 /*
- * Returns pairs with one reading a second: the clock rises and falls, and the temperature is constant. If
- * `follows`, times are inversely proportional to the clock.
+ * Returns pairs with readings of GPU 0 each second for MADE_S: the clock varies, and the temperature is 40
+ * degrees. follows: the times of transfers are inversely proportional to the clock.
  */
 static struct kwhy_pairs *with_readings(bool follows)
 {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * A copy takes 2 us and the time of its bytes at 400 GB/s: 16 copies of 512 MiB take 21,506.9 us, which
- * nvbandwidth truncates to whole microseconds.
+ * A copy takes 2 us plus its bytes at 400 GB/s, so 16 copies of 512 MiB take 21,506.9 us. nvbandwidth
+ * truncates this time to whole microseconds before it computes the bandwidth.
  */
 static void what_other_tools_would_print_follows_their_definitions(void **state)
 {
@@ -48,8 +48,9 @@ static void what_other_tools_would_print_follows_their_definitions(void **state)
 }
 
 /*
- * Each simulator must predict a link whose times lie on a line. The opposite direction takes 20 % longer
- * and is left out, because the description of one link cannot express it.
+ * The input for each simulator must predict the measured times of a link, which lie on a line (fixed time
+ * plus time per byte). The opposite direction takes 20 % longer and is left out, because such an input
+ * describes a single link.
  */
 static void what_simulators_read_foretells_what_was_measured(void **state)
 {
@@ -79,7 +80,10 @@ static void what_simulators_read_foretells_what_was_measured(void **state)
 	kwhy_pairs_free(pairs);
 }
 
-/* Simulators are made for transfers by NCCL, whose engine and clock differ from those of copies. */
+/*
+ * Inputs must be made for transfers by NCCL too, which are measured with another engine and timed by another
+ * clock than copies.
+ */
 static void each_engine_has_inputs_of_its_own(void **state)
 {
 	struct kwhy_pairs *pairs = concluded_pairs(false);
@@ -106,7 +110,7 @@ static void each_engine_has_inputs_of_its_own(void **state)
 		kwhy_simulator_compare(kwhy_simulator_at(i), text.data, &series, &far);
 		assert_int_equal(far.count, 62);
 		assert_true(far.large_mean_ratio <
-			0.11); /* one link stands for two, whose times are 0 and 20 % longer than the line */
+			0.11); /* one line for two directions, one of which takes 20 % longer */
 		kwhy_text_done(&text);
 	}
 	kwhy_pairs_free(pairs);

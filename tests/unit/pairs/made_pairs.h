@@ -15,9 +15,12 @@ enum { MADE_SAMPLES = 12 };
  * result with kwhy_pairs_free().
  */
 struct kwhy_pairs *made_pairs(bool with_random);
-/* Returns the same pairs with the conclusions from them. */
+/*
+ * Returns the pairs of made_pairs() with all conclusions that kwhy draws from them. Free with
+ * kwhy_pairs_free().
+ */
 struct kwhy_pairs *concluded_pairs(bool with_random);
-/* Returns the time of one transfer of the configuration, s. */
+/* Returns the time of one transfer of a configuration of made_pairs(), s. */
 double made_pair_s(const struct kwhy_pair_config *config);
 
 #endif

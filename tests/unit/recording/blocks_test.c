@@ -17,7 +17,7 @@
 
 enum { SHARE_BYTES = 4096, WRITER = 7 };
 
-/* A recording in memory that writer and reader open by a path. */
+/* A recording in a memfd. Writer and reader open it by its path in /proc. */
 struct tape {
 	int fd;
 	char path[64];
@@ -74,7 +74,7 @@ static void record_kernels(struct tape *tape, uint32_t count)
 	kwhy_block_writer_finish(&tape->writer, 123);
 }
 
-/* Counts of what reading the whole file gives. */
+/* Numbers of what a reader finds in the whole file; bytes: size of the file. */
 struct found {
 	uint64_t kernels, wrong_kernels, names, ends, blocks, damaged_bytes, damages, cuts;
 	uint64_t bytes;
@@ -163,7 +163,8 @@ static void packed_blocks_hold_the_same_and_are_smaller(void **state)
 }
 
 /*
- * A writer that is killed leaves a file that ends anywhere. All whole blocks before the cut must be read.
+ * A writer that is killed leaves a file that may end anywhere, also within a block. The reader must return
+ * all whole blocks before the end.
  */
 static void a_file_cut_anywhere_is_read_up_to_its_last_whole_block(void **state)
 {
@@ -189,7 +190,7 @@ static void a_file_cut_anywhere_is_read_up_to_its_last_whole_block(void **state)
 	tape_done(&tape);
 }
 
-/* A wrong byte may damage only the block that it is in. The data of that block must never be used. */
+/* A changed byte may cost only the block that it is in, and the data of that block must never be returned. */
 static void a_wrong_byte_costs_one_block(void **state)
 {
 	struct tape tape;
@@ -239,8 +240,8 @@ static void files_may_follow_each_other_even_after_a_cut(void **state)
 }
 
 /*
- * If `cat` joins the files of killed writers, a cut can be followed by another file. The cut must be
- * recognised wherever it is, in a header or after it.
+ * `cat` may join the files of killed writers, so that a block cut short is followed by another file. This is
+ * a cut and no damage, wherever in the block it is.
  */
 static void a_cut_before_another_file_is_no_damage(void **state)
 {
@@ -264,8 +265,8 @@ static void a_cut_before_another_file_is_no_damage(void **state)
 }
 
 /*
- * If the same writer continues after the gap, bytes have been lost in the middle: that is damage and not a
- * cut, whatever the lengths.
+ * If blocks of the same writer follow a gap, bytes were lost in the middle of its file: this is damage and
+ * not a cut, whatever the length of the gap.
  */
 static void bytes_lost_in_the_middle_are_damage(void **state)
 {
@@ -321,7 +322,10 @@ static void beyond_its_limit_a_writer_counts_and_says_what_it_lost(void **state)
 	tape_done(&tape);
 }
 
-/* A program may close all descriptors that it does not know and get their numbers for files of its own. */
+/*
+ * A program may close all descriptors that it did not open, and then get their numbers for files of its own.
+ * The writer must not write to those files.
+ */
 static void a_descriptor_that_has_become_another_files_is_not_touched(void **state)
 {
 	const int theirs = memfd_create("theirs", 0);
@@ -355,8 +359,8 @@ static void a_writer_closes_the_file_that_it_was_given(void **state)
 }
 
 /*
- * Writes beyond a limit on file sizes, such as `ulimit -f` sets. The system then sends SIGXFSZ, which by
- * default ends a program.
+ * Records kernels beyond a limit on the size of files (as `ulimit -f` sets), which is restored. A write
+ * beyond it raises SIGXFSZ, which by default ends the process.
  */
 static void record_beyond_the_limit_of_the_process(struct tape *tape)
 {
@@ -424,7 +428,7 @@ static void a_signal_of_the_limit_that_was_the_programs_stays(void **state)
 	tape_done(&tape);
 }
 
-/* Writes a block that the test has changed, with checksums that match. */
+/* Writes a block of the given header and payload, with right checksums. */
 static void write_block(int fd, struct kwhy_wire_header header, const void *payload)
 {
 	header.magic = KWHY_WIRE_MAGIC;
@@ -545,7 +549,7 @@ static void a_name_that_claims_more_than_its_block_ends_the_names(void **state)
 	tape_done(&tape);
 }
 
-/* Another program may truncate and write the file again while kwhy reads it. */
+/* If another program truncates a file while kwhy reads it, the old content is read. */
 static void a_file_that_is_truncated_while_it_is_read_is_read_as_it_was(void **state)
 {
 	struct kwhy_block_reader reader;

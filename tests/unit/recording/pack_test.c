@@ -89,8 +89,8 @@ static void pack(void)
 }
 
 /*
- * Counts the kernels of each writer in the packed file and checks their times. Returns the number of
- * damaged places.
+ * Sets counts[i] to the number of kernels of writer i in the packed file and checks the kernels' times.
+ * Returns the number of damaged places.
  */
 static size_t read_out(size_t counts[4])
 {

@@ -4,7 +4,7 @@
 
 static struct kwhy_error error;
 
-/* The result of a change, and the pattern of the changed work. */
+/* A projection, its changes, and the pattern that a replay of the changed work would use. */
 struct after {
 	struct kwhy_whatif *whatif;
 	struct kwhy_replay_changes changes;
@@ -75,8 +75,8 @@ static void a_packed_copy_has_all_bytes_and_a_kernel_that_scatters_them(void **s
 }
 
 /*
- * The projection of the change contains the launch of the kernel that unpacks the copy, so the call of the
- * copy is longer by one launch.
+ * pack-h2d replaces three copies with one copy and a kernel that scatters its bytes. The call of that copy is
+ * longer by the launch of this kernel: 2 us + 2 us.
  */
 static void the_call_of_a_packed_copy_is_longer_by_one_launch(void **state)
 {

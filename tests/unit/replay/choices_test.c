@@ -60,8 +60,9 @@ static void a_class_of_unknown_power_is_never_taken(void **state)
 }
 
 /*
- * The accounts have these net energies, at 100 W of idle power: 1 J; 0.3 J, on a grid with about as many
- * threads as the first; 0.2 J; 0.005 J; and an unknown one.
+ * Net energies of the accounts at 100 W of idle power: 1 J; 0.3 J, on a grid with about as many threads as
+ * the first (28,160 and 25,600); 0.2 J; 0.005 J; unknown. Grids 0 and 2 matter: 1 is like 0, and 3 has too
+ * little energy.
  */
 static void grids_matter_by_the_energy_above_idle(void **state)
 {
@@ -147,7 +148,7 @@ static void powers_hold_for_about_as_many_threads_and_as_long_kernels(void **sta
 
 	(void)state;
 	assert_ptr_equal(kwhy_replay_alike(known, 2, &wanted), &known[0]);
-	wanted.length_ns = 9e6; /* kernels longer than a limit count as equally long */
+	wanted.length_ns = 9e6; /* both longer than the limit above which all kernels count as equally long */
 	assert_ptr_equal(kwhy_replay_alike(known, 2, &wanted), &known[1]);
 	wanted.length_ns = 2e4;
 	assert_null(kwhy_replay_alike(known, 2, &wanted));

@@ -6,8 +6,8 @@
 #include <math.h>
 
 /*
- * Returns the energy that a replay draws at this work factor: it rises with the factor, from 10 J up to 150
- * J.
+ * Returns the net energy, J, that a simulated replay draws at this work factor: it rises with the factor from
+ * 10 J to at most 150 J.
  */
 static double drawn_j(double factor)
 {
@@ -52,7 +52,10 @@ static void a_first_try_is_scaled_and_no_step_is_more_than_fourfold(void **state
 	assert_float_equal(kwhy_replay_next_factor(much, 1, 30), 0.25, 1e-9);
 }
 
-/* The second attempt did more work and drew less energy. Such noise must not decide the next factor. */
+/*
+ * The second attempt did more work (factor 2) but drew less energy (19 J) than the first. A line through both
+ * would be noise; the next factor for 38 J must be 2 x 38/19.
+ */
 static void tries_that_contradict_each_other_still_give_a_factor(void **state)
 {
 	const struct kwhy_replay_attempt tries[] = {{1, 20}, {2, 19}};
@@ -62,9 +65,9 @@ static void tries_that_contradict_each_other_still_give_a_factor(void **state)
 }
 
 /*
- * In its first window, the replay of the recording drew a sixth too little, so its work has to grow by a
- * fifth. The replay of the changed program gets a factor of at most 1.2, even if calibration ended with a
- * larger one.
+ * The first attempt to replay the recording drew a sixth too little energy, so its work had to grow by a
+ * fifth: to 1.2. The replay of the changed program gets the factor of calibration (first argument), limited
+ * to the range between 1 and 1.2. The factor that was needed is at most 4.
  */
 static void a_changed_replay_takes_no_more_than_was_lacking(void **state)
 {
@@ -78,7 +81,8 @@ static void a_changed_replay_takes_no_more_than_was_lacking(void **state)
 }
 
 /*
- * The net energy of 10 J is known if the half interval of the idle energy is 2.5 J, but not if it is 2.6 J.
+ * A net energy of 10 J counts as known if the 90 % interval of the idle energy is +-2.5 J, but not if it is
+ * +-2.6 J. -1: it is unknown.
  */
 static void nothing_is_settled_by_a_level_that_is_badly_known(void **state)
 {

@@ -4,7 +4,7 @@
 
 static const struct kwhy_replay_latencies latencies = {
 	.kernel_ns = 9000, .copy_ns = {[KWHY_REPLAY_H2D] = {5000, 8000}, [KWHY_REPLAY_D2H] = {12000, 10000}}};
-/* successive kernels of length 0 start 2.2 us apart, of which 1.2 us are the gap between two kernels */
+/* empty kernels start 2.2 us apart; 1.2 us of it is the gap between two kernels, so a kernel lasts 1 us */
 static const struct kwhy_proxies proxies = {.one_period_ns = 2200};
 static const struct kwhy_replay_pattern pattern = {.queued_ns = 1200, .issue_ns = 6000, .return_ns = 2000};
 
@@ -65,8 +65,8 @@ static void a_recorder_lengthens_each_piece_of_a_call(void **state)
 	assert_float_equal(kwhy_replay_added_ns(&seen, KWHY_REPLAY_CALL_COPY, 1), -500, 1e-9);
 	assert_float_equal(kwhy_replay_added_ns(&seen, KWHY_REPLAY_CALL_LAUNCH, 3), 3600, 1e-9);
 	/*
-	 * without a recorded graph launch nothing is added; with one, a launch counts as one call whatever
-	 * the size of its graph
+	 * a graph launch: nothing is added if none was recorded; else it counts as one call, whatever the
+	 * size of the graph
 	 */
 	assert_float_equal(kwhy_replay_added_ns(&seen, KWHY_REPLAY_CALL_GRAPH, 420), 0, 0);
 	graphs.calls[KWHY_REPLAY_CALL_GRAPH] = (struct kwhy_replay_call_times){10, 50000, 20000};

@@ -3,7 +3,7 @@
 #include "replay/pattern.h"
 #include "unit/failing_memory.h"
 
-/* Makes a recording of copies, kernels and waits, with a second stream and a second thread. */
+/* Returns a recording of copies, kernels and waits on two streams, which two threads issue. */
 static struct build some_of_all(void)
 {
 	struct build build = build_new(1);

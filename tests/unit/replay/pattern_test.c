@@ -9,7 +9,7 @@ static struct kwhy_error error;
 
 enum { US = 1000 };
 
-/* A pattern, and the whatif and the changes from which it was made. */
+/* The pattern of a replay, and the projection and the changes from which it was made. */
 struct made {
 	struct kwhy_whatif *whatif;
 	struct kwhy_replay_changes changes;
@@ -118,7 +118,10 @@ static void a_wait_is_for_the_stream_of_the_work(void **state)
 	done(&build, &made_);
 }
 
-/* Both kernels are issued before the wait, which returns while the second one still runs. */
+/*
+ * Both kernels are issued before the wait, which returns while the second one still runs. So it is a wait for
+ * an event after the first kernel, not for the stream.
+ */
 static void a_wait_for_work_with_more_behind_it_is_for_its_event(void **state)
 {
 	struct build build = build_new(1);
@@ -172,7 +175,9 @@ static void a_thread_that_takes_over_waits_for_the_other(void **state)
 	pattern = made_.pattern;
 	assert_int_equal(pattern->thread_count, 2);
 	assert_int_equal(pattern->op_count, 3);
-	/* ops are sorted by thread: 0 belongs to the first thread, 1 and 2 to the second */
+	/*
+	 * ops are sorted by thread: 0 is of the first thread, 1 and 2 of the second; 2 is issued 4 us after 0
+	 */
 	assert_int_equal(pattern->ops[2].after_op, 0);
 	assert_int_equal(pattern->ops[2].after_ns, 4 * US);
 	done(&build, &made_);
@@ -285,7 +290,7 @@ static void copies_beside_compute_get_a_stream_of_their_own(void **state)
 		assert_int_equal(work->replay_stream,
 			work->kind == KWHY_REPLAY_COPY ? pattern->works[0].replay_stream
 						       : 1 - pattern->works[0].replay_stream);
-		/* every kernel waits for its copy */
+		/* each kernel starts after a copy on the other stream */
 		if (work->kind == KWHY_REPLAY_KERNEL)
 			assert_true(work->after[0] != KWHY_NONE);
 	}

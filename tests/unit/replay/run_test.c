@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests replays on the host back end, which needs no GPU; their times mean nothing. */
+/*
+ * Tests replays on the host back end, which needs no GPU. Its times are those of the CPU and are only checked
+ * for lower limits.
+ */
 #include "build.h"
 #include "launch/stop.h"
 #include "replay/replay.h"
@@ -67,7 +70,7 @@ static void everything_that_a_recording_asked_for_runs(void **state)
 	assert_int_equal(replay->as_recorded.waits, 10);
 	assert_int_equal(replay->as_recorded.replay_streams, 2);
 	assert_true(replay->as_recorded.span_s.median > 0);
-	/* the schedule delays the last launch until its recorded time */
+	/* the last launch may not come before its recorded time */
 	assert_true(replay->as_recorded.span_s.least > 1.7e-3);
 	assert_string_equal(replay->energy_missing, "not asked for");
 	assert_true(isnan(replay->as_recorded.gross.value));
@@ -104,8 +107,8 @@ static struct build four_loops(void)
 }
 
 /*
- * Replays the loops as graphs, on a machine where the launch of a graph takes 4 us and node_s more for each
- * node after the first.
+ * Replays four_loops() with each loop of six kernels launched as a graph. By the profile, the launch of a
+ * graph takes 4 us and node_s more for each node after the first.
  */
 static struct kwhy_replay *replayed_as_graphs(double node_s)
 {
@@ -134,7 +137,10 @@ static void a_change_is_projected_and_measured(void **state)
 	kwhy_replay_free(replay);
 }
 
-/* The graph of six nodes is launched three times, 1 ms each by the profile. */
+/*
+ * The graph is launched three times. By the profile each launch takes 4 us + 5 x 200 us, about 1 ms, which
+ * the replay must wait for, although no graph launch was recorded.
+ */
 static void calls_of_a_kind_that_was_not_recorded_take_what_is_projected(void **state)
 {
 	struct kwhy_replay *replay = replayed_as_graphs(200e-6);
@@ -158,7 +164,10 @@ static void a_refused_change_is_not_run(void **state)
 	kwhy_replay_free(replay);
 }
 
-/* Raises SIGINT, as Ctrl-C does, when the part of the replay named by `context` begins. */
+/*
+ * Progress callback: raises SIGINT, as Ctrl-C does, when the part of the replay that has the name `context`
+ * begins.
+ */
 static void press(void *context, const char *what)
 {
 	if (!strcmp(what, context))
@@ -166,8 +175,8 @@ static void press(void *context, const char *what)
 }
 
 /*
- * Replays a program with a wait that drop-waits removes, and interrupts the replay when the part `at`
- * begins.
+ * Replays a program and its change by drop-waits, which removes a wait. Interrupts when the part `at` begins:
+ * "as recorded" or "changed".
  */
 static enum kwhy_status interrupted(const char *at, struct kwhy_replay **out)
 {
@@ -248,7 +257,7 @@ int main(void)
 		cmocka_unit_test(a_refused_change_is_not_run),
 		cmocka_unit_test(accounts_of_kernels_are_listed_with_what_stands_for_them),
 		cmocka_unit_test(joules_compare_where_one_factor_was_asked_of_both),
-		/* last, because the request to stop cannot be withdrawn */
+		/* last, because a raised SIGINT stops all later replays of this process */
 		cmocka_unit_test(an_interrupt_leaves_the_runs_before),
 	};
 

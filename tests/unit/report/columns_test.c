@@ -14,15 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Checks that outputs have exactly the columns that docs/formats describes. */
+/*
+ * Tests that JSON and CSV outputs have exactly the columns that the schemas and pages in docs/formats
+ * describe, and that the web page has their titles.
+ */
 
 #define FORMATS KWHY_SOURCE_DIR "/docs/formats/"
 
-/* A table of columns, and the place in a schema that describes its rows. */
+/*
+ * A table of columns. schema, place: file in docs/formats, without .schema.json, and path in it (separated by
+ * spaces) to the description of its rows.
+ */
 struct table {
 	const char *schema, *place;
 	const struct kwhy_columns *columns;
-	const char *others; /* members that are objects or arrays, separated by spaces */
+	const char *others; /* further members of a row, which are no columns, separated by spaces */
 };
 
 static const struct table tables[] = {
@@ -104,7 +110,7 @@ static void assert_describes(const json_t *rows, const struct table *table, cons
 {
 	if (!json_object_get(json_object_get(rows, "properties"), column->key))
 		fail_msg("%s.schema.json, %s: has no '%s'", table->schema, table->place, column->key);
-	/* the schemas of pairs and transfers require only what is always known */
+	/* schemas other than stat and report require only members that are always known */
 	if ((strcmp(table->schema, "stat") == 0 || strcmp(table->schema, "report") == 0) &&
 		!is_required(rows, column->key))
 		fail_msg("%s.schema.json, %s: does not require '%s'", table->schema, table->place,
@@ -146,8 +152,8 @@ static void each_member_of_a_schema_is_a_column(void **state)
 }
 
 /*
- * Checks that the page has the line of all CSV columns or, failing that, names each column as `key` or
- * `UNIT_key`.
+ * Checks that the page of docs/formats has the header line of the CSV or, failing that, names each column as
+ * `key` or `UNIT_key`.
  */
 static void assert_documents(const struct kwhy_text *page, const struct table *table)
 {
@@ -184,7 +190,8 @@ static void each_column_of_the_csv_is_documented(void **state)
 }
 
 /*
- * KWHY_UPDATE_GOLDEN=1 writes web/src/columns.ts, which has the titles and units of the web page's ledger.
+ * Checks that web/src/columns.ts is up to date; with KWHY_UPDATE_GOLDEN=1 writes it. It has the titles and
+ * units of the accounts' columns for the web page.
  */
 static void the_page_has_the_titles_and_units_of_the_columns(void **state)
 {

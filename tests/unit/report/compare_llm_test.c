@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the comparison of results of `kwhy llm`: which figures are paired, their changes, and conditions. */
+/*
+ * Tests comparisons of results of `kwhy llm`: which figures of A and B are paired, how they changed, and
+ * conditions of --fail-if.
+ */
 #include "cmocka_all.h"
 #include "report/compare/llm.h"
 
@@ -11,7 +14,10 @@ enum { SIDE_RUNS = 3 };
 
 static struct kwhy_error error;
 
-/* A load with a fixed number of concurrent requests. The interval of its joules per token has no width. */
+/*
+ * JSON of a load with `at_once` concurrent requests. low and high of its J/token equal the value: an interval
+ * without width.
+ */
 #define LOAD(at_once, tokens_per_s, first_p99, joules)                                                       \
 	"{\"name\":null,\"loop\":\"closed\",\"arrivals\":null,\"rate_per_s\":null,\"concurrency\":" #at_once \
 	",\"steady_s\":10,\"good_per_s\":10,\"requests\":100,\"outcomes\":{\"done\":95},\"tokens_per_"       \
@@ -62,7 +68,10 @@ static void done(struct compared *compared)
 		kwhy_read_llm_done(&compared->runs[i]);
 }
 
-/* Returns the change of a figure that both results have. */
+/*
+ * Returns the change of the figure `name` of the part `of` (such as a load). Fails if it is not in both
+ * results.
+ */
 static const struct kwhy_figure_change *change_of(
 	const struct kwhy_llm_comparison *comparison, const char *of, const char *name)
 {
@@ -104,7 +113,7 @@ static void loads_are_paired_by_what_they_are(void **state)
 	assert_int_equal(compared.comparison.unpaired_count, 2);
 	assert_string_equal(compared.comparison.unpaired[0], "1 concurrent");
 	assert_string_equal(compared.comparison.unpaired[1], "16 concurrent");
-	/* the file has a 90 % interval, the comparison a 95 % interval */
+	/* half-width: 0.2 in the file (90 %); x 1.1916 for 95 % */
 	change = change_of(&compared.comparison, "all loads", "joules-per-output-token");
 	assert_true(fabs(change->a.high - 2 - 0.2 * 1.1916) < 1e-3);
 	assert_true(kwhy_difference_is_known(&change->difference));
@@ -128,7 +137,7 @@ static void a_condition_is_judged_at_the_load_that_exceeds_it_most(void **state)
 	assert_true(judge(&compared, "ttft.p99>+10%").exceeded);
 	assert_true(judge(&compared, "ttft.p99 > 450ms").exceeded);
 	assert_true(judge(&compared, "joules-per-token>+3%").exceeded);
-	/* figures that are equal and have intervals do not differ significantly */
+	/* both results have 2 J, 1.8 to 2.2 J: no significant rise */
 	verdict = judge(&compared, "joules-per-output-token>+0%");
 	assert_true(!verdict.exceeded && verdict.is_chance);
 	done(&compared);
@@ -180,7 +189,10 @@ static void a_figure_that_one_side_lacks_decides_nothing(void **state)
 	done(&compared);
 }
 
-/* If no load keeps the limits, goodput is 0, which a condition on goodput must report. */
+/*
+ * If no load of B keeps the limit ttft=300ms, B's goodput is 0, and a condition on goodput must report this
+ * fall.
+ */
 static void no_load_within_the_limits_is_no_goodput(void **state)
 {
 	static const char a[] = RESULT(128, "\"ttft=300ms\"", 1, LOAD(8, 400, 0.2, 2.0)),

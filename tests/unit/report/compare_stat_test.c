@@ -9,13 +9,16 @@
 
 static struct kwhy_error error;
 
-/* A result of `kwhy stat --json` with one figure, the energy of a GPU. */
+/*
+ * JSON of a result of `kwhy stat` with one figure, the energy of a GPU, J: number of runs, mean, ends of its
+ * interval, standard deviation.
+ */
 #define STAT(count, mean, low, high, deviation)                                                         \
 	"{\"schema\":\"kwhy.stat/1\",\"command\":\"x\",\"domains\":[{\"name\":\"gpu 0\",\"energy_j\":{" \
 	"\"count\":" #count ",\"mean\":" #mean ",\"low\":" #low ",\"high\":" #high                      \
 	",\"deviation\":" #deviation "}}]}"
 
-/* A comparison with the two results that it refers to. */
+/* Two results and their comparison, which refers to them. */
 struct compared {
 	struct kwhy_read_stat a, b;
 	struct kwhy_stat_comparison comparison;
@@ -36,8 +39,8 @@ static void done(struct compared *compared)
 }
 
 /*
- * A single run that is 13 J from the mean of twenty runs with a standard deviation of 11 J is not a
- * significant change.
+ * A single run of 110 J is 13 J above the mean of twenty runs with a standard deviation of 11 J: that is no
+ * significant change. A single run of 130 J is one.
  */
 static void a_single_run_is_held_against_the_scatter_of_several(void **state)
 {
@@ -69,7 +72,7 @@ static void assert_shows(const struct kwhy_stat_comparison *comparison, const ch
 	kwhy_text_done(&text);
 }
 
-/* 100 J may be 80 J or 120 J, so 1000 J are 12.5 or 8.33 times as much. */
+/* A is known as 80 J to 120 J, so B's 1000 J are 12.5 to 8.33 times as much, a rise of 733 % to 1150 %. */
 static void a_relative_change_has_the_error_of_what_it_is_relative_to(void **state)
 {
 	struct compared compared;
@@ -97,7 +100,7 @@ static void a_long_name_leaves_the_figures_their_room(void **state)
 	done(&compared);
 }
 
-/* A count that cannot be a number of runs is unknown, as is a missing one. */
+/* A number of runs that is too large, negative, not an integer or missing must be read as unknown. */
 static void a_count_that_is_no_number_of_runs_is_unknown(void **state)
 {
 	static const char *const results[] = {STAT(1e300, 100, 99, 101, null), STAT(2.5, 100, 99, 101, null),
@@ -131,7 +134,10 @@ static void a_file_without_a_schema_is_said_to_have_none(void **state)
 	"{\"schema\":\"kwhy.stat/1\",\"command\":\"x\",\"runs\":[{},{}],\"metrics\":[{\"name\":\"loss\"," \
 	"\"points\":[" points "]}]}"
 
-/* The mean of the runs that reached a value is not the mean of all runs, as it lacks the slow ones. */
+/*
+ * B's second run never reached a loss of 1. The comparison must say so, because a mean over the other runs
+ * leaves out the slow one.
+ */
 static void runs_that_never_reach_a_value_are_told(void **state)
 {
 	static const char all[] = LOSS(

@@ -17,7 +17,7 @@ static struct kwhy_side read_side(const char *json)
 	return side;
 }
 
-/* Returns a figure of one run. */
+/* Returns a figure of a side that has one run. */
 static double figure_of(const struct kwhy_side *side, enum kwhy_figure figure)
 {
 	struct kwhy_comparison comparison;
@@ -56,16 +56,19 @@ static void a_change_is_significant_beyond_its_interval(void **state)
 	assert_int_equal(comparison.pair_count, 2);
 	assert_string_equal(comparison.pairs[0].a->name, "k");
 	assert_int_equal(comparison.pairs[0].change_nj, -60);
-	assert_int_equal(comparison.pairs[0].half_width_nj, 50); /* root of 30^2 + 40^2 */
+	assert_int_equal(comparison.pairs[0].half_width_nj, 50); /* nJ; A +-30, B +-40 */
 	assert_true(comparison.pairs[0].significant);
-	assert_int_equal(comparison.pairs[1].half_width_nj, 50); /* root of 40^2 + 30^2 */
+	assert_int_equal(comparison.pairs[1].half_width_nj, 50); /* nJ; A +-40, B +-30 */
 	assert_false(comparison.pairs[1].significant);
 	kwhy_comparison_done(&comparison);
 	kwhy_side_done(&a);
 	kwhy_side_done(&b);
 }
 
-/* Idle energy before and after the run is not part of the run. */
+/*
+ * Only idle energy within the run counts (category host); that of before and after (category outside) does
+ * not.
+ */
 static void idling_is_of_the_run(void **state)
 {
 	struct kwhy_side side = read_side(
@@ -79,7 +82,10 @@ static void idling_is_of_the_run(void **state)
 	kwhy_side_done(&side);
 }
 
-/* The metered energy and the energy of the run are separate figures: one may rise while the other falls. */
+/*
+ * The energy of the readings and the energy of the run are separate figures. Here B's readings have more
+ * energy than A's (368 and 312), while A's report also states the energy of its run.
+ */
 static void energy_of_the_run_stands_beside_what_was_metered(void **state)
 {
 	struct kwhy_side a = read_side(
@@ -106,8 +112,8 @@ static struct kwhy_text text_of(const struct kwhy_comparison *comparison)
 }
 
 /*
- * The intervals of both sides touch: the change is 35 nJ, and half of the interval is 20 nJ for each side
- * and 28 nJ for the change.
+ * The intervals of both sides overlap, but the change is significant: it is 35 nJ, and the half-width of its
+ * interval is 28 nJ (20 nJ from each side, added in quadrature).
  */
 static void the_text_says_beyond_which_interval_a_change_is(void **state)
 {
@@ -178,8 +184,8 @@ static void joules_of_assumed_powers_are_not_said_to_be_metered(void **state)
 #define UNMETERED_DEVICE "{\"name\":\"G\",\"time\":{\"span_ns\":0},\"energy\":null,\"accounts\":[]}"
 
 /*
- * The metered energy includes devices without work, as in the first line of a report. A device without work
- * may lack readings.
+ * The metered energy of a side includes devices that had no work, as does the first line of a report. A
+ * device without work and without readings does not make it unknown.
  */
 static void what_a_device_without_work_drew_is_metered_too(void **state)
 {
@@ -191,7 +197,7 @@ static void what_a_device_without_work_drew_is_metered_too(void **state)
 	kwhy_side_done(&side);
 }
 
-/* No device worked and none was metered. The energy is then unknown, not 0. */
+/* If no device had work and none was metered, the energy must be unknown, not 0. */
 static void without_any_meter_nothing_is_known_of_what_was_drawn(void **state)
 {
 	struct kwhy_side side = read_side(REPORT(UNMETERED_DEVICE, ""));
@@ -204,8 +210,8 @@ static void without_any_meter_nothing_is_known_of_what_was_drawn(void **state)
 }
 
 /*
- * A device that never idled and whose idle level is unknown has an energy of the run, but no net energy. A
- * device that was metered for less than half of its run has neither.
+ * A device that never idled and whose idle level is unknown has an energy of the run, but no energy above
+ * idle. If readings cover less than half of the run, 400 or 1000 - 600 of 1000 ns, both are unknown.
  */
 static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void **state)
 {
@@ -214,7 +220,7 @@ static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void 
 	struct kwhy_side hole = read_side(RUN_REPORT(METERED_BESIDE(1000, ",\"edge_ns\":600")));
 
 	(void)state;
-	assert_int_equal(busy.seen_run_nj, 305); /* the value that the report states */
+	assert_int_equal(busy.seen_run_nj, 305); /* from the report's "run" */
 	assert_int_equal(busy.net_nj, KWHY_UNKNOWN_NJ);
 	assert_int_equal(unseen.seen_run_nj, KWHY_UNKNOWN_NJ);
 	assert_int_equal(unseen.net_nj, KWHY_UNKNOWN_NJ);
@@ -224,7 +230,7 @@ static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void 
 	kwhy_side_done(&hole);
 }
 
-/* A file may state any idle level, here 1e300 W. */
+/* An idle level of 1e300 W in a file gives an energy beyond int64_t, which must be read as unknown. */
 static void an_energy_too_large_for_an_integer_is_unknown(void **state)
 {
 	struct kwhy_side busy = read_side(RUN_REPORT(METERED_BESIDE(900, ",\"context_idle_w\":1e300")));
@@ -237,8 +243,8 @@ static void an_energy_too_large_for_an_integer_is_unknown(void **state)
 }
 
 /*
- * As in the first line of a report: the run drew 305 nJ in 1000 ns, of which 300 nJ in 900 ns are metered.
- * Older reports state only the metered part.
+ * The mean power is that of the whole run, as in the first line of a report: 305 nJ in 1000 ns. Older reports
+ * state only the metered part, 300 nJ in 900 ns.
  */
 static void the_mean_power_is_that_of_the_run(void **state)
 {
@@ -258,8 +264,8 @@ static void the_mean_power_is_that_of_the_run(void **state)
 	"],\"devices\":[" DEVICE(300, ACCOUNT("compute", "k", 800, 200, 190, 210)) "]}"
 
 /*
- * Checks the name of the comparison's unit, the number of units on each side, and the time and energy per
- * unit of an account that has 800 ns and 200 nJ.
+ * Checks the name of the comparison's unit and the sum of units of each side's runs, a and b. Also checks the
+ * time and energy per unit of account k in a run of side A, which has 800 ns and 200 nJ.
  */
 static void assert_units(const struct kwhy_side_runs runs[2], const char *name, double a, double b)
 {
@@ -277,9 +283,8 @@ static void assert_units(const struct kwhy_side_runs runs[2], const char *name, 
 }
 
 /*
- * The figures of an account per unit are those of the whole run, divided by the number of units, whatever
- * the unit. The time of a step is the time of the loop divided by its steps, 100 ns, without what the run
- * did before.
+ * Per unit, an account has its time and energy of the whole run divided by the number of units. The time of a
+ * step is that of the loop alone, divided by its steps: 400 ns / 4.
  */
 static void accounts_are_the_runs_over_its_units(void **state)
 {
@@ -300,7 +305,10 @@ static void accounts_are_the_runs_over_its_units(void **state)
 	}
 }
 
-/* The idle level was stated and not measured, so its uncertainty is unknown. */
+/*
+ * The device did not idle in the recording; its report only states an idle level of 0.1 W, of unknown
+ * uncertainty. So the energy above idle has a value, but no interval.
+ */
 static void above_a_level_that_was_not_seen_is_an_energy_without_an_interval(void **state)
 {
 	struct kwhy_side busy = read_side(RUN_REPORT(METERED_BESIDE(900, ",\"context_idle_w\":0.1")));
@@ -313,7 +321,8 @@ static void above_a_level_that_was_not_seen_is_an_energy_without_an_interval(voi
 }
 
 /*
- * The run's energy is known to 40 nJ and its idle energy, 200 nJ, to 2 %: the net energy is known to 44 nJ.
+ * The run's energy, 300 nJ, is known within 40 nJ, its idle energy of 200 nJ within 2 %, 4 nJ. If both errors
+ * add up, energy above idle is known within 44 nJ.
  */
 static void above_idle_is_known_as_well_as_the_run_and_its_idle_level(void **state)
 {
@@ -336,8 +345,8 @@ static void above_idle_is_known_as_well_as_the_run_and_its_idle_level(void **sta
 	"{\"schema\":\"kwhy.whatif/1\",\"before\":{\"time_ns\":1000},\"after\":{\"time_ns\":1000," \
 	"\"energy_nj\":300,\"net_nj\":100},\"changes\":[]}"
 /*
- * A report whose idle level is 0.1 W as stated, or 0.2 W if the account IDLE_SEEN shows it. `run` and
- * `energy` add members.
+ * JSON of a report. Its idle level is the stated 0.1 W or, if `idle` is the account IDLE_SEEN, 0.2 W. run,
+ * energy: further members of these objects.
  */
 #define NET_SIDE(run, energy, idle)                                                                       \
 	"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":300" run                                    \
@@ -380,7 +389,10 @@ static void why_it_is_not_known_how_sure_energy_above_idle_is_is_said(void **sta
 		"  What B measured above idle is 76.0 nJ to 124 nJ");
 }
 
-/* Only power was recorded, so the device may have worked all the time. */
+/*
+ * Only power was recorded, no activities. The device may have worked all the time, so idle time and run are
+ * unknown.
+ */
 static void without_work_nothing_is_said_of_idling(void **state)
 {
 	struct kwhy_side side = read_side(REPORT(IDLE_DEVICE, ""));
@@ -499,7 +511,7 @@ static void findings_gone_and_new_are_told_and_shared_ones_not(void **state)
 	kwhy_side_done(&b);
 }
 
-/* A line about an account has room for a long name where the terminal is wide. */
+/* A name of 70 columns must be shown in full where the terminal is wide enough. */
 static void a_name_is_cut_only_where_the_line_is_full(void **state)
 {
 	static const char name[] = "a_kernel_of_seventy_columns_as_templates_of_cutlass_have_and_more_of_th";

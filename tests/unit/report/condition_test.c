@@ -7,7 +7,7 @@
 
 static struct kwhy_error error;
 
-/* Side A took 100 J in 2 s, side B 110 J in 1.5 s. */
+/* Two sides to compare: A used 100 J in 2 s and had 4 steps, B 110 J in 1.5 s and had 3 steps. */
 static struct kwhy_side_account accounts_a[] = {{"compute", "gemm", 40, 400000000, 50000000000, 1, 2}};
 static struct kwhy_side_account accounts_b[] = {{"compute", "gemm", 30, 330000000, 60000000000, 1, 2},
 	{"copy", "h2d pageable->device 4-8 KiB", 1, 1, 3000000000, 1, 2}};
@@ -94,14 +94,14 @@ static void a_condition_is_decided_as_it_reads(void **state)
 		{"each:tokens>49mJ", 0.05, true},
 		{"each:tokens>51000uJ", 0.05, false},
 		{"each:tokens<-1mJ", 0.01, false},
-		/* a step takes 0.4 s in A and 0.44 s in B; 2000 tokens take 2 s and 1.5 s */
+		/* steps take 0.4 s in A and 0.44 s in B; A has 2000 tokens in 2 s, B in 1.5 s */
 		{"step>+9%", 0.1, true},
 		{"step>+50ms", 0.04, false},
 		{"step>430ms", 0.44, true},
 		{"throughput<-2%", 1 / 0.75 - 1, false},
 		{"throughput:tokens<1400/s", 2000 / 1.5, true},
 		{"throughput:steps<-9%", 1 / 1.1 - 1, true},
-		/* 100 ms and 110 ms of gemm per step, 12.5 J and 20 J */
+		/* a step has 100 ms and 12.5 J of gemm in A, 110 ms and 20 J in B */
 		{"account-time:gemm>+5ms", 0.01, true},
 		{"account-time:gemm>+11%", 0.1, false},
 		{"account-energy:gemm>+5%", 0.6, true},
@@ -177,7 +177,10 @@ static void of_b_alone_nothing_of_a_is_needed(void **state)
 	kwhy_comparison_done(&half);
 }
 
-/* The message lists all names if the name is unknown, and the units of the figure if the unit is wrong. */
+/*
+ * If a condition has an unknown figure, the error must list all figures; if its unit is wrong, all units of
+ * the figure.
+ */
 static void a_name_or_unit_that_is_none_is_answered_with_those_that_are(void **state)
 {
 	struct kwhy_condition condition;
@@ -209,7 +212,10 @@ static void steps_must_be_there_to_be_compared(void **state)
 	kwhy_comparison_done(&half);
 }
 
-/* Returns the verdict on three runs of each side, whose steps take `a` and `b` ms. */
+/*
+ * Returns the verdict on the condition `text` for three runs of each side. a, b: time of a step in each run
+ * of A and B, ms.
+ */
 static struct kwhy_verdict verdict_of(const double a[3], const double b[3], const char *text)
 {
 	struct kwhy_side sides[6];
@@ -229,7 +235,10 @@ static struct kwhy_verdict verdict_of(const double a[3], const double b[3], cons
 	return verdict;
 }
 
-/* Both comparisons show a rise of 5 %. Runs that differ by 10 % among themselves cannot prove it. */
+/*
+ * Both comparisons show a rise of 5 %. It exceeds the limit of 3 % significantly if the runs of a side differ
+ * by 0.5 %, but may be chance if they differ by 10 %.
+ */
 static void a_change_that_may_be_chance_exceeds_nothing(void **state)
 {
 	const double steady_a[3] = {100, 100.5, 99.5}, steady_b[3] = {105, 105.5, 104.5};
@@ -241,7 +250,7 @@ static void a_change_that_may_be_chance_exceeds_nothing(void **state)
 	assert_true(steady.exceeded && !steady.is_chance && steady.low > 0.03);
 	assert_true(!wild.exceeded && wild.is_chance && wild.low < 0 && wild.high > 0);
 	assert_float_equal(wild.value, 0.05, 1e-9);
-	/* a limit on the value of B concerns no change, so chance does not matter */
+	/* a limit without + or - is on B's value alone, so scatter does not matter */
 	assert_true(verdict_of(wild_a, wild_b, "step>101ms").exceeded);
 }
 

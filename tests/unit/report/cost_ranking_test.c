@@ -8,7 +8,7 @@
 
 static struct kwhy_error error;
 
-/* Sets the bytes of the copies: 1000 to the device and 10 from it, in 100 ns each. */
+/* Sets the sizes of the two copies: 1000 bytes to the device, 10 bytes from it. */
 static void nouns_bytes(struct nouns *nouns)
 {
 	nouns->recording->activities.bytes[0] = nouns->accounts[1].bytes = 1000;
@@ -88,7 +88,10 @@ static void a_copy_is_worth_the_operations_that_kernels_do_for_as_much(void **st
 	nouns_energy(&nouns);
 	assert_true(isnan(kwhy_joules_per_flop(&nouns.report)));
 	assert_int_equal(kwhy_recording_add_work(nouns.recording, "flop", 1e6, &error), KWHY_OK);
-	/* kernels take 150 uJ, a copy to the device 20 uJ */
+	/*
+	 * 150 uJ of kernels for 1e6 FLOP; a copy to the device takes 20 uJ, as much as 66,666 multiply-adds
+	 * of 2 FLOP
+	 */
 	assert_float_equal(kwhy_joules_per_flop(&nouns.report), 150e-12, 1e-16);
 	assert_int_equal(kwhy_report_text(&nouns.report, &style, &out, &error), KWHY_OK);
 	assert_non_null(strstr(out.data, "Kernels draw 150 pJ a floating-point operation."));

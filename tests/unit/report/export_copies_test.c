@@ -4,7 +4,10 @@
 #include "report/export/export.h"
 #include "unit/import/recorded_tape.h"
 
-/* An export is the same trace as its source: the two together must be refused, and ranks must be kept. */
+/*
+ * Tests that a trace and its own export cannot be imported together, as all work would count twice, and that
+ * exports keep ranks.
+ */
 
 enum { PATH_BYTES = 32, RANKS = 2 };
 
@@ -22,8 +25,8 @@ static void make_path(char path[PATH_BYTES])
 }
 
 /*
- * Writes the recording of a rank on its own GPU: a kernel, a graph, copies in directions that CSV can and
- * cannot express, and a memset.
+ * Writes the recording of a rank on its own GPU: a kernel, a graph, a memset, and copies in a direction that
+ * the CSV format has (h2d) and in others (h2h, unknown). rank: KWHY_WIRE_UNKNOWN_U32: no rank.
  */
 static void record(const char *path, uint32_t rank)
 {
@@ -62,7 +65,7 @@ static void write_as(const char *form, const struct kwhy_recording *recording, c
 	kwhy_ledger_free(ledger);
 }
 
-/* Imports two traces into one recording. Returns the status of the second import. */
+/* Imports two traces into one recording, which is freed. Returns the status of the second import. */
 static enum kwhy_status read_both(const char *first, const char *second)
 {
 	struct kwhy_recording *recording;
@@ -104,7 +107,10 @@ static void a_recording_beside_its_own_export_is_refused(void **state)
 	}
 }
 
-/* Exports the first `count` ranks in this form and imports the result, which the caller frees. */
+/*
+ * Records the first `count` ranks, exports them together in the format `form`, and imports the export. The
+ * caller frees the returned recording.
+ */
 static struct kwhy_recording *there_and_back(uint32_t count, const char *form)
 {
 	char paths[RANKS][PATH_BYTES], copy[PATH_BYTES];
