@@ -83,8 +83,8 @@ static void idling_is_of_the_run(void **state)
 }
 
 /*
- * The energy of the readings and the energy of the run are separate figures. Here B's readings have more
- * energy than A's (368 and 312), while A's report also states the energy of its run.
+ * A report's metered energy (312 J) and the energy of its run (338 J) are separate figures. A report without
+ * "run" has no energy of the run.
  */
 static void energy_of_the_run_stands_beside_what_was_metered(void **state)
 {

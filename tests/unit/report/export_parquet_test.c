@@ -5,9 +5,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* Tests that the Parquet export is read back, and that what is no such export is refused by name. */
+/*
+ * Tests that a Parquet export can be imported again, and that other, changed or damaged Parquet files are
+ * refused with a message that names the fault.
+ */
 
-/* Skips the case where DuckDB's library is missing. */
+/* Opens DuckDB's library, which the caller closes; skips the test if it is missing. */
 static struct kwhy_duckdb duckdb_or_skip(void)
 {
 	struct kwhy_duckdb duckdb;
@@ -47,7 +50,10 @@ static void what_is_written_is_read_back(void **state)
 	kwhy_duckdb_close(&duckdb);
 }
 
-/* Reads the file and returns the status; a message is in `error`. */
+/*
+ * Imports the file and discards the result. Returns the status; if it is not KWHY_OK, `error` has the
+ * message.
+ */
 static enum kwhy_status read_status(const char *path)
 {
 	const struct kwhy_import_options options = {0};
@@ -61,11 +67,11 @@ static enum kwhy_status read_status(const char *path)
 }
 
 /*
- * Each row: a query by which DuckDB makes a wrong file from a good export, and words of the message about
- * the wrong file.
+ * Changes of a good export that make it wrong. DuckDB writes the changed file by "SELECT columns"; its import
+ * must fail with a message that contains words.
  */
 static const struct {
-	const char *columns; /* the columns that the query selects */
+	const char *columns; /* of the SELECT */
 	const char *words;
 } changes[] = {
 	{"* EXCLUDE (\"table\")", "\"table\" not found"},
@@ -106,7 +112,10 @@ static void a_changed_file_is_refused_with_the_place(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* DuckDB would take "rank=5" in a path for a column of all rows, and "*" for any file. */
+/*
+ * The path of an export contains "rank=5" and "*". DuckDB by default makes a column of the first and matches
+ * other files with the second; kwhy must prevent both.
+ */
 static void names_of_folders_are_no_columns_and_no_patterns(void **state)
 {
 	struct kwhy_duckdb duckdb = duckdb_or_skip();
@@ -131,10 +140,13 @@ static void names_of_folders_are_no_columns_and_no_patterns(void **state)
 	kwhy_duckdb_close(&duckdb);
 }
 
-/* Files that are cut at several lengths are refused by kwhy or by DuckDB, and never read in part. */
+/*
+ * A file that is cut, at whatever length, must be refused by kwhy or by DuckDB; a part of it must never be
+ * imported.
+ */
 static void a_cut_file_is_refused(void **state)
 {
-	struct kwhy_duckdb duckdb = duckdb_or_skip(); /* stays open, since loading the library takes long */
+	struct kwhy_duckdb duckdb = duckdb_or_skip(); /* kept open only because loading takes long */
 	struct kwhy_recording *recording = make(2, nodes);
 	struct stat about;
 	char path[32];
@@ -152,7 +164,10 @@ static void a_cut_file_is_refused(void **state)
 	kwhy_duckdb_close(&duckdb);
 }
 
-/* Damage in the middle of the file is found by DuckDB, or by kwhy's checks of what DuckDB read. */
+/*
+ * Eight bytes within the file are overwritten. Import may succeed, if these bytes do not matter, or fail with
+ * a message that names the file; it must not crash.
+ */
 static void a_damaged_file_is_refused_or_read(void **state)
 {
 	static const char damage[8] = "\xff\x00\xff\x00\xff\x00\xff";
@@ -182,8 +197,8 @@ static void a_damaged_file_is_refused_or_read(void **state)
 }
 
 /*
- * A Parquet file of another program is refused without DuckDB. One whose metadata says that kwhy wrote it
- * is read with DuckDB, so the message asks for the library if it is missing.
+ * A Parquet file without kwhy's schema in its metadata is refused without DuckDB. One with it needs DuckDB:
+ * if the library is missing, the message must say so and name a remedy.
  */
 static void without_the_library_the_cure_is_said(void **state)
 {

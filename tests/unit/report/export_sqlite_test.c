@@ -5,7 +5,7 @@
 
 /* Tests the tables of the SQLite export, by queries. */
 
-/* Returns the integer that a query gives. */
+/* Returns the first value of a query's first row, an integer. */
 static int64_t answer(const char *path, const char *query)
 {
 	sqlite3_stmt *statement;
@@ -45,7 +45,10 @@ static void every_row_of_the_database_leads_to_its_machine(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* The steps of both ranks cover the same time, so each contains the kernels of the other rank as well. */
+/*
+ * The steps of both ranks cover the same time, in which both ranks' kernels run. A step must count only the
+ * kernel of its own rank.
+ */
 static void a_step_counts_the_kernels_of_its_own_rank(void **state)
 {
 	(void)state;
@@ -62,7 +65,10 @@ static void a_step_counts_the_kernels_of_its_own_rank(void **state)
 	}
 }
 
-/* One kernel starts at 0 and another at 2 ms; between them the thread reads a value back. */
+/*
+ * One kernel starts at 0 and another at 2 ms; in the gap from 1 to 2 ms the host is in aten::item, which
+ * reads a value back. The table host_wait must attribute the gap to it.
+ */
 static void what_held_the_host_is_a_table(void **state)
 {
 	struct kwhy_host_range range = {.start_ns = ms_ns, .end_ns = 2 * ms_ns, .kind = KWHY_HOST_OPERATOR};
@@ -84,7 +90,7 @@ static void what_held_the_host_is_a_table(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* The steps of both ranks have the same name. */
+/* The steps of both ranks have the same name; range_id must tell them apart. */
 static void steps_of_one_name_are_told_apart_by_their_range(void **state)
 {
 	struct kwhy_recording *recording = make(2, nodes);
@@ -123,7 +129,7 @@ static void copies_and_memsets_are_no_kernels(void **state)
 	}
 }
 
-/* If the rank of a step or of the kernels is unknown, the step counts the kernels. */
+/* If the rank of a step's process is unknown, the step must count the kernels of all ranks. */
 static void a_step_of_an_unknown_rank_counts_the_kernels_of_all(void **state)
 {
 	struct kwhy_recording *recording = make(1, nodes);
@@ -137,7 +143,10 @@ static void a_step_of_an_unknown_rank_counts_the_kernels_of_all(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* A recorder that named neither its host nor its boot may be on any machine. */
+/*
+ * A recorder that stated neither its host nor its boot may be on any machine: its process must have no
+ * machine_id.
+ */
 static void a_machine_of_which_nothing_was_told_is_none_in_the_database(void **state)
 {
 	const struct kwhy_machine nameless = {.width_ns = -1};
@@ -169,7 +178,10 @@ static void a_process_that_is_unknown_is_null_in_the_database(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Looking at all rows for each step would take hours instead of minutes. */
+/*
+ * The view step_kernel_energy must find kernels by the index on start_ns. Searching all activities for each
+ * step would take hours in a large database.
+ */
 static void kernels_of_a_step_are_found_by_their_start(void **state)
 {
 	struct kwhy_recording *recording = make(0, NULL);

@@ -15,7 +15,10 @@ static void perfettos_tracks_name_their_machine(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Counts the values of GPU counters (field 3, 64 bits) that equal a double bit by bit. */
+/*
+ * Counts in a Perfetto trace the values of GPU counters (protobuf field 3, 64 bits) that have the same bits
+ * as `value`.
+ */
 static size_t count_of_value(const struct kwhy_text *text, double value)
 {
 	unsigned char field[1 + sizeof(value)] = {3 << 3 | 1};
@@ -51,8 +54,8 @@ static void perfettos_power_is_unknown_not_0_where_a_counter_was_reset(void **st
 }
 
 /*
- * On the second machine GPU 0 gets the number 2, as 1 is the number of a process, and process 1 gets the
- * number 3.
+ * Chrome's pid stands for devices and processes alike. On the first machine GPU 0 keeps 0 and process 1 keeps
+ * 1; on the second one, as these are taken, GPU 0 becomes 2 and process 1 becomes 3.
  */
 static void chromes_numbers_are_of_one_device_or_process_and_named(void **state)
 {
@@ -70,7 +73,7 @@ static void chromes_numbers_are_of_one_device_or_process_and_named(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Unknown processes have numbers below -1, as -1 belongs to the host's meters. */
+/* Processes of unknown pid get numbers below -1, since -1 is the number of the host's meters. */
 static void chromes_unknown_processes_do_not_take_the_hosts_number(void **state)
 {
 	struct kwhy_recording *recording = make(2, nodes);
@@ -143,7 +146,7 @@ static void what_is_read_back_has_as_many_devices(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Number and total time of rows by kind of activity; calls are last. */
+/* Number and total time of activities by kind; the last element is for calls. bytes: of all activities. */
 struct sums {
 	int64_t count[KWHY_ACTIVITY_KIND_COUNT + 1], time_ns[KWHY_ACTIVITY_KIND_COUNT + 1];
 	uint64_t bytes;
@@ -171,7 +174,10 @@ static struct sums sums_of(const struct kwhy_recording *recording)
 	return sums;
 }
 
-/* Makes a recording of odd durations, which an export that rounds would change. */
+/*
+ * Returns a recording whose durations are odd numbers of ns, so that an export that rounds them would change
+ * the sums.
+ */
 static struct kwhy_recording *make_odd(void)
 {
 	static const struct {
@@ -269,7 +275,10 @@ static void tables_and_perfetto_keep_the_hosts_of_processes(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Kineto writes the low 32 bits of a pthread_t, so a thread's number may be negative. */
+/*
+ * Exports must keep thread numbers, whatever they are: Kineto writes the low 32 bits of a pthread_t, which
+ * may be a negative number.
+ */
 static void every_format_keeps_the_numbers_of_threads(void **state)
 {
 	static const char *const forms[] = {"chrome", "perfetto", "sqlite", "csv"};
@@ -316,7 +325,10 @@ static void what_is_read_back_of_chrome_has_the_ranks_of_devices_and_processes(v
 	}
 }
 
-/* Both ranks run on device 0. */
+/*
+ * Both ranks run on device 0; in an imported Chrome trace their streams must still belong to different
+ * processes.
+ */
 static void ranks_that_share_a_device_stay_apart_in_chrome(void **state)
 {
 	struct kwhy_recording *recording = make(0, NULL), *back;
@@ -363,14 +375,13 @@ static void ranks_that_share_a_number_are_told_apart_without_a_machine(void **st
 static void numbers_of_one_machine_stay_as_they_are(void **state)
 {
 	static const char *const forms[] = {"perfetto", "chrome", "csv"};
-	const struct kwhy_machine nameless = {
-		.width_ns = -1}; /* a recorder that stated neither its host nor its boot */
+	const struct kwhy_machine nameless = {.width_ns = -1}; /* stated neither host nor boot */
 	uint32_t machine;
 	struct kwhy_recording *recording = make(1, nodes);
 
 	(void)state;
 	OK(kwhy_recording_add_machine(recording, &nameless, &machine, &error));
-	recording->devices[1].index = PID; /* a device may have the number of a process */
+	recording->devices[1].index = PID; /* device 1, process 1: equal numbers */
 	for (size_t i = 0; i < 3; i++) {
 		struct kwhy_text text = contents(forms[i], recording);
 

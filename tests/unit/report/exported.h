@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 /*
- * Exports of a run on several machines that use the same numbers: GPU 0, one process, one thread.
- * Machines have the given names; without names there are two ranks of unknown machines. Device d runs a
- * kernel of 1 ms at d ms.
+ * For tests of exports: a run of two ranks, each on a device of its own, whose numbers are equal: GPU 0,
+ * process 1, thread 77. make() puts them on machines of the given names, or on unknown machines. Device d
+ * runs a kernel of 1 ms from d ms on.
  */
 
 enum { COUNT = 2, PID = 1, TID = 77, CORRELATION = 5 };
@@ -111,7 +111,10 @@ static inline struct kwhy_recording *make(size_t machine_count, const char *cons
 	return recording;
 }
 
-/* Exports the recording in this form to a new file, which the caller removes. */
+/*
+ * Exports the recording in the format `form` to a new file. Sets `path` to its path; the caller removes the
+ * file.
+ */
 static inline void write_as(const char *form, const struct kwhy_recording *recording, char path[32])
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();

@@ -19,7 +19,10 @@ static size_t lines_of(const char *text)
 	return lines;
 }
 
-/* Sets estimates for the whole run, as random windows give them. */
+/*
+ * Sets each account's estimate for the whole run to ten times its recorded figures, as if random windows with
+ * a tenth of the run had been recorded.
+ */
 static void estimate_the_whole(struct nouns *nouns)
 {
 	for (size_t i = 0; i < 4; i++) {
@@ -34,7 +37,7 @@ static void estimate_the_whole(struct nouns *nouns)
 	}
 }
 
-/* `fits`: all parts fit on the screen, so it must have at most 23 lines. */
+/* Checks that the first screen shows the largest account. fits: it must also have at most 23 lines. */
 static void assert_first_screen(const struct nouns *nouns, size_t columns, bool fits)
 {
 	struct kwhy_text out = nouns_text(nouns, columns, false);
@@ -47,7 +50,10 @@ static void assert_first_screen(const struct nouns *nouns, size_t columns, bool 
 	kwhy_text_done(&out);
 }
 
-/* Headings are wrapped where they are longer than a line. */
+/*
+ * A finding's headline and advice of 1 to 300 words, which need many lines, must not push the largest
+ * accounts off the first screen.
+ */
 static void the_first_screen_always_shows_the_largest_accounts(void **state)
 {
 	char cure[2000];
@@ -89,7 +95,10 @@ static void a_recording_of_kwhy_is_not_told_to_record(void **state)
 	nouns_done(&nouns);
 }
 
-/* The sum of the times of concurrent kernels is longer than the run. */
+/*
+ * If kernels run concurrently, the sum of accounts' times (32.0 us) exceeds the run (1.1 us). Shares must
+ * then be of this sum, and the heading must say so.
+ */
 static void shares_of_concurrent_kernels_are_of_their_sum(void **state)
 {
 	struct kwhy_text out, brief = {0};
@@ -115,7 +124,7 @@ static void shares_of_concurrent_kernels_are_of_their_sum(void **state)
 	nouns_done(&nouns);
 }
 
-/* A saving that is larger than its finding's waste looks wrong if no reason is given. */
+/* If a saving is larger than the waste of its finding, the text must give the reason. */
 static void a_saving_above_the_waste_is_explained(void **state)
 {
 	struct nouns nouns;
@@ -126,7 +135,7 @@ static void a_saving_above_the_waste_is_explained(void **state)
 	out = nouns_text(&nouns, 80, false);
 	assert_null(strstr(out.data, "shortens more"));
 	kwhy_text_done(&out);
-	nouns.finding.saving.time_ns = 300; /* the finding's waste takes 200 ns */
+	nouns.finding.saving.time_ns = 300; /* its waste is 200 ns */
 	out = nouns_text(&nouns, 80, false);
 	assert_non_null(
 		strstr(out.data, "To save up to 300 ns (the change shortens more than this waste), k."));

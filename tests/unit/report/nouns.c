@@ -9,7 +9,10 @@
 
 static struct kwhy_error error;
 
-/* Replaces the ledger's function: an idle device draws 100 W if its energy is known. */
+/*
+ * Replaces the ledger's function in this test: idle energy is 100 W times the time; NAN if the device's
+ * energy is unknown.
+ */
 double kwhy_ledger_idle_nj(
 	const struct kwhy_ledger *ledger, uint32_t device, int64_t start_ns, int64_t end_ns)
 {
@@ -39,9 +42,9 @@ static void add_activity(struct kwhy_recording *recording, enum kwhy_activity_ki
 }
 
 /*
- * Device, ns: h2d [100,200), idle, kernel [500,1000), idle, d2h [1100,1200). Host: the call of the h2d copy
- * lasts until 300, and the thread waits from 350 to 400. Of the 300 ns for which the device idles after
- * that copy, 150 are waits.
+ * Device, times in ns: h2d copy [100,200), idle, kernel [500,1000), idle, d2h copy [1100,1200). Host: the
+ * call of the h2d copy returns at 300, and a synchronisation lasts from 350 to 400. So of the 300 ns for
+ * which the device idles after that copy, the host waits for 150.
  */
 static void fill_recording(struct kwhy_recording *recording, const char *name)
 {

@@ -20,12 +20,15 @@ struct nouns {
 	struct kwhy_report report;
 };
 
-/* `name` is used for everything that a trace names. */
+/*
+ * Makes the inputs. `name` becomes the name of everything that a trace names: device, kernel, call, note.
+ * Free with nouns_done().
+ */
 void nouns_init(struct nouns *nouns, const char *name);
 void nouns_energy(struct nouns *nouns);
 void nouns_done(struct nouns *nouns);
 
-/* Returns the report as text; the caller frees it. */
+/* Returns the report as text of this many columns; verbose: with all details. The caller frees it. */
 struct kwhy_text nouns_text(const struct nouns *nouns, size_t columns, bool verbose);
 
 #endif

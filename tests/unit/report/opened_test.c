@@ -5,7 +5,7 @@
 
 enum { DEVICES = 12 };
 
-/* Makes a report of devices whose busy shares are 12/20, 11/20 and so on. */
+/* A report of up to 12 devices, made by make(). Device d is busy for (12 - d)/20 of the run. */
 struct made {
 	struct kwhy_device_ledger devices[DEVICES];
 	struct kwhy_ledger ledger;

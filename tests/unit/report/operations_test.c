@@ -44,7 +44,9 @@ static void a_transfer_splits_into_copy_wait_and_the_rest_of_the_idle_time_after
 	assert_int_equal(split->rest_nj, 15000);
 	assert_int_equal(split->rest_median_ns, 150);
 	assert_int_equal(split->rest_longest_ns, 150);
-	/* The copy from the device is the last activity. Idle time is only counted between activities. */
+	/*
+	 * no idle time follows the d2h copy: it is the last activity, and only time between activities counts
+	 */
 	split = &operations.splits[KWHY_COPY_D2H];
 	assert_int_equal(split->dma_ns, 100);
 	assert_int_equal(split->wait_ns + split->rest_ns, 0);
@@ -52,8 +54,8 @@ static void a_transfer_splits_into_copy_wait_and_the_rest_of_the_idle_time_after
 }
 
 /*
- * Half of the copy to the device was metered, and nothing of the copy from it. The energy of one copy is
- * still its power times its time.
+ * Half of the h2d copy was metered (10,000 nJ in 50 of 100 ns), nothing of the d2h copy. The energy of one
+ * copy must be the mean power times the whole time of a copy whose power is known: 20,000 nJ.
  */
 static void energy_each_is_of_those_whose_power_is_known(void **state)
 {

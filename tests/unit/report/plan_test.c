@@ -19,8 +19,8 @@ static struct kwhy_projection projection(int64_t time_ns, int64_t energy_nj)
 }
 
 /*
- * A plan of two changes, from 100 ms and 36 J to 60 ms and 27 J. The saving of the second change is an
- * upper bound.
+ * A plan that two changes take from 100 ms and 36 J to 80 ms and 30 J and then to 60 ms and 27 J. The saving
+ * of the second one is an upper bound.
  */
 struct planned {
 	struct nouns nouns;
@@ -129,7 +129,10 @@ static void a_plan_says_where_rows_are_lost(void **state)
 	nouns_done(&planned.nouns);
 }
 
-/* At 120 EUR per kWh, 36 J cost 0.0012 EUR; each change is followed by the cost that remains. */
+/*
+ * At 120 EUR/kWh the 36 J cost 0.0012 EUR. Each change must be followed by the cost and carbon that remain
+ * after it.
+ */
 static void what_is_left_of_cost_and_carbon_stands_behind_each_change(void **state)
 {
 	struct planned planned;

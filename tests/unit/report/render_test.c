@@ -12,7 +12,10 @@
 
 static struct kwhy_error error;
 
-/* Names that a hostile trace may give to a kernel. */
+/*
+ * Names that a hostile trace may give to a kernel: control and bidirectional characters, characters with a
+ * meaning in CSV, wide characters, printf formats, brackets, no character.
+ */
 static const char *const hostile[] = {
 	"\xE2\x80\xAE"
 	"evil \xE2\x81\xA6 bidi",
@@ -88,7 +91,7 @@ static void a_very_long_name_fits_too(void **state)
 	free(name);
 }
 
-/* The host's name is shown with its meter only if there are meters of several hosts. */
+/* A meter's row must show the name of its host only if there are meters of several hosts. */
 static void hosts_are_named_where_meters_are_of_several(void **state)
 {
 	struct kwhy_host_energy hosts[] = {
@@ -186,7 +189,8 @@ static void without_readings_no_energy_is_printed_and_the_cure_is_named(void **s
 }
 
 /*
- * Checks what the first screen says if the only readings, two of this meter a second apart, gave no energy.
+ * Checks that the first screen contains `says` if the only readings are two of this meter, one second apart,
+ * which give no energy of the run. device: KWHY_NONE: a meter of the host.
  */
 static void assert_no_energy(enum kwhy_meter meter, uint32_t device, const char *says)
 {
@@ -241,7 +245,10 @@ static void assumed_powers_are_called_modelled_and_never_measured(void **state)
 	nouns_done(&nouns);
 }
 
-/* Checks that a comparison gets the same figures from a report and from its report.json. */
+/*
+ * Checks that the side of a comparison that is made from a report has the same figures as `read`, which was
+ * read from its report.json.
+ */
 static void assert_same_side(const struct kwhy_side *read, const struct kwhy_report *report)
 {
 	struct kwhy_comparison comparison;
@@ -273,7 +280,10 @@ static void assert_same_side(const struct kwhy_side *read, const struct kwhy_rep
 	kwhy_side_done(&side);
 }
 
-/* The account ran before the first or after the last reading. */
+/*
+ * The d2h copy's account ran outside the time of the readings. All outputs must show its energy as unknown
+ * (basis none), not as 0.
+ */
 static void an_account_that_no_reading_saw_has_no_energy_in_any_form(void **state)
 {
 	struct kwhy_text json = {0}, csv = {0}, text;
@@ -307,8 +317,8 @@ static void an_account_that_no_reading_saw_has_no_energy_in_any_form(void **stat
 }
 
 /*
- * The readings end 200 ns before the run does. Savings are shares of the run's energy, which includes the
- * estimated part, and not of the metered energy.
+ * The readings end 200 ns before the run does, and 30 uJ are estimated for that time. Shares of savings must
+ * refer to the run's whole 250 uJ, not to the metered 220 uJ.
  */
 static void shares_of_findings_are_of_the_run_with_what_no_meter_saw(void **state)
 {
@@ -344,7 +354,8 @@ static void shares_of_findings_are_of_the_run_with_what_no_meter_saw(void **stat
 }
 
 /*
- * The finding covers 200 ns, for 150 of which the device waits for the host. Its 22 uJ are 10 % of 220 uJ.
+ * The finding's time has 50 ns of copies and 150 ns of waits (sync). Its saving of 22 uJ, 10 % of the 220 uJ,
+ * must be marked in the rows of both categories.
  */
 static void what_a_finding_saves_is_found_in_the_categories_of_its_time(void **state)
 {
@@ -481,7 +492,7 @@ static void csv_has_what_held_the_host(void **state)
 	nouns_done(&nouns);
 }
 
-/* A line ends between words, but a number keeps its unit. */
+/* Lines must be broken between words, but not between a number and its unit. */
 static void a_number_and_its_unit_stay_on_one_line(void **state)
 {
 	const struct kwhy_text_style style = {.columns = 20};

@@ -10,8 +10,8 @@
 static struct kwhy_error error;
 
 /*
- * Two runs of one GPU, of 100 J and 110 J in 1 s each. The GPU idles at 20 W without a context and at 50 W
- * with one.
+ * A result of two runs of 1 s on one GPU, of 100 J and 110 J, with 50 tokens each. The GPU idles at 20 W
+ * without a context and at 50 W with one.
  */
 struct example {
 	struct kwhy_stat stat;
@@ -81,7 +81,7 @@ static void assert_close(double value, double expected)
 		fail_msg("%.12g is not %.12g", value, expected);
 }
 
-/* Returns the figure of this name, of the only domain and the only work. */
+/* Returns the figure in column `key` of the first domain and the first unit of work. */
 static struct kwhy_stat_figure figure_of(const struct kwhy_stat *stat,
 	const struct kwhy_stat_summary *summary, const struct kwhy_columns *columns, const char *key)
 {
@@ -120,7 +120,10 @@ static void means_over_runs_have_the_interval_of_their_scatter(void **state)
 	kwhy_stat_summary_done(&summary);
 }
 
-/* 50 tokens took 100 J and 200 took 110 J. A third run, of 900 J, stated no tokens. */
+/*
+ * 50 tokens took 100 J, and 200 tokens 110 J. A third run, of 900 J, stated no tokens, so it must not count
+ * in J/token and tokens/s.
+ */
 static void a_ratio_is_of_the_sums_of_the_runs_that_have_both(void **state)
 {
 	struct example e;
@@ -152,7 +155,10 @@ static void a_ratio_is_of_the_sums_of_the_runs_that_have_both(void **state)
 	kwhy_stat_summary_done(&summary);
 }
 
-/* The ends of the interval are at different distances from the ratio, so both are shown. */
+/*
+ * The ends of the interval are not equally far from the ratio of J to tokens, so the text must show both
+ * distances.
+ */
 static void a_wide_interval_of_a_ratio_tells_both_sides(void **state)
 {
 	struct kwhy_text_style style = {.columns = 80};
@@ -220,7 +226,10 @@ static void what_is_unknown_stays_unknown_and_says_why(void **state)
 	kwhy_text_done(&text);
 }
 
-/* A sensor of the board is metered; the CPU's own counter lacks only permission. */
+/*
+ * The host is metered by a sensor of the board. The CPU's RAPL counter lacks only permission, which the text
+ * must say; that hwmon has no sensor need not be said.
+ */
 static void a_refused_cpu_counter_is_told_beside_another_host_meter(void **state)
 {
 	struct kwhy_stat_absence absences[] = {
@@ -242,7 +251,7 @@ static void a_refused_cpu_counter_is_told_beside_another_host_meter(void **state
 	assert_non_null(strstr(text.data, "its joules: not available"));
 	e.domain.is_package = true;
 	e.stat.cost.cpu_s = 0.01;
-	e.stat.cost.busy_s = 1; /* 210 J in 2 s, of which 40 J are idle */
+	e.stat.cost.busy_s = 1; /* 1 % of 210 J - 2 s x 20 W */
 	kwhy_text_clear(&text);
 	assert_int_equal(kwhy_stat_text(&e.stat, &style, &text, &error), KWHY_OK);
 	assert_non_null(strstr(text.data, "1.7 J (modelled)"));
@@ -285,8 +294,8 @@ static void doubtful_runs_are_noted(void **state)
 }
 
 /*
- * Results written as JSON are read back and compared. b has half the energy of a, and 5 J less in its
- * second run.
+ * Two results are written as JSON, read back and compared. The runs of b use half the energy of a's, and the
+ * second one 5 J less than that: 50 J and 50 J instead of 100 J and 110 J.
  */
 static void a_result_is_compared_with_another(void **state)
 {
@@ -329,7 +338,10 @@ static void a_result_is_compared_with_another(void **state)
 	}
 }
 
-/* A run of 110 J stated no tokens: the mean of both runs is 105 J, but a token took 2 J. */
+/*
+ * The second run, of 110 J, stated no tokens. So J/token, read back from JSON, must be that of the first run:
+ * 100 J / 50 = 2 J.
+ */
 static void energy_each_is_read_as_it_was_told(void **state)
 {
 	struct example e;

@@ -7,8 +7,8 @@
 #define S INT64_C(1000000000)
 
 /*
- * One device that works from 10 s to 20 s at 300 W, idles at 100 W otherwise, and has readings from 0 to 22
- * s.
+ * The ledger of one device that works from 10 s to 20 s at 300 W (3000 J), idles at 100 W before and after
+ * (1200 J, +-20 J), and has readings from 0 s to 22 s.
  */
 struct plan {
 	struct kwhy_account accounts[2];
@@ -58,7 +58,10 @@ static void the_energy_of_a_run_is_as_sure_as_what_is_taken_away_around_it(void 
 	kwhy_totals_done(&totals);
 }
 
-/* Readings end 2 s before the run does. Those 2 s are estimated as idle time, but may have drawn 300 W. */
+/*
+ * Readings end 2 s before the run does. These 2 s are estimated as idle, 200 J, but may have had up to 300 W:
+ * 400 J more. 5 % at each end of these 400 J are left out.
+ */
 static void time_of_a_run_that_no_meter_saw_widens_its_interval(void **state)
 {
 	struct kwhy_totals totals;
@@ -76,7 +79,10 @@ static void time_of_a_run_that_no_meter_saw_widens_its_interval(void **state)
 	kwhy_totals_done(&totals);
 }
 
-/* Readings end 2 s before the run does; the device idled then. */
+/*
+ * Readings end 2 s before the run does. The 200 J that the ledger estimates for these 2 s (edge_nj) must
+ * count in the energy of the run.
+ */
 static void what_no_meter_saw_of_a_run_is_what_its_accounts_would_have_drawn(void **state)
 {
 	struct kwhy_totals totals;
@@ -143,8 +149,8 @@ static void of_some_devices_no_energy_of_a_run_is_known(void **state)
 }
 
 /*
- * Both devices work, and only one has readings: the energy of the run is unknown, but the recorded energy
- * is that of the metered device.
+ * Two devices work; only one has readings. The energy of the run must be unknown, but recorded_nj, to which
+ * findings refer, must be that of the metered device.
  */
 static void findings_are_parts_of_what_is_known_of_the_devices(void **state)
 {
@@ -168,7 +174,10 @@ static void findings_are_parts_of_what_is_known_of_the_devices(void **state)
 	kwhy_totals_done(&totals);
 }
 
-/* One device used 4200 J in 22 s, the other 600 J in 4 s. */
+/*
+ * One device used 4200 J in 22 s with readings, the other 600 J in 4 s. The mean power of both is the sum of
+ * their own mean powers.
+ */
 static void devices_add_their_own_mean_powers_and_windows_that_differ_are_known(void **state)
 {
 	struct kwhy_device_ledger devices[2];
@@ -210,7 +219,10 @@ static void without_activities_and_without_a_meter_no_energy_of_a_run_is_known(v
 	kwhy_totals_done(&totals);
 }
 
-/* The interval's half-width is 3.3 %, which is narrow enough. Energy of idle accounts does not count. */
+/*
+ * The account's energy of 3000 J is known within +-100 J, 3.3 %: within 5 %, but not within 3 %. Energy of
+ * the account "outside" does not count.
+ */
 static void energy_is_known_where_its_interval_is_narrow_enough(void **state)
 {
 	struct kwhy_totals totals;
@@ -232,8 +244,8 @@ static void energy_is_known_where_its_interval_is_narrow_enough(void **state)
 }
 
 /*
- * A device that works from 10 s to 20 s. Apart from this work it draws 500 J idle in the run, 200 J in 2 s
- * of the run that were not recorded, 700 J in unrecorded time around the run, and another 1200 J outside
+ * A device that works from 10 s to 20 s. Besides this work it draws 500 J idle in the run, 200 J in 2 s of
+ * the run that were not recorded, 700 J in unrecorded time before or after the run, and 1200 J else outside
  * the run.
  */
 static void rows_of_the_run_leave_out_what_was_drawn_around_it(void **state)
@@ -274,7 +286,7 @@ static void rows_of_the_run_leave_out_what_was_drawn_around_it(void **state)
 	assert_int_equal(totals.run_idle_nj, 500 * S);
 	assert_int_equal(totals.row_count, 4);
 	kwhy_totals_done(&totals);
-	plan.device.time.unrecorded_ns = 0; /* all of the unrecorded time is around the run */
+	plan.device.time.unrecorded_ns = 0; /* no unrecorded time in the run */
 	plan.device.energy.between_nj = 0;
 	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
 	assert_int_equal(totals.run_row_count, 2);

@@ -9,8 +9,8 @@
 #define SECOND INT64_C(1000000000)
 
 /*
- * Makes the files of a CPU package, a board's sensor and a wall meter. With `replay` the request plays back
- * the last file instead.
+ * Makes the files of a CPU package, a board's sensor and a wall meter. replay: the request plays back the
+ * wall meter's file and uses no other sensor.
  */
 static void make_machine(struct host *host, bool replay)
 {
@@ -55,8 +55,8 @@ static void sampling_allocates_nothing_however_long_it_runs(void **state)
 }
 
 /*
- * Opens the sensors, starts the sampler, opens a file for the readings, and closes all again. Returns
- * KWHY_OK or the first failure.
+ * Opens the sensors, starts the sampler and opens a CSV file of readings, then closes all of them. Returns
+ * KWHY_OK or the status of the first failure.
  */
 static enum kwhy_status use_all(struct host *host)
 {
@@ -82,8 +82,8 @@ static enum kwhy_status use_all(struct host *host)
 }
 
 /*
- * The C library may do without memory that it does not get, for example a buffer. The status is then
- * KWHY_OK.
+ * Lets each allocation fail in turn. Each time the status must be an error with a message, or KWHY_OK, as the
+ * C library can do without some memory, such as a buffer.
  */
 static void want_of_memory_at_any_place_is_an_error_with_words(void **state)
 {

@@ -8,14 +8,14 @@
 #include <stdbool.h>
 
 /*
- * A clock without real waiting: a sleeper moves it to the end of its sleep, but not beyond limit_ns. There
- * the sleeper stays until the test raises the limit or wakes it.
+ * A simulated clock. A thread that sleeps moves the clock to the end of its sleep without waiting, but not
+ * beyond limit_ns. If the sleep ends later, the thread waits until the test raises limit_ns or wakes it.
  */
 struct fake_clock {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	int64_t now_ns, limit_ns, offset_ns;
-	bool woken, idle; /* idle: the sleeper waits for a time beyond the limit */
+	bool woken, idle; /* idle: the thread sleeps beyond limit_ns */
 	struct kwhy_clock clock;
 };
 
@@ -68,7 +68,7 @@ static inline struct kwhy_clock_relation fake_relate(void *context)
 	return relation;
 }
 
-/* Starts the clock at `now_ns`; Unix time is `offset_ns` later. */
+/* Starts the clock at `now_ns`. Unix time is the clock's time plus offset_ns. */
 static inline void fake_clock_init(struct fake_clock *fake, int64_t now_ns, int64_t offset_ns)
 {
 	*fake = (struct fake_clock){.now_ns = now_ns, .limit_ns = now_ns, .offset_ns = offset_ns};
@@ -83,7 +83,10 @@ static inline void fake_clock_done(struct fake_clock *fake)
 	pthread_mutex_destroy(&fake->lock);
 }
 
-/* Lets the sleeper do all that is due up to this time. Returns when it sleeps until a later time. */
+/*
+ * Raises limit_ns to `mono_ns`, so that the sleeping thread does all that is due up to then. Returns when it
+ * sleeps until a later time.
+ */
 static inline void fake_run_to(struct fake_clock *fake, int64_t mono_ns)
 {
 	pthread_mutex_lock(&fake->lock);
@@ -95,7 +98,7 @@ static inline void fake_run_to(struct fake_clock *fake, int64_t mono_ns)
 	pthread_mutex_unlock(&fake->lock);
 }
 
-/* Moves the clock on while the sleeper works, to simulate work that takes time. */
+/* Moves the clock on by length_ns. Called by the thread under test to simulate work that takes time. */
 static inline void fake_spend(struct fake_clock *fake, int64_t length_ns)
 {
 	pthread_mutex_lock(&fake->lock);

@@ -7,8 +7,8 @@
 #include "sensor/sensor.h"
 
 /*
- * Sensors of a simulated machine: trees as in /sys in a temporary folder, and tasks that the test runs
- * itself.
+ * Sensors of a simulated machine: files as in /sys in a temporary folder. The test runs the reading tasks
+ * itself, without a sampler.
  */
 struct host {
 	struct temporary folder;
@@ -51,7 +51,7 @@ static inline void host_open(struct host *host)
 		fail_msg("%s", host->error.text);
 }
 
-/* Runs each task once, at this time. */
+/* Runs each reading task once, as if it were due at now_mono_ns. */
 static inline void host_read(struct host *host, int64_t now_mono_ns)
 {
 	for (size_t i = 0; i < host->sensors->task_count; i++) {
@@ -80,7 +80,10 @@ static inline int64_t host_last(const struct host *host, enum kwhy_meter meter, 
 	return kwhy_channel_last(&source->channel, &reading) ? reading.value : -1;
 }
 
-/* Returns what a back end says about missing sensors; NULL if it says nothing. */
+/*
+ * Returns the message of a back end about missing sensors; NULL: it has none. Valid while the sensors are
+ * open.
+ */
 static inline const char *host_absence(const struct host *host, const char *backend)
 {
 	for (size_t i = 0; i < host->sensors->absence_count; i++)

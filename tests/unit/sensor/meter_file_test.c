@@ -8,7 +8,10 @@
 
 static struct fake_clock fake;
 
-/* Returns a row whose time is `after_ms` after that of the fake clock. Valid for the next seven calls. */
+/*
+ * Returns a row of a meter file: Unix time, after_ms after the start of the fake clock, then `rest`. Valid
+ * for the next seven calls.
+ */
 static const char *row(int64_t after_ms, const char *rest)
 {
 	static char text[8][128];
@@ -173,7 +176,10 @@ static void a_file_that_is_cut_or_replaced_is_read_from_its_start(void **state)
 	assert_int_equal(failures(host), 0);
 }
 
-/* As with logrotate, the writer continues in the renamed file until it has opened the new one. */
+/*
+ * As with logrotate, the writer goes on in the renamed file until it opens a new one of the old name. Both
+ * must be read to their ends.
+ */
 static void a_file_that_is_renamed_is_read_to_its_end_and_then_the_one_that_has_its_name(void **state)
 {
 	struct host *host = *state;
@@ -198,7 +204,10 @@ static void a_file_that_is_renamed_is_read_to_its_end_and_then_the_one_that_has_
 	assert_int_equal(failures(host), 0);
 }
 
-/* Only the open descriptor still leads to the last rows, as the file has no name any more. */
+/*
+ * The file is removed after a row was added. The row can only be read by the descriptor that is still open,
+ * and must be.
+ */
 static void a_file_that_is_removed_is_read_to_its_end(void **state)
 {
 	struct host *host = *state;
@@ -251,7 +260,7 @@ static void an_empty_file_may_begin_later(void **state)
 	host_read(host, MONO);
 	append(host, "time_ns,device,source,value\n");
 	append(host, row(0, ",meter_mw,9"));
-	append(host, row(0, "0,meter_mw,9")); /* belongs to a device and not to the machine */
+	append(host, row(0, "0,meter_mw,9")); /* refused: a device in a meter file of the machine */
 	host_read(host, MONO);
 	assert_int_equal(written(host), 1);
 	assert_int_equal(failures(host), 1);

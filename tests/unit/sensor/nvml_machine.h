@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * A machine with the fake NVML, whose time advances only when the test runs it. Tasks run in one thread at
- * the times that they ask for, without waiting.
+ * A simulated machine with the fake NVML. Its time advances only when the test runs it. Reading tasks run in
+ * the test's thread, in the order in which they are due, without waiting.
  */
 #define MS INT64_C(1000000)
 #define S (1000 * MS)
@@ -60,7 +60,10 @@ static inline void machine_set_clock(struct machine *machine)
 	set(&machine->clock);
 }
 
-/* Makes the machine, whose fake NVML follows the scenario. Call machine_open() next. */
+/*
+ * Returns a machine whose fake NVML follows the scenario. The test may change its request before
+ * machine_open(); machine_end() frees it.
+ */
 static inline struct machine *machine_new(const char *scenario)
 {
 	struct machine *machine = calloc(1, sizeof(*machine));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests a GPU that is divided into MIG instances, or made whole, while its meters are read. */
+/* Tests the meters of a GPU that is divided into MIG instances, or made whole again, while they are read. */
 #include "cmocka_all.h"
 
 #include "nvml_machine.h"
@@ -22,7 +22,10 @@ static const struct kwhy_source_channel *gauge_of(
 	return source;
 }
 
-/* The meters lose nothing; only the utilisation is refused, as the driver does not tell it. */
+/*
+ * From 10 s to 20 s the GPU is divided. Energy counter and power samples must lose nothing; utilisation is
+ * refused then, because the driver does not tell it for a divided GPU.
+ */
 static void a_gpu_that_is_divided_and_made_whole_again_is_metered_all_the_time(void **state)
 {
 	struct machine *machine = machine_start(H200 SMALL "none\nmig_from_s 10\nmig_until_s 20\n");
@@ -37,7 +40,7 @@ static void a_gpu_that_is_divided_and_made_whole_again_is_metered_all_the_time(v
 	machine_run(machine, 4 * S);
 	assert_int_equal(division(machine), KWHY_DIVISION_OTHER);
 	assert_true(busy->refused);
-	assert_in_range(busy->failures, 0, 3); /* then it is not asked any more */
+	assert_in_range(busy->failures, 0, 3); /* after these it is not read again */
 	assert_int_equal(machine->sensors->device_count, 1);
 	machine_run(machine, 10 * S);
 	assert_int_equal(division(machine), KWHY_DIVISION_KEPT);
@@ -49,7 +52,11 @@ static void a_gpu_that_is_divided_and_made_whole_again_is_metered_all_the_time(v
 	machine_end(machine);
 }
 
-/* The second instance moves to the place and the handle of the first when that ends. */
+/*
+ * At 10 s the first instance ends, and the driver gives its index and handle to the second one, which ends at
+ * 20 s. At 30 s both exist again. Meanwhile both must count as lost: readings by the old handle could be of
+ * the wrong instance.
+ */
 static void instances_that_end_are_lost_until_they_are_there_again(void **state)
 {
 	struct machine *machine = machine_start(
@@ -75,7 +82,7 @@ static void instances_that_end_are_lost_until_they_are_there_again(void **state)
 	kwhy_sensors_processes(machine->sensors, 1, processes);
 	assert_true(devices[1].unlisted);
 	machine_run(machine, 16 * S);
-	assert_int_equal(division(machine), KWHY_DIVISION_OTHER); /* divided, but into nothing */
+	assert_int_equal(division(machine), KWHY_DIVISION_OTHER); /* MIG mode without any instance */
 	assert_int_equal(machine_read(machine, active), before);
 	machine_run(machine, 6 * S);
 	assert_int_equal(division(machine), KWHY_DIVISION_KEPT);
@@ -104,7 +111,10 @@ static void a_divided_gpu_that_is_made_whole_tells_its_utilisation(void **state)
 	machine_end(machine);
 }
 
-/* The driver may answer nothing at all while it divides a GPU. */
+/*
+ * While the driver divides a GPU, all its calls may fail, with various errors. The meters must be read again
+ * afterwards.
+ */
 static void a_gpu_that_refuses_everything_for_a_while_is_asked_again(void **state)
 {
 	static const char *const results[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests a driver of 2018, which lacks most calls. */
+/* Tests the meters with a fake driver of 2018 (390.48), which lacks most of the NVML calls that kwhy uses. */
 #include "nvml_machine.h"
 
 static void missing_calls_become_sentences_and_power_is_read_as_an_instant(void **state)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How often the meters and gauges of a GPU are read, on the fake NVML. */
+/* Tests how often the meters and gauges of a GPU are read, with the fake NVML. */
 #include "cmocka_all.h"
 
 #include "nvml_machine.h"
 
 #define H200 "gpu \"NVIDIA H200\"\n"
 
-/* Age of the newest power sample just before a time at which the ring is read. */
+/*
+ * Runs the machine for 10 s. Returns the largest age that the newest power sample had in that time, which
+ * shows how often the driver's buffer of samples is read.
+ */
 static int64_t oldest_age_ns(struct machine *machine)
 {
 	const struct kwhy_source_channel *ring = machine_meter(machine, KWHY_METER_NVML_SAMPLE, 0);
@@ -56,7 +59,8 @@ static void slow_gauges_are_read_less_often_than_clocks_and_utilisation(void **s
 	machine->request.slow_gauge_period_ns = 10 * S;
 	machine_open(machine);
 	machine_run(machine, S);
-	assert_int_equal(reads_of(machine, KWHY_GAUGE_SM_ACTIVE), 1); /* soon, and then as often as others */
+	assert_int_equal(
+		reads_of(machine, KWHY_GAUGE_SM_ACTIVE), 1); /* first read within 1 s, then every 10 s */
 	machine_run(machine, 60 * S);
 	assert_in_range(reads_of(machine, KWHY_GAUGE_SM_CLOCK), 30, 31);
 	assert_in_range(reads_of(machine, KWHY_GAUGE_BUSY), 30, 31);

@@ -34,7 +34,7 @@ static void ten_minutes_of_the_ring_are_read_without_a_loss(void **state)
 	machine->request.gauges = false;
 	machine_run(machine, 600 * S);
 	assert_in_range(machine_read(machine, ring), 30088,
-		30095); /* samples of 600 s, and those that the ring buffer held at the start */
+		30095); /* 600 s at 50 Hz and 88 to 95 older ones in the buffer */
 	assert_int_equal(ring->failures, 0);
 	for (size_t i = 1; i < machine->count; i++)
 		assert_true(
@@ -52,7 +52,10 @@ static void stamps_of_the_driver_become_times_of_our_clock(void **state)
 	machine_read(machine, machine_meter(machine, KWHY_METER_NVML_SAMPLE, 0));
 	for (size_t i = machine->count; i-- > 0 && machine->readings[i].value > 200000;)
 		first_high_ns = machine->readings[i].time_mono_ns - begin_ns;
-	/* half of the rise is reached after the delay plus 0.69 time constants */
+	/*
+	 * power rises at 1 s; samples show half of the rise after the sensor's delay plus ln 2 = 0.69 time
+	 * constants
+	 */
 	assert_in_range(first_high_ns, 1013 * MS, 1035 * MS);
 	machine_end(machine);
 }
@@ -216,10 +219,11 @@ static void a_rare_counter_is_read_each_second_while_the_ring_is_refused(void **
 	counter = machine_meter(machine, KWHY_METER_NVML_ENERGY, 0);
 	machine_run(machine, 30 * S);
 	before = machine_read(machine, counter);
-	machine_run(machine, 40 * S); /* 174 refused reads, 0.23 s apart */
+	machine_run(machine, 40 * S); /* 174 reads of the buffer fail, one every 0.23 s */
 	refused = machine_read(machine, counter);
 	assert_in_range(refused - before, 30, 46);
-	for (size_t i = before; i < refused; i++) /* the times are still those of counter updates */
+	for (size_t i = before; i < refused;
+		i++) /* each reading has the time of an update: 37 ms + n x 100 ms */
 		assert_in_range(
 			(machine->readings[i].time_mono_ns - 5000 * S - 37 * MS + 50 * MS) % (100 * MS),
 			36 * MS, 64 * MS);

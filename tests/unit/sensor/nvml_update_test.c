@@ -6,10 +6,13 @@
 
 #define MS INT64_C(1000000)
 
-/* A simulated counter that changes at known times, read at the times that the code under test asks for. */
+/*
+ * A simulated counter. It is updated at known times, and read at the times that the code under test asks for.
+ * worst_ns: largest error of an update's time that this code reported.
+ */
 struct world {
 	int64_t period_ns, phase_ns, jitter_ns, call_ns, slow_ns, late_ns, late_one_in;
-	int64_t renewal_ns; /* length of the first read after a change, ns; 0: as other reads */
+	int64_t renewal_ns; /* length of the first read after an update, ns; 0: like other reads */
 	struct kwhy_nvml_update update;
 	int64_t now_ns, value;
 	uint64_t random;
@@ -22,7 +25,10 @@ static int64_t draw(struct world *world, int64_t most)
 	return most > 0 ? (int64_t)(world->random >> 33) % most : 0;
 }
 
-/* Returns the time of a counter update; it is the same for each call with the same number. */
+/*
+ * Returns the time of the counter's update with this number, ns. The jitter is pseudo-random, but the same in
+ * each call with the same number.
+ */
 static int64_t edge_ns(const struct world *world, int64_t number)
 {
 	struct world seeded = {.random = (uint64_t)number * 2654435761U};
@@ -120,8 +126,8 @@ static void slow_calls_make_edges_less_sure_but_do_not_lose_them(void **state)
 }
 
 /*
- * Reads as on an H200: 3.2 ms at the median, one in ten up to 15 ms, and the value is that of a random time
- * during the read.
+ * Reads take as long as on an H200: 3.2 ms in the median, and one in ten up to 15 ms. The value that a read
+ * returns is that of a random time during the read.
  */
 static void rare_catches_keep_the_grid_of_an_h200(void **state)
 {
@@ -141,7 +147,7 @@ static void rare_catches_keep_the_grid_of_an_h200(void **state)
 	assert_in_range(reported, 28, 65);
 	assert_true(world.reads < 30 * 8);
 	assert_true(world.worst_ns < 8 * MS);
-	for (int i = 0; i < 20; i++) { /* reads out of turn, midway between two updates */
+	for (int i = 0; i < 20; i++) { /* extra reads, 40 ms after an update */
 		world.now_ns = edge_ns(&world, ticks_before(&world, world.now_ns) + 3) + 40 * MS;
 		world.reported = 0;
 		read_once(&world);
@@ -150,7 +156,10 @@ static void rare_catches_keep_the_grid_of_an_h200(void **state)
 	assert_true(world.worst_ns < 8 * MS);
 }
 
-/* Reads as on a busy H200: 2.4 ms, and 14 ms for the read that finds the counter changed. */
+/*
+ * Reads take as long as on a busy H200: 2.4 ms, and 14 ms for the first read after an update. The time of an
+ * update must be found all the same.
+ */
 static void edges_of_a_busy_h200_are_caught_in_the_long_reads_they_cause(void **state)
 {
 	struct world world = new_world(100 * MS);
@@ -165,7 +174,7 @@ static void edges_of_a_busy_h200_are_caught_in_the_long_reads_they_cause(void **
 	assert_in_range(world.reported, 7, 40);
 	assert_true(world.reads < 30 * 10);
 	assert_true(world.worst_ns < 12 * MS);
-	for (int i = 0; i < 20; i++) { /* reads out of turn, at any time */
+	for (int i = 0; i < 20; i++) { /* extra reads, 50 ms after an update */
 		run_for(&world, 500 * MS);
 		world.now_ns = edge_ns(&world, ticks_before(&world, world.now_ns) + 2) + 50 * MS;
 		world.reported = 0;
@@ -174,7 +183,7 @@ static void edges_of_a_busy_h200_are_caught_in_the_long_reads_they_cause(void **
 	}
 }
 
-/* Runs the world, and returns the longest time between two reported updates. */
+/* Simulates length_ns. Returns the longest time between two updates that were reported, ns. */
 static int64_t longest_silence_ns(struct world *world, int64_t length_ns)
 {
 	const int64_t until_ns = world->now_ns + length_ns;
@@ -194,7 +203,11 @@ static int64_t longest_silence_ns(struct world *world, int64_t length_ns)
 	return longest_ns;
 }
 
-/* A busy H200 whose counter has another period than its usual one, and is read by a thread that is late. */
+/*
+ * Reads take as long as on a busy H200. The counter's period differs from 100 ms by up to 0.004 %, and the
+ * reading thread may be up to 3 ms late. An update is wanted every 20 s, and its exact time is searched for
+ * (with several reads) only every 300 s; between, single reads must suffice.
+ */
 static void single_reads_between_catches_report_as_often_with_few_reads(void **state)
 {
 	static const int64_t periods_ns[] = {100000000, 100003000, 99996000};
@@ -227,7 +240,7 @@ static void a_single_read_that_shows_no_certain_update_is_repeated(void **state)
 	run_for(&world, 600000 * MS);
 	while (world.update.next_ns >= world.update.catch_at_ns)
 		read_once(&world);
-	asked_ns = world.now_ns + 50 * MS; /* the thread is late, and the counter changes during the read */
+	asked_ns = world.now_ns + 50 * MS; /* 50 ms late, so that the counter changes during the read */
 	world.now_ns = asked_ns;
 	world.reported = 0;
 	read_once(&world);
@@ -268,8 +281,9 @@ static void a_reader_that_often_comes_late_tells_no_wrong_edge(void **state)
 }
 
 /*
- * The thread is delayed from its first read on, between reads and in them. The period that it derives is
- * right only if it missed no update between the first two that it found.
+ * From its first read on the thread is delayed, between and within reads. It derives the counter's period
+ * from the first two updates that it finds, which is wrong if it missed an update between them. It must not
+ * report a wrong time of an update even so.
  */
 static void a_reader_that_is_held_up_from_the_start_tells_no_wrong_edge(void **state)
 {
@@ -359,8 +373,9 @@ static void a_counter_that_stands_still_is_found_by_a_reader_that_always_comes_l
 }
 
 /*
- * In a whole second only one read follows soon enough on the read before it, and it finds a change. This must
- * not count as a counter that changes at each read.
+ * In a whole second reads come 52 ms apart, too late to follow each other closely; only the last one comes 20
+ * ms after the read before it, and finds a change. One such change is no proof of a counter that changes
+ * between any two reads (phase FAST).
  */
 static void one_change_behind_late_reads_is_no_fast_counter(void **state)
 {

@@ -14,8 +14,9 @@ static void write_zone(struct host *host, const char *zone, const char *name, co
 }
 
 /*
- * Writes two sockets with their memory, a platform counter that includes both, and a copy of a counter in
- * another register.
+ * Writes the powercap files of two sockets and their memory, whose zone numbers differ from the package
+ * numbers, of a core counter, of a platform counter (psys) that includes both packages, and of a second
+ * interface (MMIO) to package 0's counter.
  */
 static void write_two_sockets(struct host *host)
 {
@@ -52,7 +53,7 @@ static void packages_and_their_memory_are_read_and_nothing_that_holds_or_repeats
 
 static void the_period_is_that_of_the_host_or_else_of_all_counters(void **state)
 {
-	static const int64_t asked_ns[][3] = {/* host_period_ns, counter_period_ns, the task's period */
+	static const int64_t asked_ns[][3] = {/* host_period_ns, counter_period_ns, expected period */
 		{0, 0, 100000000}, {0, 2000000000, 2000000000}, {1000000000, 20000000000, 1000000000}};
 	struct host *host = *state;
 
@@ -106,7 +107,7 @@ static void counters_for_root_alone_are_one_sentence_with_the_cure(void **state)
 	host_open(host);
 	if (self == 0)
 		assert_int_equal(seteuid(self), 0);
-	assert_int_equal(host->sensors->absence_count, 2); /* one message about RAPL, one about hwmon */
+	assert_int_equal(host->sensors->absence_count, 2); /* messages: RAPL refused, no hwmon sensor */
 	assert_non_null(strstr(host_absence(host, "rapl"), "for root alone"));
 	assert_non_null(strstr(host_absence(host, "rapl"), "chmod o+r"));
 	for (size_t i = 0; i < host->sensors->absence_count; i++)
@@ -144,8 +145,8 @@ static void a_counter_without_a_number_at_the_start_is_not_available(void **stat
 }
 
 /*
- * Writes a perf device "power". Its event is one that every Linux kernel has, the clock of a CPU; a count
- * is a millionth of a joule.
+ * Writes the files of a perf device "power". The event behind energy-pkg is in fact a CPU's clock, which
+ * every Linux kernel has. A count is 1 uJ. cpus: CPUs on which it is opened; unit: unit of the event.
  */
 static void write_perf(struct host *host, const char *cpus, const char *unit)
 {
@@ -203,8 +204,8 @@ static void perf_events_of_another_unit_or_on_no_cpu_are_not_read(void **state)
 }
 
 /*
- * Returns a clock that advances 10 us with each call, and 80 ms with the second one, which delays the first
- * read.
+ * Returns the time of a clock that advances by 10 us with each call. Before the second call it jumps by 80
+ * ms, as if the thread were held up within the first read of a counter. context: number of calls so far.
  */
 static int64_t halting_now(void *context)
 {

@@ -41,7 +41,10 @@ static enum kwhy_status open_replay(const char *text, const char *devices)
 	return kwhy_sensors_open(&request, &sensors, &error);
 }
 
-/* Readings of a counter, of another device's samples and of a CPU package, which are not sorted by time. */
+/*
+ * A recording, not sorted by time: readings of device 0's counter, of device 2's power samples and of CPU
+ * package 1.
+ */
 static const char recorded[] = "time_ns,device,source,value\n"
 			       "1795245133100000000,2,nvml.sample_mw,150000\n"
 			       "1795245133000000000,0,nvml.energy_mj,1000\n"
@@ -83,7 +86,7 @@ static void readings_come_at_their_distance_from_the_first_on_this_clock(void **
 	fake_run_to(&fake, START + 10000 * MS);
 	assert_true(kwhy_channel_last(&source->channel, &last));
 	assert_int_equal(last.value, 1020);
-	assert_false(sensors->devices[0].lost); /* the end of the file is not the loss of a device */
+	assert_false(sensors->devices[0].lost); /* no loss of a device: only the file has ended */
 	assert_int_equal(
 		kwhy_sensors_find_meter(sensors, KWHY_METER_RAPL_PACKAGE, KWHY_SENSOR_NO_DEVICE)->domain, 1);
 	kwhy_sampler_stop(sampler, NULL);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host_meters.h"
 
-/* Runs with a fake librocm_smi64 from LD_LIBRARY_PATH, whose version KWHY_FAKE_ROCM_VERSION sets. */
+/*
+ * Tests AMD GPUs with a fake librocm_smi64, found by LD_LIBRARY_PATH. The environment variable
+ * KWHY_FAKE_ROCM_VERSION sets its version; each scenario states the devices and their readings.
+ */
 
 #define CARD                                                                                       \
 	"devices 1\n0 name Instinct\n0 unique_id 0xabc\n0 pci_id 0x100c100\n0 memory_total_bytes " \

@@ -11,8 +11,8 @@
 #define START (1000 * MS)
 
 /*
- * A task that notes when it ran. spend_ns: time that its next read takes. ask_after_ns: time after which it
- * asks to run again; 0: at its period.
+ * A reading task that records when it ran. spend_ns: simulated length of its next read; ask_after_ns: delay
+ * after which it asks to run again, 0: after its period.
  */
 struct probe {
 	struct fake_clock *fake;
@@ -130,7 +130,7 @@ static void deadlines_missed_in_a_slow_read_are_skipped_and_counted(void **state
 	assert_int_equal(bench->probes[0].times_ns[1], START + 400 * MS);
 	assert_int_equal(bench->probes[1].times_ns[0], START + 330 * MS);
 	kwhy_sampler_stop(bench->sampler, &cost);
-	assert_int_equal(cost.missed, 4); /* missed deadlines: three of the first task, one of the second */
+	assert_int_equal(cost.missed, 4); /* three of task 0, one of task 1 */
 	assert_int_equal(cost.longest_read_ns, 330 * MS);
 }
 
@@ -205,7 +205,7 @@ static void on_this_machine_s_clock_a_sleeper_is_woken_at_once(void **state)
 	kwhy_sampler_flush(bench->sampler);
 	kwhy_sampler_flush(bench->sampler);
 	kwhy_sampler_stop(bench->sampler, &cost);
-	assert_in_range(cost.reads, 6, 8); /* a flush may come before the first round of reads */
+	assert_in_range(cost.reads, 6, 8); /* two tasks; 3 or 4 rounds, as a flush may be the first */
 	assert_true(cost.cpu_ns > 0);
 	assert_true(cost.last.offset_ns > 0);
 }

@@ -89,7 +89,7 @@ static void readings_are_rows_with_unix_times_and_the_vendor_s_numbers_of_device
 	begin(host);
 	kwhy_sensor_csv_drain(csv);
 	push(&host->sensors->sources[1], 20, 7);
-	fake_set_offset(&fake, 0); /* Unix time is set; earlier readings keep their times */
+	fake_set_offset(&fake, 0); /* Unix time is set; times in the file go on unchanged */
 	push(&host->sensors->sources[0], 30, 121600);
 	assert_int_equal(kwhy_sensor_csv_lost(csv), 0);
 	assert_int_equal(kwhy_sensor_csv_close(csv, &host->error), KWHY_OK);
@@ -103,7 +103,10 @@ static void readings_are_rows_with_unix_times_and_the_vendor_s_numbers_of_device
 		"1795245005000000020,,rapl.dram-1_uj,7\n");
 }
 
-/* A wrap once counted stays counted, as the fall may come from a single wrong reading. */
+/*
+ * After a fall the file counts on as if the counter had wrapped, and does not take this back when the counter
+ * later rises: from 20 to 10 adds a whole wrap, although the 10 may be a wrong reading.
+ */
 static void wraps_are_undone_and_resets_stay_to_be_seen(void **state)
 {
 	struct host *host = *state;
@@ -114,7 +117,7 @@ static void wraps_are_undone_and_resets_stay_to_be_seen(void **state)
 	push(source, 1000000000, 9);
 	push(source, 2000000000, 20);
 	push(source, 3000000000, 10);
-	push(source, 3000000001, 5); /* too soon for a whole wrap: a reset */
+	push(source, 3000000001, 5); /* 1 ns later: no wrap, so a reset */
 	push(source, 4000000000, 6);
 	begin(host);
 	assert_int_equal(kwhy_sensor_csv_close(csv, &host->error), KWHY_OK);
@@ -179,7 +182,10 @@ static void a_file_that_cannot_be_written_is_refused(void **state)
 	assert_int_equal(kwhy_sensor_csv_close(NULL, &host->error), KWHY_OK);
 }
 
-/* Space is available again, but rows written now would leave a gap in the file. */
+/*
+ * A write fails because of a limit on the size of files, which is then raised. Rows written afterwards would
+ * leave a gap in the file, so none may be written, and closing must report the failure.
+ */
 static void after_a_write_that_failed_nothing_is_written_and_the_end_tells_why(void **state)
 {
 	struct host *host = *state;

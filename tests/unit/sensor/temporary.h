@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A temporary folder for the files of a test: trees as in /sys, and meter files. */
+/* A temporary folder for a test's files: files as in /sys, and meter files. */
 struct temporary {
 	char path[64];
 };
@@ -33,7 +33,7 @@ static inline void temporary_done(struct temporary *folder)
 	nftw(folder->path, temporary_remove, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Returns the path of a file in the folder. Valid for the next three calls. */
+/* Returns the path of the file `name` in the folder. Valid for the next three calls. */
 static inline const char *temporary_path(const struct temporary *folder, const char *name)
 {
 	static char paths[4][256];
@@ -44,7 +44,7 @@ static inline const char *temporary_path(const struct temporary *folder, const c
 	return path;
 }
 
-/* Writes a file and the folders above it. `mode` is "w" or "a". */
+/* Writes `text` to a file in the folder and makes the folders between. mode, as for fopen(): "w" or "a". */
 static inline void temporary_write(
 	const struct temporary *folder, const char *name, const char *mode, const char *text)
 {

@@ -11,10 +11,10 @@
 
 static struct kwhy_error error;
 
-/* Whether socket() behaves as on a system without IPv6. */
+/* If true, socket() fails for IPv6, as on a system without it. */
 static bool without_v6;
 
-/* Names that the linker requires for --wrap=socket. */
+/* With --wrap=socket the linker sends calls of socket() to __wrap_socket(); __real_socket() is the libc's. */
 int __real_socket(int family, int type, int protocol);
 int __wrap_socket(int family, int type, int protocol);
 
@@ -62,7 +62,7 @@ static void addresses_are_read_and_written_again(void **state)
 	}
 }
 
-/* Returns whether a client on this loopback address reaches a server that listens on ":0". */
+/* Returns whether a server that listens on ":0" can be reached at this loopback address, 127.0.0.1 or ::1. */
 static bool is_reached_on(const char *host)
 {
 	const bool is_v6 = strchr(host, ':') != NULL;
@@ -75,7 +75,7 @@ static bool is_reached_on(const char *host)
 	asked.any.sa_family = is_v6 ? AF_INET6 : AF_INET;
 	inet_pton(
 		asked.any.sa_family, host, is_v6 ? (void *)&asked.v6.sin6_addr : (void *)&asked.v4.sin_addr);
-	asked.v4.sin_port = served.v4.sin_port; /* the port has the same offset in an IPv6 address */
+	asked.v4.sin_port = served.v4.sin_port; /* sin6_port is at the same offset */
 	client = __real_socket(asked.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	reached = connect(client, &asked.any, is_v6 ? sizeof(asked.v6) : sizeof(asked.v4));
 	close(client);

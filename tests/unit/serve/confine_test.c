@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 /*
- * Tests what a confined process can do and what it cannot do. Each process is a child, because confinement
- * cannot be undone.
+ * Tests what a confined server process can do and what it cannot do (Landlock and seccomp). Each test
+ * confines a child process, because confinement cannot be undone.
  */
 
 struct folders {
@@ -64,7 +64,11 @@ static void *run_thread(void *context)
 	return NULL;
 }
 
-/* Returns the number of the first check that fails; 0: none fails. */
+/*
+ * Checks in a confined process what a server needs (its accounts, reading files, threads, sockets) and what
+ * it may not do (write other files, start programs, trace). Returns the number of the first wrong result; 0:
+ * there is none.
+ */
 static int first_wrong(const struct folders *folders)
 {
 	char name[] = "true", *const words[] = {name, NULL};
@@ -91,8 +95,8 @@ static int first_wrong(const struct folders *folders)
 }
 
 /*
- * Returns the number of the first call with a wrong result; 0: there is none. Calls that would change another
- * process, or what Landlock does not protect, must be refused.
+ * Checks in a confined process that calls are refused that would change another process, or files in ways
+ * that Landlock does not prevent. Returns the number of the first wrong result; 0: there is none.
  */
 static int first_allowed(const struct folders *folders)
 {
@@ -112,13 +116,13 @@ static int first_allowed(const struct folders *folders)
 		return 3;
 	if (truncate(folders->old, 0) == 0 || errno != EPERM)
 		return 4;
-	if (syscall(425, 1, &ring) >= 0 || errno != EPERM) /* io_uring_setup() */
+	if (syscall(425, 1, &ring) >= 0 || errno != EPERM) /* io_uring_setup(): 425 on all architectures */
 		return 5;
 	if (kill(parent, 0) == 0 || syscall(SYS_tgkill, parent, parent, 0) == 0)
 		return 6;
 	if (ioctl(STDIN_FILENO, TIOCSTI, &input) == 0 || errno != EPERM)
 		return 7;
-	if (syscall(430, "tmpfs", 0) >= 0 || errno != EPERM) /* fsopen() */
+	if (syscall(430, "tmpfs", 0) >= 0 || errno != EPERM) /* fsopen(): 430 on all architectures */
 		return 8;
 	return raise(0) || pthread_kill(pthread_self(), 0) ? 9 : 0;
 }

@@ -32,7 +32,7 @@ static void disconnect(struct pair *pair)
 	close(pair->ends[1]);
 }
 
-/* Returns whether the client finds the connection closed. */
+/* Returns whether the server has closed the connection, so that the client reads its end. */
 static bool is_shut(const struct pair *pair)
 {
 	char byte;

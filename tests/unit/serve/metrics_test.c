@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-/* Makes accounts of four owners: a job whose name must be escaped, a pod, idle time, and the host. */
+/*
+ * Returns the state of a keeper of accounts with four owners: a job whose name must be escaped, a pod, idle
+ * time of GPU 0, and the host. Valid until the next call.
+ */
 static struct kwhy_keeper_state made_owners(void)
 {
 	static struct kwhy_store_meter meters[] = {{.key = "GPU-1", .name = "NVIDIA H200", .index = 0},
@@ -73,7 +76,10 @@ static void what_is_unknown_has_no_series(void **state)
 	kwhy_text_done(&text);
 }
 
-/* GPU 0 was divided while it was served, and an instance of GPU 1 ended. */
+/*
+ * GPU 0 was divided into MIG instances while the server ran, and an instance of GPU 1 ended. Their figures
+ * must be absent or marked.
+ */
 static void what_is_refused_or_divided_anew_is_not_available(void **state)
 {
 	const struct kwhy_live_device devices[] = {{.mig_index = -1, .division = KWHY_DIVISION_OTHER},

@@ -63,7 +63,10 @@ static void a_gpu_that_was_divided_anew_says_so(void **state)
 	kwhy_text_done(&text);
 }
 
-/* Writes the hash of a style as the page's content security policy states it: SHA-256 in base64. */
+/*
+ * Sets `out` to the SHA-256 of a style sheet in base64, as the page's Content-Security-Policy states it; 44
+ * characters and a zero.
+ */
 static void state_hash(const char *style, size_t length, char out[45])
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Tests which method a slot uses, whether its puts may overlap, and how long chunks are. These decisions
- * need no device.
+ * Tests which method the engine chooses to transfer the pieces of a slot, whether pieces of puts may overlap,
+ * and how long the chunks of a large copy are. These decisions need no device.
  */
 
 static const struct kwhy_transfer_limits limits = {
@@ -147,7 +147,10 @@ static void chunks_are_as_long_as_the_formula_says(void **state)
 	const uint64_t gib = UINT64_C(1) << 30;
 
 	(void)state;
-	/* 1 GiB becomes sqrt(19.2 ms / 5 us) = 62 chunks of 16.5 MiB */
+	/*
+	 * Chunks of 1 GiB at 19.2 ms for all and 5 us for each: sqrt(19.2 ms / 5 us) = 62 of them, of 16.5
+	 * MiB (a multiple of 64 KiB).
+	 */
 	assert_int_equal(kwhy_transfer_chunk_bytes(gib, 0.0192, 0.0192, 5e-6), 265 * 65536);
 	assert_int_equal(kwhy_transfer_chunk_bytes(gib, 0.0192, 10, 5e-6), 265 * 65536);
 	assert_int_equal(kwhy_transfer_chunk_bytes(gib, 0, 0.0192, 5e-6), gib);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Compares conversions with values that are computed in double precision from the definitions of the
- * formats.
+ * Compares conversions from float to half, bfloat16 and int8 with values that the test computes in double
+ * precision from the definitions of the formats.
  */
 
 static float from_bits(uint32_t bits)
@@ -19,7 +19,7 @@ static float from_bits(uint32_t bits)
 	return value;
 }
 
-/* Returns the value of a number in half precision. */
+/* Returns the value of a half-precision number (IEEE 754 binary16) from its bits. */
 static double half_value(uint16_t half)
 {
 	int exponent = (half >> 10) & 31, fraction = half & 1023;

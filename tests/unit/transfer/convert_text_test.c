@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs the source of the conversion kernels on the host and compares their bits with the CPU's conversions.
+ * Compiles the CUDA source of the conversion kernels for the host (fakes/cuda_text.h), runs it, and compares
+ * the results, bit by bit, with the CPU's conversions.
  */
 #include "fakes/cuda_text.h"
 
@@ -39,7 +40,10 @@ static void run(void *context)
 		kwhy_transfer_to_i8(job->from, job->to, COUNT, 1 / scale);
 }
 
-/* Converts numbers of all exponents, and small ones in steps that are not powers of two. */
+/*
+ * Converts floats whose bits cover all exponents, also infinities and NANs, and numbers from -100 to 106 in
+ * steps of 2/97, which no format has exactly.
+ */
 static void a_device_converts_to_the_bits_of_the_host(void **state)
 {
 	struct job job = {.from = malloc(COUNT * sizeof(float)), .to = malloc(COUNT * sizeof(u16))};

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Tests the engine in a CUDA program and on a driver whose calls fail. The driver is a fake
- * (tests/fakes/cuda).
+ * Tests the transfer engine in a program that uses CUDA itself, and with a driver whose calls fail. The
+ * driver is the fake of tests/fakes/cuda.
  */
 
 static void *driver;
@@ -42,8 +42,8 @@ static struct kwhy_transfer *open_engine(void *stream, int way)
 }
 
 /*
- * Puts two strings to the device, gets them back and compares them. Returns the first failure's code, 0 if
- * there is none.
+ * Puts two strings to the device, gets them back and compares them. Returns the code of the first call that
+ * fails; 0: all succeed.
  */
 static int round_trip(struct kwhy_transfer *transfer, uint64_t device)
 {
@@ -101,7 +101,10 @@ static void a_programs_own_stream_is_used_and_left_to_it(void **state)
 	assert_int_equal(release(0), 0);
 }
 
-/* The fake driver has done the work when its call returns, so no slot is ever waited for. */
+/*
+ * The fake driver has done the work of a slot when the call returns. So the engine must never wait for a free
+ * slot (counts.waits).
+ */
 static void a_ring_whose_slots_have_run_goes_round_without_waiting(void **state)
 {
 	struct kwhy_transfer *transfer = open_engine(NULL, KWHY_TRANSFER_MAPPED);
@@ -126,7 +129,7 @@ static void a_ring_whose_slots_have_run_goes_round_without_waiting(void **state)
 
 static void a_context_that_dies_is_told_in_the_drivers_words_from_then_on(void **state)
 {
-	/* The fake waits for an event by cuEventQuery. */
+	/* The engine waits for an event by repeated cuEventQuery(). */
 	static const char *const calls[] = {"cuLaunchKernel", "cuEventRecord", "cuEventQuery"};
 
 	(void)state;
@@ -138,7 +141,10 @@ static void a_context_that_dies_is_told_in_the_drivers_words_from_then_on(void *
 
 		snprintf(scenario, sizeof(scenario), "fail:%s:3:719", calls[i]);
 		setenv("KWHY_FAKE_CUDA", scenario, 1);
-		/* The end of batches is known by events, that of kernels by a mark that they write. */
+		/*
+		 * The engine knows that a batch has ended by an event, and that a kernel has ended by a mark
+		 * that the kernel writes. So calls of events can fail only with batches.
+		 */
 		transfer = open_engine(NULL, i == 0 ? KWHY_TRANSFER_CHOOSE : KWHY_TRANSFER_BATCH);
 		assert_int_equal(kwhy_transfer_memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 200, &device),
 			KWHY_TRANSFER_OK);

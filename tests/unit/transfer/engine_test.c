@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tests the engine on the host back end, whose streams are threads. */
+/* Tests the transfer engine on the host back end, whose streams are CPU threads. */
 
 static char message[KWHY_TRANSFER_MESSAGE_BYTES];
 
@@ -207,7 +207,10 @@ static void let_go(struct kwhy_transfer *transfer, struct kwhy_gpu_gate *gate)
 	assert_int_equal(transfer->ops->gate_open(transfer->gpu, gate, &error), KWHY_OK);
 }
 
-/* A wait is for its own flush only, however many others there were and whatever methods they used. */
+/*
+ * Each of 700 flushes can be waited for, in any order and whatever methods their slots used. After a wait the
+ * data of its flush must have arrived.
+ */
 static void any_flush_can_be_waited_for_in_any_order(void **state)
 {
 	enum { FLUSHES = 700 };
@@ -346,7 +349,7 @@ static void a_wait_ends_by_cancelling_as_soon_as_the_device_lets_it(void **state
 	let_go(transfer, gate);
 	assert_int_equal(pthread_join(threads[0], &result), 0);
 	assert_int_equal(pthread_join(threads[1], NULL), 0);
-	assert_int_equal(device[0], 'x'); /* the data have arrived in either case */
+	assert_int_equal(device[0], 'x'); /* the put was flushed, so cancelling does not drop it */
 	kwhy_transfer_close(transfer);
 }
 
@@ -372,7 +375,7 @@ struct putter {
 	char sign;
 };
 
-/* Returns NULL if all went well. */
+/* Thread: puts and gets data in 50 rounds. Returns NULL if all went well. */
 static void *put_in_thread(void *context)
 {
 	struct putter *putter = context;
@@ -441,7 +444,10 @@ static void wrong_options_are_refused_with_the_cure(void **state)
 	assert_null(transfer);
 }
 
-/* Options beyond the stated size are not read, so the back end would be the default, CUDA. */
+/*
+ * Members beyond the stated size are not read. With these sizes `backend` would not be read, and the default
+ * back end, CUDA, would be used by mistake; so they must be refused.
+ */
 static void options_without_their_size_are_refused(void **state)
 {
 	static const size_t sizes[] = {0, sizeof(size_t) - 1, sizeof(struct kwhy_transfer_options *)};

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /*
- * Tests a device that fails at the nth call. Its table of calls is that of the host, with a counter before
- * each call that transfers use. Whichever call fails, the engine must report the failure from then on, must
- * not hang, and must free everything.
+ * Tests the engine with a device whose nth call fails, for all n. The device's functions are those of the
+ * host back end, each with a counter before it. From the failure on, the engine must report it, must not
+ * hang, and must free everything when closed.
  */
 
 static const struct kwhy_gpu_ops *real;
 static struct kwhy_gpu_ops failing;
-static long left; /* calls until the device fails; negative: it does not fail */
+static long left; /* calls before the one that fails; negative: none fails */
 
 static enum kwhy_status next(struct kwhy_error *error)
 {
@@ -86,7 +86,7 @@ static enum kwhy_status stream_wait(struct kwhy_gpu *gpu, struct kwhy_gpu_stream
 	return status ? status : real->stream_wait(gpu, stream, event, error);
 }
 
-/* Opens an engine whose device fails after this number of further calls. */
+/* Returns an engine whose device fails after `calls` further calls. */
 static struct kwhy_transfer *open_failing(int way, long calls)
 {
 	struct kwhy_transfer_options options = {.size = sizeof(options),
@@ -137,7 +137,10 @@ static void says_that_it_is_gone(struct kwhy_transfer *transfer)
 	assert_string_equal(text, "the made-up device is gone; plug it in");
 }
 
-/* Puts and gets enough to fill the ring twice. Returns the first failure's code, 0 if there is none. */
+/*
+ * Puts and gets enough to use each slot of the ring several times. Returns the code of the first call that
+ * fails; 0: all succeed.
+ */
 static int work(struct kwhy_transfer *transfer, char *device, char *back, const char *data)
 {
 	int code = KWHY_TRANSFER_OK;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Compiled as C++: checks that the header is valid C++, also together with the library's other header, and
- * that libkwhy.so exports its functions.
+ * Compiled as C++: checks that kwhy/transfer.h is valid C++, also together with kwhy/measure.h, and that
+ * libkwhy.so exports its functions with C linkage.
  */
 int main(void)
 {

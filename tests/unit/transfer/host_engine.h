@@ -6,7 +6,8 @@
 #include "kwhy/transfer.h"
 
 /*
- * Calls of an engine on the host back end, each of which must succeed. A device address is a pointer there.
+ * Calls of a transfer engine on the host back end; a call that fails fails the test. A device address is a
+ * pointer there.
  */
 
 static inline void succeeds(struct kwhy_transfer *transfer, int code)

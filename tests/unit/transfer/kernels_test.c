@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Compiles the source with the toolkit's compiler for each of these architectures that it knows. */
+/* Compiles the kernels' source with NVRTC for each of these architectures that this NVRTC knows. */
 static void compile_all(const struct kwhy_rtc *rtc, const struct kwhy_gpu_source *source)
 {
 	static const char *const architectures[] = {
@@ -18,7 +18,7 @@ static void compile_all(const struct kwhy_rtc *rtc, const struct kwhy_gpu_source
 		struct kwhy_rtc_code code;
 
 		if (kwhy_rtc_compile(rtc, source->title, source->text, options, &code, &error)) {
-			/* An older compiler does not know the newest GPUs. */
+			/* An older NVRTC does not know the newest architectures. */
 			if (strstr(error.text, "NVRTC_ERROR_INVALID_OPTION"))
 				break;
 			fail_msg("%s", error.text);

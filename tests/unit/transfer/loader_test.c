@@ -38,7 +38,10 @@ static char value_at(uint64_t offset)
 	return (char)(offset * 13 + offset / 509);
 }
 
-/* State of a source of data. failing: offset from which reading fails; 0: it does not fail. */
+/*
+ * State of read_data(). next: expected offset of the next read; failing: a read at this offset or later
+ * fails; 0: no read fails.
+ */
 struct data {
 	uint64_t next, failing;
 };
@@ -65,8 +68,8 @@ static struct kwhy_transfer_loader_options options_of(struct data *data)
 }
 
 /*
- * Sums over the chunks that have arrived. wrong: chunks out of order and wrong bytes; failing: what the
- * callback returns.
+ * State of add_up(), the callback for chunks that have arrived on the device. next: expected offset; bytes:
+ * bytes so far; wrong: number of chunks out of order and of wrong bytes; failing: what the callback returns.
  */
 struct sum {
 	uint64_t next, bytes;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the source of the move kernels on the host. */
+/*
+ * Compiles the CUDA source of the kernels that move pieces of a slot for the host (fakes/cuda_text.h), and
+ * runs it.
+ */
 #include "fakes/cuda_text.h"
 
 typedef struct {
@@ -32,8 +35,8 @@ static struct mark mark_of(struct job *job)
 }
 
 /*
- * Checks that the mark was written, which happens when all blocks have ended, and that the counter of
- * blocks is 0 again, as the next kernel needs it.
+ * Checks that the kernel wrote its mark (7), which it does when all blocks have ended, and that its counter
+ * of ended blocks is 0 again, as the next launch needs it.
  */
 static void is_reported(struct job *job)
 {
@@ -71,8 +74,8 @@ static void run_packet(void *context)
 }
 
 /*
- * Moves pieces of all lengths and alignments at both ends. Each has a place of its own with a margin around
- * it.
+ * Moves pieces of all lengths, with all alignments of source and destination. Each piece has a place of its
+ * own, with a margin that must not change.
  */
 static void pieces_of_every_length_and_alignment_are_moved_and_nothing_beside_them(void **state)
 {
@@ -128,7 +131,10 @@ static void in_order_the_later_of_two_wins(void **state)
 	is_reported(&job);
 }
 
-/* On the host each thread has its own copy of the argument; on a GPU all threads share one. */
+/*
+ * A packet is a kernel argument with the list of pieces and their data. On the host each thread gets its own
+ * copy of it; on a GPU all threads share one.
+ */
 static void a_packet_brings_its_list_and_its_data(void **state)
 {
 	static struct packet packet;
