@@ -24,9 +24,9 @@ static const struct kwhy_visible_unit divided[] = {
 };
 
 /*
- * Returns the indices in `units` of the devices that CUDA_VISIBLE_DEVICES=`visible` leaves visible, such as
- * "0, 2"; "": none; "?": the list cannot be resolved. by_bus: CUDA counts GPUs by PCI bus. Valid until the
- * next call.
+ * Returns the driver's numbers of the GPUs that `visible`, a value of CUDA_VISIBLE_DEVICES, leaves visible,
+ * such as "0, 2"; "": none; "?": the list has numbers that may differ from the driver's. by_bus: CUDA numbers
+ * GPUs by PCI bus. Valid until the next call.
  */
 static const char *look(const struct kwhy_visible_unit *units, size_t count, const char *visible, bool by_bus)
 {

@@ -11,7 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Tests rings on two NUMA nodes on the host back end, with threads that state the node they are on. */
+/*
+ * Tests an engine with a ring of slots on each of two NUMA nodes, on the host back end. The threads state
+ * which node they run on (`here`).
+ */
 
 static _Thread_local uint32_t here;
 static struct kwhy_error error;
@@ -68,7 +71,7 @@ static void a_slot_lies_on_the_node_of_the_thread_that_opens_it(void **state)
 	assert_int_equal(open_node(transfer, KWHY_TRANSFER_PUT), 1);
 	assert_true(is_in_slab(transfer, 1, ring->open->slots[ring->open->at].host));
 	here = 0;
-	put(transfer, device + 1, 'b'); /* the slot that is open is used until the flush */
+	put(transfer, device + 1, 'b'); /* goes to the slot on node 1, which is open until the flush */
 	assert_int_equal(open_node(transfer, KWHY_TRANSFER_PUT), 1);
 	flush_and_wait(transfer);
 	put(transfer, device + 2, 'c');
@@ -80,7 +83,10 @@ static void a_slot_lies_on_the_node_of_the_thread_that_opens_it(void **state)
 	kwhy_transfer_close(transfer);
 }
 
-/* The order must hold however often the thread changes its node, over many rounds of both rings. */
+/*
+ * Puts and gets must take effect in the order of their calls, however often the thread changes its node. 100
+ * rounds use the slots of both nodes' rings many times.
+ */
 static void the_later_of_puts_and_of_gets_wins_wherever_its_slot_lies(void **state)
 {
 	struct kwhy_transfer *transfer = open_with((struct kwhy_transfer_options){.slots = 2});
@@ -126,7 +132,7 @@ static void a_full_ring_of_ones_own_node_refuses_and_the_others_has_room(void **
 		kwhy_transfer_put(transfer, address(device + 16000), from, 8000), KWHY_TRANSFER_FULL);
 	here = 0;
 	succeeds(transfer, kwhy_transfer_put(transfer, address(device + 16000), from, 8000));
-	here = 1; /* the open slot is too full, and this node's ring has no free slot */
+	here = 1; /* no space in the open slot, no free slot in node 1's ring */
 	assert_int_equal(
 		kwhy_transfer_put(transfer, address(device + 24000), from, 8000), KWHY_TRANSFER_FULL);
 	succeeds(transfer, transfer->ops->gate_open(transfer->gpu, gate, &transfer->error));
@@ -145,7 +151,7 @@ struct user {
 	char sign;
 };
 
-/* Returns NULL if all went well. */
+/* Thread: puts and gets a byte 200 times on its node. Returns NULL if it got each byte back. */
 static void *use(void *context)
 {
 	struct user *user = context;

@@ -109,8 +109,8 @@ static void a_device_that_others_use_or_that_is_divided_is_left_alone(void **sta
 }
 
 /*
- * Changes the limit under a guard and ends this process: by the signal `how`, or with status 0 if `how` is
- * 0.
+ * Changes the power limit of GPU 0 under a guard and ends this process: by the signal `how` or, if it is 0,
+ * with status 0. disarm: first disarms the guard, so that the limit stays changed.
  */
 static void change_and_go(int how, bool disarm)
 {
@@ -130,8 +130,8 @@ static void change_and_go(int how, bool disarm)
 }
 
 /*
- * Runs change_and_go() in a child and waits until the child and its guard have ended, as both hold an end
- * of the pipe. Returns the child's wait status.
+ * Runs change_and_go() in a child. Waits until both the child and its guard process have ended: both hold the
+ * writing end of a pipe, which this process reads to its end. Returns the child's wait status.
  */
 static int run(int how, bool disarm)
 {

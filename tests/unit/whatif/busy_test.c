@@ -7,7 +7,8 @@
 static struct kwhy_error error;
 
 /*
- * Makes two kernels on device 0, a third inside the first one on another stream, and less work on device 1.
+ * Returns a recording: on device 0 two kernels of 40 us, and a third on another stream within the first one's
+ * time; on device 1 a kernel of 20 us. It lasts 100 us.
  */
 static struct build build_two(void)
 {
@@ -35,7 +36,7 @@ static struct kwhy_plan *plan_of(const struct build *build, const char *id, uint
 	return plan;
 }
 
-/* the devices are busy for 80 us and 20 us of 100 us */
+/* Of 100 us device 0 is busy for 80 us and device 1 for 20 us: 0.5 on average. */
 static void busy_is_the_mean_of_the_devices_that_worked(void **state)
 {
 	struct build build = build_two();
@@ -50,8 +51,8 @@ static void busy_is_the_mean_of_the_devices_that_worked(void **state)
 }
 
 /*
- * Kernels of 10 us start every 100 us, when the host launches them; a host twice as fast leaves shorter
- * pauses.
+ * Kernels of 10 us start every 100 us, as the host launches them. A host twice as fast (200 %) shortens the
+ * pauses, so that the busy share rises.
  */
 static void work_that_follows_sooner_is_busier(void **state)
 {

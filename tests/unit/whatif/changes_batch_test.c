@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests steps that do the work of several: larger batches. */
+/* Tests the change bigger-batch, by which one step does the work of several steps. */
 #include "planned.h"
 
 #include <string.h>
@@ -15,7 +15,10 @@ static void a_batch_cannot_grow_where_no_steps_are_known(void **state)
 	assert_refused(made(&build, "bigger-batch", 2, NULL), "--steps");
 }
 
-/* Of five steps of 90 us, two at a time become one that takes twice as long; the last stays as it is. */
+/*
+ * Each of five steps has a kernel of 90 us. With twice the batch, steps 1 and 2 become one of 180 us, and so
+ * do 3 and 4; step 5 stays as it is.
+ */
 static void the_last_steps_of_a_batch_do_no_more_work_than_there_is(void **state)
 {
 	struct build build = build_new(1);
@@ -30,13 +33,14 @@ static void the_last_steps_of_a_batch_do_no_more_work_than_there_is(void **state
 	}
 	plan = made(&build, "bigger-batch", 2, NULL);
 	assert_non_null(strstr(plan->changes[0].assumption, "3 steps (ranges) do the work of up to 2 each"));
-	/* two gaps of 10 us between the steps */
+	/* 180 + 10 + 180 + 10 + 90 us: the gaps between steps stay at 10 us */
 	assert_made(plan, 5, 470000);
 }
 
 /*
- * Kernels of 128 blocks on 132 multiprocessors take longer with 256 blocks, in proportion to the blocks per
- * multiprocessor, except for the 2 us that the shortest kernel takes.
+ * Kernels of 128 blocks occupy nearly all of 132 multiprocessors; with 256 blocks there are 256/132 blocks
+ * per multiprocessor. The time of a kernel is multiplied by that, except for 2 us that the shortest kernel
+ * takes in any case: 90 us become 2 + 88 x 256/132 us.
  */
 static void a_larger_batch_takes_longer_where_the_device_is_full(void **state)
 {
@@ -55,7 +59,10 @@ static void a_larger_batch_takes_longer_where_the_device_is_full(void **state)
 		build.recording->activities.blocks[row] = 128;
 		build.recording->activities.threads_per_block[row] = 128;
 	}
-	/* 1.2 us lie between both steps, because the host is ahead of the device */
+	/*
+	 * two steps of a large and a small kernel, 1.2 us apart: the host is ahead of the device, so they are
+	 * queued
+	 */
 	assert_made(made(&build, "bigger-batch", 2, NULL), 4, 2 * (2000 + 170667 + 2000) + 1200);
 }
 
@@ -79,7 +86,7 @@ static void launch_named(struct build *build, const char *name, int64_t call_us)
 			&build->recording->activities.name[row], &error));
 }
 
-/* Makes ten steps of three kernels, with a launch every 20 us. */
+/* Returns a recording of ten steps, without ranges, of three kernels each. There is a launch every 20 us. */
 static struct build ten_steps(void)
 {
 	static const char *const names[] = {"first", "second", "third"};
@@ -91,8 +98,10 @@ static struct build ten_steps(void)
 	return build;
 }
 
-/* After the steps comes other work: twelve kernels of another name, and one more kernel "first", far from
- * the last one. Half of the steps are saved, and the work after them stays. */
+/*
+ * After the ten steps there are twelve kernels of another name and one more "first", which belong to no step.
+ * A batch of two must save half of the 600 us of the steps, and nothing of the work behind them.
+ */
 static void what_comes_behind_the_steps_is_none(void **state)
 {
 	struct build build = ten_steps();
@@ -109,7 +118,10 @@ static void what_comes_behind_the_steps_is_none(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* A pause of 5 ms between steps, for example for a checkpoint, belongs to no step and is not halved. */
+/*
+ * A pause of 5 ms between two steps, for example for a checkpoint, belongs to no step, so a larger batch does
+ * not halve it.
+ */
 static void a_step_with_a_long_pause_is_none(void **state)
 {
 	struct build build = ten_steps();
@@ -127,8 +139,8 @@ static void a_step_with_a_long_pause_is_none(void **state)
 }
 
 /*
- * Only every second step has work, as where a profiler skips steps, or a thread does nothing in some. The
- * work of two steps is still done once; it does not vanish with the steps.
+ * Only every second step has work, as if the profiler had skipped the others. If a step with work is merged
+ * with one without, the work must stay: only the time between is saved.
  */
 static void steps_without_work_are_merged_into_none(void **state)
 {

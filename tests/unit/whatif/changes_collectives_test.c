@@ -32,8 +32,10 @@ static void work_does_not_wait_for_a_collective_that_its_stream_begins_with(void
 	assert_made(made(&build, "overlap-collectives", 0, NULL), 1, 10000);
 }
 
-/* Checks in how many places --overlap-collectives applies after another change, and the run's time after
- * both. */
+/*
+ * Makes change `id`, then overlap-collectives. Checks the number of places of the latter and the run's time
+ * after both, ns. number: parameter of `id`.
+ */
 static void assert_overlapped_after(
 	struct build *build, const char *id, uint32_t number, uint64_t places, int64_t after_ns)
 {
@@ -72,7 +74,10 @@ static void nor_does_work_behind_copies_that_go(void **state)
 	assert_overlapped_after(&build, "keep-on-device", 0, 1, 50000);
 }
 
-/* The collective that is removed is in another stream, after one that stays. */
+/*
+ * Kernel 3 of stream 0 waits for the second collective on stream `side`, which thin-collectives removes. It
+ * must then not wait for the first one either, which stays.
+ */
 static void nor_does_work_that_another_stream_held_up(void **state)
 {
 	struct build build = build_new(1);
@@ -87,7 +92,10 @@ static void nor_does_work_that_another_stream_held_up(void **state)
 	assert_overlapped_after(&build, "thin-collectives", 2, 1, 50000);
 }
 
-/* Makes a step that begins at 0 and another that begins at 32 us. */
+/*
+ * Returns two steps, [0,31) and [32,80) us. The first has a kernel and a collective; the test adds the work
+ * of the second one.
+ */
 static struct build two_steps(void)
 {
 	struct build build = build_new(1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests launches that become graphs, fused kernels and batches. */
+/* Tests the changes that replace several launches by one: graph, fuse and batch. */
 #include "planned.h"
 #include "whatif/steps.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Makes two loops of six launches each. The launches are 20 us apart; the host waits after each loop. */
+/* Returns two loops of six launches, 20 us apart, of kernels of 5 us, with a wait after each. */
 static struct build two_loops(void)
 {
 	struct build build = build_new(1);
@@ -36,17 +36,17 @@ static void a_stretch_that_repeats_is_launched_as_one_graph(void **state)
 
 	(void)state;
 	/*
-	 * from 10 us on six kernels of 5 us with gaps of 1.2 us; the wait returns 5 us after them, the next
-	 * graph is launched 30 us later and begins 10 us after that
+	 * six kernels of 5 us with gaps of 1.2 us take 36 us; the wait returns 5 us after them, the next
+	 * graph is launched 30 us later, begins 10 us after that and takes 36 us too
 	 */
 	assert_made(made(&build, "graph", 0, &profile), 12, 36000 + 45000 + 36000);
 }
 
 /*
- * Makes three named steps, 500 us apart. The thread of the program and then that of its backward pass
- * launch four kernels each, and after a pause the first thread launches four more. `waits`: the first
- * thread waits for the device before its last four launches. `paused_us`: length of a pause of the host
- * within these launches.
+ * Returns three steps, 500 us apart, each with a range. In each the first thread launches four kernels, then
+ * the thread of the backward pass four, and after 120 us the first thread four more. waits: the first thread
+ * waits for the device before its last four launches. paused_us: length of a pause of the host before the
+ * last two launches.
  */
 static struct build three_steps_of_two_threads(bool waits, int64_t paused_us)
 {
@@ -72,8 +72,9 @@ static struct build three_steps_of_two_threads(bool waits, int64_t paused_us)
 }
 
 /*
- * The graph of a step has 12 kernels of 5 us with gaps of 1.2 us. Its launch takes 4 us, and the host begins
- * the next step 158 us later, as it did.
+ * The graph of a step has 12 kernels of 5 us with gaps of 1.2 us. The host begins a step every 162 us: the
+ * launch of the graph takes 4 us, and 158 us pass, as recorded, from the last launch of a step to the next
+ * step.
  */
 static void a_step_of_several_threads_is_one_graph(void **state)
 {
@@ -97,7 +98,10 @@ static void a_step_in_which_a_thread_waits_is_several_graphs(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* Only the backward thread issues work of the step after the first thread's wait. */
+/*
+ * The backward thread goes on launching after the first thread has waited. As work follows the wait, the
+ * launches of a step cannot be a single graph: there are two in each step.
+ */
 static void a_step_in_which_another_thread_goes_on_after_a_wait_is_several_graphs(void **state)
 {
 	struct build build = build_new(1);
@@ -125,7 +129,7 @@ static void a_step_in_which_another_thread_goes_on_after_a_wait_is_several_graph
 	kwhy_plan_free(plan);
 }
 
-/* The host does something else for 2 ms. A graph would not do that, so it cannot hold the whole step. */
+/* Within a step's launches the host does something else for 2 ms, so a step becomes two graphs. */
 static void a_step_in_which_the_host_pauses_is_several_graphs(void **state)
 {
 	struct build build = three_steps_of_two_threads(false, 2000);
@@ -138,8 +142,8 @@ static void a_step_in_which_the_host_pauses_is_several_graphs(void **state)
 }
 
 /*
- * Like two_loops(), but in the middle of each the host does something else for 500 us, which the launch of
- * a graph does not replace. The second graph is launched that much later.
+ * As two_loops(), but in the middle of each loop the host does something else for 500 us. The launch of a
+ * graph does not replace that, so the second graph is launched that much later.
  */
 static void what_else_the_host_does_in_a_stretch_stays(void **state)
 {
@@ -156,8 +160,8 @@ static void what_else_the_host_does_in_a_stretch_stays(void **state)
 		build_call(&build, 0, "cudaStreamSynchronize", 650 * i + 602, 650 * i + 620);
 	}
 	/*
-	 * 4 us of launch, 500 us of host time, 5 us of a wait that finds all work done, and 30 us to the
-	 * next launch
+	 * from the first graph's begin to the second's: 4 us launch, 500 us of the host, 5 us of a wait that
+	 * finds all work done, 30 us to the next launch; then 36 us of kernels
 	 */
 	assert_made(made(&build, "graph", 0, &profile), 12, 4000 + 500000 + 5000 + 30000 + 36000);
 }
@@ -170,13 +174,13 @@ static void a_graph_saves_between_kernels_what_the_profile_says(void **state)
 	(void)state;
 	profile.queued_kernel_s.value = 1.9e-6;
 	profile.graph_node_s.value = 1.5e-6;
-	/* gaps are 0.8 us instead of 1.2 us */
+	/* by the profile a gap is 1.9 - 1.5 = 0.4 us shorter in a graph: 0.8 us instead of 1.2 us */
 	assert_made(made(&build, "graph", 0, &profile), 12, 34000 + 45000 + 34000);
 }
 
 /*
- * The recording shows gaps of 1.2 us between kernels. These gaps may only show how fast the kernels were
- * launched.
+ * Gaps of 1.2 us between queued kernels are assumed, as launches may have been too slow to show the device's
+ * own gaps. In a graph a gap must not exceed the profile's time of an empty node, 0.5 us.
  */
 static void kernels_of_a_graph_lie_no_further_apart_than_an_empty_one_takes(void **state)
 {
@@ -188,7 +192,7 @@ static void kernels_of_a_graph_lie_no_further_apart_than_an_empty_one_takes(void
 	assert_made(made(&build, "graph", 0, &profile), 12, 32500 + 45000 + 32500);
 }
 
-/* The launch of each graph takes 4 us and 10 us for each node after the first; then the graph begins. */
+/* A graph's launch takes 4 us and 10 us per node after the first; then the graph begins. */
 static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
 {
 	struct build build = two_loops();
@@ -198,14 +202,14 @@ static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
 	launch(&build, 300, 310, 315);
 	profile.graph_launch_node_s.value = 10e-6;
 	/*
-	 * The run begins with the first graph, however late that is. The second graph begins 5 + 30 + 60 us
-	 * after the end of the first. A kernel of 5 us is launched 5 + 30 us after the end of the second
-	 * and begins 10 us later.
+	 * The run's time counts from the begin of the first graph (36 us). The second one begins 5 us (wait)
+	 * + 30 us (host) + 60 us (launch) later. A kernel of 5 us is launched 5 + 30 us after its end and
+	 * begins 10 us later.
 	 */
 	assert_made(made(&build, "graph", 0, &profile), 12, 36000 + 95000 + 36000 + 45000 + 5000);
 }
 
-/* Makes a loop of 20 launches, twice. */
+/* Returns two loops of 20 launches, 20 us apart, with a wait after each. */
 static struct build two_long_loops(void)
 {
 	struct build build = build_new(1);
@@ -219,8 +223,9 @@ static struct build two_long_loops(void)
 }
 
 /*
- * Of the first 16 nodes each but the first delays the start of the graph by 1 us. Each of the other four
- * delays the start by 1 us or, if the profile says so, by 0.4 us.
+ * The launch of a graph takes 1 us more for each node after the first. The graph begins before the launch
+ * returns: of the nodes after the 16th each delays its begin by 0.4 us only, if the profile has that figure,
+ * else by 1 us too.
  */
 static void a_graph_of_many_nodes_begins_before_its_launch_returns(void **state)
 {
@@ -237,8 +242,8 @@ static void a_graph_of_many_nodes_begins_before_its_launch_returns(void **state)
 		profile.graph_launch_node_s.value = 1e-6;
 		profile.graph_start_node_s.value = cases[i].start_node_s;
 		/*
-		 * 20 kernels of 5 us with gaps of 1.2 us; the wait returns 5 us after them, the next graph
-		 * is launched 50 us later and begins 10 us and later_ns after that
+		 * two graphs of 20 kernels of 5 us with gaps of 1.2 us: 122.8 us each; between them 5 us of
+		 * the wait's return, 50 us of the host, 10 us of a launch, and later_ns
 		 */
 		assert_made(made(&build, "graph", 0, &profile), 40, 2 * 122800 + cases[i].later_ns + 65000);
 	}
@@ -260,9 +265,9 @@ static int64_t least_with_nodes_of(double sd_s)
 }
 
 /*
- * The second graph has six nodes. At the lower end of the interval each of the five nodes after the first
- * takes 1.645 x 2 us less to launch. As this is time of the host, it is multiplied by the factor for a host
- * that is faster in another run.
+ * The standard uncertainty of the launch time per node, 2 us, must be in the interval. At its lower end
+ * (1.645 standard deviations) each of the five nodes after the first takes 3.29 us less. As this is host
+ * time, it is also multiplied by the factor for a host that is faster in another run.
  */
 static void how_well_a_node_is_known_is_in_the_interval(void **state)
 {
@@ -272,7 +277,7 @@ static void how_well_a_node_is_known_is_in_the_interval(void **state)
 	assert_true(fabs((double)(least_with_nodes_of(0) - least_with_nodes_of(2e-6)) - less_ns) < 2);
 }
 
-/* Makes six steps of four launches, 20 us apart, without waits between the steps. */
+/* Returns six steps of four launches, 20 us apart, with a range each, and without waits. */
 static struct build six_steps(void)
 {
 	struct build build = build_new(1);
@@ -329,7 +334,7 @@ static void steps_of_a_graph_have_to_be_known(void **state)
 	assert_refused(made(&build, "graph", 2, &profile), "no steps are known");
 }
 
-/* Nine kernels of a recorded graph, with gaps of 0.5 us, are followed by two loops of six launches. */
+/* The gaps of a recorded graph of nine kernels, 0.5 us, hold for the graphs made of two loops. */
 static void kernels_of_recorded_graphs_show_their_gaps(void **state)
 {
 	struct build build = build_new(1);
@@ -350,16 +355,13 @@ static void kernels_of_recorded_graphs_show_their_gaps(void **state)
 				150 * i + 20 * k + 215);
 		build_call(&build, 0, "cudaStreamSynchronize", 150 * i + 302, 150 * i + 320);
 	}
-	/*
-	 * from 210 us on six kernels of 5 us with gaps of 0.5 us, twice, 45 us apart; the recorded graph
-	 * began at 10 us
-	 */
+	/* 200 us after the recorded graph six kernels of 5 us with gaps of 0.5 us; 45 us later again */
 	assert_made(made(&build, "graph", 0, &profile), 12, 200000 + 32500 + 45000 + 32500);
 }
 
 /*
- * Without a profile the cost of an H200 is used, the graph's work follows without gaps, and the saving is
- * an upper bound.
+ * Without a profile a graph's launch costs what it does on an H200, and its kernels have no gaps. So the
+ * saving is an upper bound.
  */
 static void a_graph_of_unknown_cost_has_a_generic_one(void **state)
 {
@@ -371,16 +373,13 @@ static void a_graph_of_unknown_cost_has_a_generic_one(void **state)
 	assert_int_equal(plan->changes[0].bound, KWHY_BOUND_UPPER);
 	assert_non_null(
 		strstr(plan->changes[0].assumption, "1.15 \xC2\xB5s on average (an H200, not known here)"));
-	/*
-	 * six kernels of 5 us without gaps, a wait that returns 5 us after them, 30 us to the next launch,
-	 * and 10 us to the next graph
-	 */
+	/* six kernels of 5 us without gaps; 45 us to the next graph, as above */
 	assert_made(plan, 12, 30000 + 45000 + 30000);
 }
 
 /*
- * Queued kernels of 4 us, 3 us and 2 us have gaps of 1 us. The gaps and the launches beyond the first, each
- * as long as the shortest kernel, 2 us, are saved.
+ * Three queued kernels of 4, 3 and 2 us, 1 us apart, are fused. Saved are both gaps and two launches, each 2
+ * us as the shortest kernel is nearly all launch: 11 us become 5 us.
  */
 static void tiny_kernels_in_a_row_become_one(void **state)
 {
@@ -393,7 +392,10 @@ static void tiny_kernels_in_a_row_become_one(void **state)
 	assert_made(made(&build, "fuse", 0, NULL), 3, 5000);
 }
 
-/* Adds a queued kernel of 2 us with this grid, 1 us after the previous one. */
+/*
+ * Adds the kernel number `place`, which lasts 2 us, has `blocks` blocks, and is queued 1 us after the
+ * previous one.
+ */
 static void launch_blocks(struct build *build, int place, uint32_t blocks)
 {
 	struct kwhy_activities *rows = &build->recording->activities;
@@ -403,8 +405,8 @@ static void launch_blocks(struct build *build, int place, uint32_t blocks)
 }
 
 /*
- * The grids after the first kernel have 1, 64, 64 and 8 blocks. As the second of them is larger than the
- * first, two launches remain, 1 us apart.
+ * Kernels of 2, 1, 64, 64 and 8 blocks. A fused kernel has the grid of its first kernel, so the 64 blocks
+ * begin a second one: two kernels of 2 us remain, 1 us apart.
  */
 static void a_fused_kernel_ends_where_the_next_grid_is_larger(void **state)
 {
@@ -418,8 +420,8 @@ static void a_fused_kernel_ends_where_the_next_grid_is_larger(void **state)
 }
 
 /*
- * At best one launch remains, as long as the longest kernel. At worst there is one launch for each grid
- * size, and only the gap between kernels of one grid size is saved.
+ * Kernels of 64, 64 and 8 blocks. At best one kernel of 2 us remains. At worst kernels of different grids
+ * cannot be fused, and only the gap between the first two is saved: 8 us become 7 us.
  */
 static void how_many_launches_a_chain_needs_is_in_its_interval(void **state)
 {
@@ -437,7 +439,7 @@ static void how_many_launches_a_chain_needs_is_in_its_interval(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* A kernel, a memset and a kernel of 2 us each become one; the copy from the host after them stays. */
+/* A kernel, a memset and a kernel become one of 2 us; the copy from the host stays. */
 static void what_the_device_does_alone_is_part_of_a_chain(void **state)
 {
 	struct build build = build_new(1);
@@ -452,8 +454,8 @@ static void what_the_device_does_alone_is_part_of_a_chain(void **state)
 }
 
 /*
- * Three steps have two kernels of 2 us, 1 us apart. In the last step the host is delayed by 30 us between
- * them.
+ * In three steps there are two kernels of 2 us, 1 us apart. In the third step the host is held up by 30 us
+ * between them, but they are fused there too.
  */
 static void a_host_that_is_held_up_once_cuts_no_chain(void **state)
 {
@@ -468,14 +470,11 @@ static void a_host_that_is_held_up_once_cuts_no_chain(void **state)
 		build_call(
 			&build, 0, "cudaStreamSynchronize", 100 * i + 40 + late_us, 100 * i + 42 + late_us);
 	}
-	/*
-	 * the first two steps become 3 us shorter, by a launch and the gap before it; the last step ends
-	 * with the fused kernel
-	 */
+	/* two steps lose 3 us (gap and kernel); the third one ends with its kernel */
 	assert_made(made(&build, "fuse", 0, NULL), 6, 2 * 97000 + 2000);
 }
 
-/* As before, but in all steps the second kernel comes late, so the kernels are not a chain. */
+/* As above, but in all steps, so the kernels are no chain that could be fused. */
 static void kernels_that_mostly_lie_apart_are_no_chain(void **state)
 {
 	struct build build = build_new(1);
@@ -500,8 +499,8 @@ static void equal_launches_in_a_row_share_the_device(void **state)
 }
 
 /*
- * Grids of 1 and 40 blocks alternate, each for 2 us with gaps of 1 us. Three turns become one, with grids
- * of 3 and 120 blocks. As the device has 100 multiprocessors, the grid of 120 blocks takes 2 to 4 us.
+ * Kernels of 1 and 40 blocks, 2 us each, alternate three times, 1 us apart. They become one kernel of 3 and
+ * one of 120 blocks. On 100 multiprocessors the latter takes between 2 us and 4 us: 5 us to 7 us in all.
  */
 static void a_sequence_that_follows_itself_is_launched_once(void **state)
 {
@@ -517,7 +516,7 @@ static void a_sequence_that_follows_itself_is_launched_once(void **state)
 	assert_made(plan, 6, 7000);
 }
 
-/* Two of the four turns are batched at a time. */
+/* Of four pairs of kernels two become one at a time: four kernels, 1 us apart, remain. */
 static void no_more_turns_are_one_than_asked_for(void **state)
 {
 	struct build build = build_new(1);
@@ -529,8 +528,8 @@ static void no_more_turns_are_one_than_asked_for(void **state)
 }
 
 /*
- * Kernels of 4 us are launched every 10 us. The fifth launch takes 90 us, as the queue is full while the
- * fourth kernel runs. One launch of 8 x 4 us remains.
+ * Eight kernels of 4 us are launched every 10 us. The fifth launch takes 90 us, as the queue is full while
+ * the fourth kernel runs; it belongs to the batch all the same. One kernel of 8 x 4 us remains.
  */
 static void a_launch_that_waits_for_room_is_one_of_a_batch(void **state)
 {

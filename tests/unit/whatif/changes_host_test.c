@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* Tests changes of what the host does: waits, memory and pauses. */
+/*
+ * Tests the changes of what the host does: drop-waits, event-waits, join-waits, pool, prefetch and
+ * host-speed.
+ */
 
 static void a_wait_behind_a_wait_goes(void **state)
 {
@@ -18,8 +21,8 @@ static void a_wait_behind_a_wait_goes(void **state)
 }
 
 /*
- * Two streams run a kernel of 10 us and one of 100 us. One call waits for the short kernel, the next for
- * the long one, and a third, of 20 us, finds all work done.
+ * Two streams run a kernel of 10 us and one of 100 us. The first call waits for the short kernel, the second
+ * for the long one. A third, of 20 us, finds all work done: only this one may be dropped.
  */
 static void a_wait_for_work_that_nobody_waited_for_stays(void **state)
 {
@@ -50,7 +53,10 @@ static void a_wait_for_work_that_nobody_waited_for_stays(void **state)
 	}
 }
 
-/* The host sleeps between the two waits. The work ends meanwhile, so no wait shows when it ended. */
+/*
+ * The host sleeps between two waits, and the long kernel ends meanwhile. The second wait returns at once, but
+ * without it the host could run ahead of that kernel. So no wait may be dropped.
+ */
 static void a_wait_for_work_that_ended_unseen_stays(void **state)
 {
 	struct build build = build_new(1);
@@ -65,7 +71,10 @@ static void a_wait_for_work_that_ended_unseen_stays(void **state)
 	assert_refused(made(&build, "drop-waits", 0, NULL), "every wait");
 }
 
-/* Each kernel of 50 us is waited for. Between kernels there are 2 us of return and 10 us of launch. */
+/*
+ * The host waits for each of four kernels of 50 us; between two kernels lie 2 us until the wait returns and
+ * 10 us of launch. If events replace the waits, the kernels are queued.
+ */
 static void waits_without_a_read_back_become_events(void **state)
 {
 	struct build build = build_new(1);
@@ -93,7 +102,10 @@ static void a_wait_for_a_read_back_stays(void **state)
 	assert_refused(made(&build, "event-waits", 0, NULL), "every wait");
 }
 
-/* Each of three read-backs is waited for; only the third wait comes before a launch. */
+/*
+ * The host waits for each of three read-backs. Only the third wait comes before a launch, so only that one is
+ * needed.
+ */
 static void waits_before_another_read_back_go(void **state)
 {
 	struct build build = build_new(1);
@@ -107,8 +119,8 @@ static void waits_before_another_read_back_go(void **state)
 	}
 	launch(&build, 90, 100, 110);
 	/*
-	 * each of the two waits costs 13 us: 1 us on the host, then 12 us of waiting; without both, later
-	 * launches start 26 us earlier
+	 * each wait costs 13 us: 1 us before it and 12 us in it; without two of them the last launch comes 26
+	 * us earlier
 	 */
 	assert_made(made(&build, "join-waits", 0, NULL), 2, 100000 - 2 * 13000);
 }
@@ -139,16 +151,17 @@ static void memory_from_a_pool_does_not_wait(void **state)
 	build_call(&build, 0, "cudaMalloc", 209, 219);
 	launch(&build, 219, 229, 239);
 	/*
-	 * the free and the first malloc take 2 us each, as a launch does; the second malloc keeps its time,
-	 * as nothing was freed between the two
+	 * from a pool the free and the first malloc take 2 us each, as a launch does; the second malloc keeps
+	 * its 10 us, as nothing was freed since the first one
 	 */
 	assert_made(made(&build, "pool", 0, NULL), 2, 33000);
 }
 
 /*
- * A framework's cache is emptied in each step: an allocation of 80 us comes 2 us before the launch of each
- * of four kernels, and four frees of 60 us follow. After the first step 16 allocations are saved, with the
- * host's pause of up to 18 us before each of them, and the 16 frees before the last launch.
+ * In each of five steps a framework empties its cache of device memory: before each of four kernels there is
+ * an allocation of 80 us, and after them come four frees of 60 us. With a pool, the 16 allocations after the
+ * first step are saved, with up to 18 us of the host's pause before each, and 16 frees (those after the last
+ * launch save nothing).
  */
 static void a_cache_that_is_not_emptied_asks_for_nothing(void **state)
 {
@@ -187,7 +200,10 @@ static void where_a_pool_is_no_faster_that_is_the_reason(void **state)
 		made(&build, "pool", 0, NULL), "take no longer than the 2.00 \xC2\xB5s of one in a pool");
 }
 
-/* The calls may be those of the runtime or of the driver API. */
+/*
+ * The recorded stream-ordered allocations, of the runtime or the driver API, take 5 us each. So kwhy must
+ * project 5 us for each free and malloc of the change pool.
+ */
 static void a_pool_costs_what_its_calls_took(void **state)
 {
 	static const char *const names[] = {"cudaMallocAsync", "cuMemAllocAsync", "cudaMallocFromPoolAsync"};
@@ -216,9 +232,9 @@ static void pauses_of_the_host_become_usual_ones(void **state)
 }
 
 /*
- * A pause of 1 ms and a kernel of 100 us that the host waits for, ten times. With enough threads the run
- * takes the time of the kernels. With one thread, which prepares input during the 115 us, it takes nearly
- * as long as before.
+ * Ten times, the host prepares input for 1 ms and waits for a kernel of 100 us. With enough threads to
+ * prepare input, the run takes the time of the kernels. At the slow end of the interval a single thread does
+ * it; that saves only the 115 us of each kernel, in which it works too.
  */
 static void at_the_slow_end_one_thread_prepares_all_input(void **state)
 {
@@ -237,7 +253,10 @@ static void at_the_slow_end_one_thread_prepares_all_input(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* Other threads may prepare input, but cannot run the model's operators. */
+/*
+ * Other threads can prepare input (pauses in the DataLoader), but cannot run the model's operators (pauses in
+ * aten::conv2d).
+ */
 static void pauses_in_operators_are_not_prefetched(void **state)
 {
 	static const char *const names[] = {
@@ -260,7 +279,8 @@ static void pauses_in_operators_are_not_prefetched(void **state)
 }
 
 /*
- * Kernels begin 950 us after their launch. Even without waits the device delays them one after the other.
+ * Each kernel begins 955 us after its launch into an idle stream, so it is not the wait that delays it.
+ * Without waits this delay must stay between the kernels.
  */
 static void what_holds_the_device_back_stays(void **state)
 {
@@ -278,7 +298,9 @@ static void what_holds_the_device_back_stays(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* Eight steps start 1 ms apart, with pauses of 0.4 ms between them; a pause of 20 ms lies before the first.
+/*
+ * Eight steps start 1 ms apart, with pauses of 0.4 ms between them, which prefetch removes. A pause of 20 ms
+ * before the first step is no preparation of input and must stay.
  */
 static void a_pause_before_the_steps_is_no_input(void **state)
 {
@@ -300,7 +322,10 @@ static void a_pause_before_the_steps_is_no_input(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* The pauses last 0.2 ms, 0.3 ms and 0.4 ms. None of them is the usual time between calls. */
+/*
+ * All pauses between the calls are long: 0.2, 0.3 and 0.4 ms. So none of them shows the usual time between
+ * calls, and all must count as pauses.
+ */
 static void pauses_that_are_the_usual_ones_go(void **state)
 {
 	struct build build = build_new(1);
@@ -315,8 +340,8 @@ static void pauses_that_are_the_usual_ones_go(void **state)
 }
 
 /*
- * Makes kernels of 50 us that are each waited for. Before one of the waits the host does something else for
- * 600 us.
+ * Returns twelve kernels of 50 us, each of which the host waits for. Before one of the waits the host does
+ * something else for 600 us.
  */
 static struct build paused_waits(void)
 {
@@ -370,7 +395,7 @@ static void what_stays_of_a_pause_whose_call_went_has_the_hosts_speed(void **sta
 	assert_in_range(slow_ns, 6500 * US, 6700 * US);
 }
 
-/* Sums of such times would be too large to be computed with. */
+/* The change would take 73 years or more: it must be refused, as sums of such times could overflow. */
 static void a_host_that_would_need_centuries_is_refused(void **state)
 {
 	struct build build = build_new(1);

@@ -7,8 +7,8 @@
 static struct kwhy_error error;
 
 /*
- * Makes a matrix product of 80 us on FP32 units, with the given name, and another kernel of 20 us queued 1
- * us after it.
+ * Returns a matrix product of 80 us on FP32 units, a kernel with the given name on the given device, and
+ * another kernel of 20 us, queued 1 us after it.
  */
 static struct build product(const char *device, const char *name)
 {
@@ -31,7 +31,7 @@ static void products_take_the_time_of_tensor_cores(void **state)
 	(void)state;
 	assert_int_equal(plan->changes[0].bound, KWHY_BOUND_UPPER);
 	assert_int_equal(plan->changes[0].risk, KWHY_RISK_NUMERICS);
-	/* at worst the product becomes 3.2 times as fast, so it takes 25 us */
+	/* at the slow end of the interval the product becomes 3.2 times as fast: 25 us + 1 us + 20 us */
 	assert_true(plan->changes[0].after.time_high_ns >= 46000);
 	assert_made(plan, 1, 10000 + 1000 + 20000);
 }

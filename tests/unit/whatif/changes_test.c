@@ -12,7 +12,10 @@ static void send(struct build *build, int64_t call_us, int64_t start_us, int64_t
 		copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 1 << 20, start_us, end_us));
 }
 
-/* A kernel of 100 us, a round trip of two 50 us copies, and a kernel of 100 us are queued back to back. */
+/*
+ * A kernel of 100 us, a read-back and a copy back to the device of 50 us each, and a kernel of 100 us, queued
+ * 1 us apart. keep-on-device must remove both copies.
+ */
 static void a_round_trip_goes_and_the_kernels_follow_each_other(void **state)
 {
 	struct build build = build_new(1);
@@ -25,12 +28,14 @@ static void a_round_trip_goes_and_the_kernels_follow_each_other(void **state)
 	launch(&build, 9, 213, 313);
 	plan = made(&build, "keep-on-device", 0, NULL);
 	assert_int_equal(plan->before.time_ns, 303 * US);
-	/* 102 us less at 100 W idle, and 100 us of copies less, which draw 200 W above idle */
+	/* the run is 102 us shorter at 100 W of idle power; the copies drew 200 W more for 100 us */
 	assert_int_equal(plan->changes[0].saved_nj, 102 * US * 100 + 100 * US * 200);
 	assert_made(plan, 1, 201000);
 }
 
-/* Less than half of the work was metered. Its energy is then unknown, and not 0 or the metered energy. */
+/*
+ * If less than half of the work was metered, its energy must be unknown, and neither 0 nor the metered part.
+ */
 static void where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known(void **state)
 {
 	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find("keep-on-device"), 0};
@@ -56,7 +61,10 @@ static void where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known(vo
 	build_free(&build);
 }
 
-/* The part without readings has the ledger's estimate, here of idle time at idle power. */
+/*
+ * Readings end 13 us before the run does. For that time the energy must be the ledger's estimate (edge_nj),
+ * here 100 W of idle power.
+ */
 static void what_the_meter_did_not_see_is_what_the_ledger_estimates(void **state)
 {
 	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find("keep-on-device"), 0};
@@ -77,7 +85,7 @@ static void what_the_meter_did_not_see_is_what_the_ledger_estimates(void **state
 	assert_int_equal(kwhy_whatif_new(build.recording, build.ledger, NULL, &whatif, &error), KWHY_OK);
 	assert_int_equal(kwhy_whatif_project(whatif, &change_request, 1, &plan, &error), KWHY_OK);
 	assert_int_equal(plan->before.energy_nj, energy->attributed_nj + 13 * US * 100);
-	/* net: what is above the idle power of 100 W from the first start to the last end */
+	/* net energy: without 100 W of idle power over the whole run */
 	assert_int_equal(plan->before.net_nj, plan->before.energy_nj - plan->before.time_ns * 100);
 	kwhy_plan_free(plan);
 	kwhy_whatif_free(whatif);
@@ -98,7 +106,10 @@ static void last_read_backs_beyond_those_that_are_needed_go(void **state)
 	assert_made(made(&build, "keep-on-device", 1, NULL), 1, 252000);
 }
 
-/* All 600 copies have one size; 199 of the last 200 read-backs are not needed. */
+/*
+ * 200 read-backs, 200 copies to the device and 200 read-backs of the same size. All of the first 400 can go,
+ * as well as 199 of the last 200: only one result is needed at the end.
+ */
 static void however_many_arrays_are_passed_on_all_their_copies_go(void **state)
 {
 	struct build build = build_new(1);
@@ -122,7 +133,10 @@ static void what_is_copied_back_after_the_device_computed_stays(void **state)
 	assert_refused(made(&build, "keep-on-device", 0, NULL), "nothing is read back");
 }
 
-/* The two sizes show that a copy takes 5 us plus 1 us per 1,000 bytes. */
+/*
+ * The copies of 1,000 and 15,000 bytes show that a copy takes 5 us plus 1 us per 1,000 bytes. kwhy must use
+ * this for the packed copy.
+ */
 static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 {
 	struct build build = build_new(1);
@@ -134,7 +148,7 @@ static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 		build_issued_copy(&build, issue("cudaMemcpyAsync", i * 40, i * 40 + 2), 0,
 			copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, bytes[i], i * 40 + 10,
 				i * 40 + 15 + (int64_t)bytes[i] / 1000));
-	launch(&build, 200, 210, 211); /* the shortest kernel, 1 us */
+	launch(&build, 200, 210, 211); /* the shortest kernel: 1 us */
 	/* one copy of 19,000 bytes takes 24 us, its kernel 1 us; the next call comes 38 us after the first */
 	plan = made(&build, "pack-h2d", 0, NULL);
 	assert_non_null(strstr(plan->changes[0].assumption,
@@ -144,7 +158,10 @@ static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 	assert_made(plan, 5, 41000);
 }
 
-/* Makes a thread that sends 37 bytes ten times, waits for each, and then launches three kernels. */
+/*
+ * Returns a thread that copies 37 bytes to the device ten times, waiting for each copy, and then launches
+ * three kernels of kernel_us.
+ */
 static struct build waited_sends(int64_t kernel_us)
 {
 	struct build build = build_new(1);
@@ -171,8 +188,10 @@ static int64_t packing_saves_ns(struct build build, const struct kwhy_profile *p
 	return saved_ns;
 }
 
-/* Eight copies of 1 us, 50 us apart, precede a kernel. As no call is recorded, it is unknown whether the
- * host's time between the copies is saved. */
+/*
+ * Eight copies of 1 us, 50 us apart, come before a kernel, without recorded calls. Whether packing them saves
+ * the host's time between them is unknown: the interval must contain both.
+ */
 static void where_no_call_is_recorded_the_time_between_may_stay(void **state)
 {
 	struct build build = build_new(1);
@@ -195,7 +214,10 @@ static void where_no_call_is_recorded_the_time_between_may_stay(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* The saved calls and waits are worth more than the small kernel that scatters the packed copy. */
+/*
+ * Packing ten waited copies saves nine calls with their waits, and adds a kernel that scatters the data. The
+ * saving must be the same whatever the length of the program's other kernels.
+ */
 static void what_packing_saves_does_not_depend_on_how_long_other_kernels_are(void **state)
 {
 	struct kwhy_profile profile;
@@ -206,20 +228,22 @@ static void what_packing_saves_does_not_depend_on_how_long_other_kernels_are(voi
 	profile.h2d_pinned_rate_bytes_per_s.value = 50e9;
 	profile.queued_kernel_s.value = 1.4e-6;
 	saved_ns = packing_saves_ns(waited_sends(100), &profile);
-	/* nine calls of 16 us are removed and a launch of 2 us is added */
+	/* 9 x 16 us of calls and waits less 2 us of launch */
 	assert_in_range(saved_ns, 130 * US, 145 * US);
 	assert_int_equal(packing_saves_ns(waited_sends(20), &profile), saved_ns);
 	assert_int_equal(packing_saves_ns(waited_sends(3), &profile), saved_ns);
 	assert_int_equal(packing_saves_ns(waited_sends(1), &profile), saved_ns);
 	/*
-	 * neither the profile nor a short kernel shows the length of the kernel that scatters: the length
-	 * on an H100 is assumed
+	 * no figure of the profile, no short kernel: for the scattering kernel the time on an H100 is assumed
 	 */
 	profile.queued_kernel_s.value = NAN;
 	assert_in_range(packing_saves_ns(waited_sends(100), &profile), saved_ns - 2 * US, saved_ns);
 }
 
-/* Copies take 1 us for each 1,000 bytes: packed, they would take as long and delay the kernel. */
+/*
+ * Copies take 1 us per 1,000 bytes and no fixed time. Packed they would take as long and only delay the
+ * kernel, so the change must be refused.
+ */
 static void copies_whose_time_is_that_of_their_bytes_are_not_packed(void **state)
 {
 	struct build build = build_new(1);
@@ -240,7 +264,10 @@ static void copies_whose_time_is_that_of_their_bytes_are_not_packed(void **state
 		"read-back would take no less time as one");
 }
 
-/* Two calls of 2 us are 1 us apart; 15 us after them come launches for which the device waits. */
+/*
+ * Two calls of copies, of 2 us each, are 1 us apart; 15 us later come launches for which the device waits.
+ * The kernel that scatters the packed copy needs a launch, too.
+ */
 static void the_kernel_that_takes_a_packed_copy_apart_is_launched_too(void **state)
 {
 	struct build build = build_new(1);
@@ -251,13 +278,17 @@ static void the_kernel_that_takes_a_packed_copy_apart_is_launched_too(void **sta
 			copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 40, 10 + 3 * i, 11 + 3 * i));
 	for (int i = 0; i < 3; i++)
 		launch(&build, 20 + 3 * i, 30 + 6 * i, 35 + 6 * i);
-	/* the second call and its pause, 3 us, are saved, a launch of 2 us is added: 37 us less 1 us */
+	/*
+	 * saved: the second call and the pause before it, 3 us; added: a launch of 2 us; so 1 us less than 37
+	 * us
+	 */
 	assert_made(made(&build, "pack-h2d", 0, NULL), 2, 36000);
 }
 
 /*
- * After ten copies of 1 kB a memset begins 500 us after its call. Nothing shows why, and the change removes
- * the work before the memset.
+ * After ten copies of 1 kB, which the change packs, a memset begins only 500 us after its call, and nothing
+ * in the recording shows why. The expected time must let it begin as soon as kernels do after their calls;
+ * the upper end must keep the delay.
  */
 static void work_that_stalled_behind_work_that_goes_begins_as_kernels_do(void **state)
 {
@@ -278,8 +309,10 @@ static void work_that_stalled_behind_work_that_goes_begins_as_kernels_do(void **
 	kwhy_plan_free(plan);
 }
 
-/* Five seconds lie between the first kernel and 100 even steps of 1 ms. The variation of the steps says
- * nothing about that of the pause. */
+/*
+ * Five seconds lie between the first kernel and 100 even steps of 1 ms. That the steps hardly differ says
+ * nothing about how much the pause would differ in another run.
+ */
 static void a_pause_before_the_steps_is_not_how_steps_differ(void **state)
 {
 	enum { FIRST_US = 5000000, STEPS = 100, STEP_US = 1000 };
@@ -295,7 +328,7 @@ static void a_pause_before_the_steps_is_not_how_steps_differ(void **state)
 			&build, issue("cudaMemsetAsync", at_us + 4, at_us + 6), 0, at_us + 60, at_us + 90);
 	}
 	plan = made(&build, "host-speed", 100, NULL);
-	/* 90 % interval: 1.645 standard deviations of 6.5 % of 5 s */
+	/* the pause alone: 1.645 standard deviations (90 %) of 6.5 % of 5 s */
 	assert_in_range(plan->changes[0].after.time_high_ns - plan->changes[0].after.time_ns, 530000 * US,
 		540000 * US);
 	kwhy_plan_free(plan);
@@ -335,12 +368,14 @@ static void copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_
 		copied(KWHY_COPY_H2D, KWHY_MEMORY_PAGEABLE, 1000000, 10, 110));
 	for (int i = 0; i < 3; i++)
 		launch(&build, 121 + 3 * i, 131 + 20 * i, 150 + 20 * i);
-	/* 20 us of copy from 10 us on, then the kernels as recorded, the first of them after 1.2 us */
+	/* 1 MB at 50 GB/s: 20 us, then 1.2 us, then the kernels as recorded, 59 us */
 	assert_made(made(&build, "pinned", 0, &profile), 1, 80200);
 }
 
-/* Four copies of 250 kB and one of 1 kB from pageable memory are packed into one, which is then
- * page-locked: 1 MB at 50 GB/s. */
+/*
+ * Four copies of 250 kB and one of 1 kB from pageable memory are packed into one (pack-h2d), which then comes
+ * from page-locked memory (pinned): about 1 MB at 50 GB/s, 20 us.
+ */
 static void a_packed_copy_is_pinned_with_all_of_its_bytes(void **state)
 {
 	const struct kwhy_whatif_request change_requests[] = {
@@ -364,14 +399,17 @@ static void a_packed_copy_is_pinned_with_all_of_its_bytes(void **state)
 	assert_int_equal(kwhy_whatif_project(whatif, change_requests, 2, &plan, &error), KWHY_OK);
 	if (plan->change_count != 2)
 		fail_msg("refused: %s", plan->refused[0].reason);
-	/* 20 us of the copy, plus the launch of the kernel that unpacks the copied data */
+	/* 20 us of copy and the rest of the run, with the launch of the kernel that scatters the data */
 	assert_int_equal(plan->changes[1].after.time_ns, 36100);
 	kwhy_plan_free(plan);
 	kwhy_whatif_free(whatif);
 	build_free(&build);
 }
 
-/* A pageable copy of 102 MB takes 26.3 ms. A T4's link needs 6.47 ms, the least for any page-locked copy. */
+/*
+ * A copy of 102 MB from pageable memory takes 26.3 ms. Without a profile, the time from page-locked memory
+ * can only be bounded: a T4's link (PCIe 3.0 x16) needs at least 6.47 ms.
+ */
 static void where_nobody_knows_its_rate_a_pinned_copy_is_no_faster_than_the_link(void **state)
 {
 	struct build build = build_new(1);
@@ -389,9 +427,9 @@ static void where_nobody_knows_its_rate_a_pinned_copy_is_no_faster_than_the_link
 }
 
 /*
- * Frameworks copy like this: the call fills staging pieces and returns 9 us before the device has the last
- * piece. A wait follows, and 200 us later the launch of a kernel of 100 us. With page-locked memory and
- * without waits, the ten copies of 50 us and the ten kernels follow each other with gaps of 1.2 us.
+ * As in frameworks, the call of a pageable copy fills staging buffers and returns 9 us before the device has
+ * the last one; then come a wait and, 200 us later, the launch of a kernel of 100 us. With page-locked memory
+ * the ten copies (50 us each) and ten kernels can follow each other with gaps of 1.2 us.
  */
 static void a_copy_that_was_filled_by_its_call_blocks_no_longer(void **state)
 {
@@ -425,10 +463,10 @@ static void pinning_is_refused_where_sizes_are_not_known(void **state)
 }
 
 /*
- * The only launch into an idle stream loads code for 5 ms. After the copies are removed, the last kernel
- * begins when a usual call returns, 2 us after the call begins at 5,206 us. Of the host's 172 us before the
- * first copy, all but the 1 us that is usual between calls stays. Of the wait 5 us stay, with 1 us before
- * and after it.
+ * The first launch, the only one into an idle stream, takes 5 ms, as it loads code. Other work must not be
+ * projected with that delay. When the copies are gone, the last kernel begins when a usual call (2 us, from
+ * 5,206 us on) returns. Of the host's 172 us before the first copy all but 1 us, usual between calls, stays;
+ * of the wait 5 us stay, with 1 us before and after it.
  */
 static void a_launch_that_loads_code_is_not_the_usual_one(void **state)
 {
@@ -448,8 +486,8 @@ static void a_launch_that_loads_code_is_not_the_usual_one(void **state)
 }
 
 /*
- * Makes ten launches of 2 us, one every 10 us, and a wait at the end. Each launch has a kernel of 2 us that
- * begins 5 us after the begin of the launch.
+ * Returns ten launches of 2 us, one every 10 us, and a wait at the end. Each launches a kernel of 2 us that
+ * begins 5 us after the begin of its launch.
  */
 static struct build slow_launches(void)
 {
@@ -468,8 +506,7 @@ static void a_host_of_another_speed_has_calls_and_pauses_of_another_length(void 
 		int64_t after_ns;
 	} cases[] = {
 		{100, 92000}, /* from 5 us to 97 us */
-		{200, 47000}, /* with calls half as long, launches come every 5 us, and each kernel starts 1
-				 us earlier after the start of its call */
+		{200, 47000}, /* 2 x as fast: launches every 5 us */
 		{50, 182000},
 	};
 

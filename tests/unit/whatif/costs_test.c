@@ -5,11 +5,14 @@
 
 #include <math.h>
 
-/* The costs that a recording shows, at their limits. */
+/*
+ * Tests the costs of copies and launches that kwhy derives from a recording, at the limits from which on it
+ * trusts them.
+ */
 
 static struct kwhy_error error;
 
-/* Copies from page-locked memory of these sizes and lengths, one after the other. */
+/* Sizes and lengths of copies from page-locked memory, which run one after the other. */
 struct copies {
 	uint64_t bytes[8];
 	int64_t lengths_us[8];
@@ -55,17 +58,20 @@ static void four_copies_of_eightfold_sizes_show_a_line(void **state)
 				   seven = {{0, 0, 0, 7}, {2, 2, 2, 3}, 4};
 
 	(void)state;
-	/* 2 us, and 1 us for 1,000 bytes */
+	/* expected: 2 us and 1 us per 1,000 bytes */
 	assert_int_equal(llround(cost_ns(&line, 4000)), 6000);
 	assert_int_equal(llround(cost_ns(&line, 640000)), 642000);
 	assert_true(isnan(cost_ns(&three, 4000)));
 	assert_true(isnan(cost_ns(&alike, 4000)));
-	/* a copy of nothing counts as one of a byte */
+	/* a copy of 0 bytes counts as one of 1 byte */
 	assert_int_equal(llround(cost_ns(&from_nothing, 4)), 2500);
 	assert_true(isnan(cost_ns(&seven, 4)));
 }
 
-/* The long copy weighs so little that the sums do not show its size. */
+/*
+ * A copy of 1000 s has so little weight in the fit, beside three of 1 us, that rounding hides its size. Then
+ * there must be no line.
+ */
 static void sizes_that_the_sums_do_not_show_give_no_line(void **state)
 {
 	static const struct copies hidden = {{1, 1, 1, 8}, {1, 1, 1, 1000000000}, 4};
@@ -74,7 +80,10 @@ static void sizes_that_the_sums_do_not_show_give_no_line(void **state)
 	assert_true(isnan(cost_ns(&hidden, 8)));
 }
 
-/* Small copies take most of their time to begin, so their mean says nothing of other sizes. */
+/*
+ * Without a fitted line the mean rate of large copies (64 KiB or more) is used. Small copies take most of
+ * their time to begin, so their rate says nothing about other sizes.
+ */
 static void copies_without_a_line_show_their_rate_if_they_are_large(void **state)
 {
 	static const struct copies large = {{65536, 65536}, {8, 8}, 2}, small = {{65535, 65536}, {8, 8}, 2};

@@ -9,7 +9,10 @@ static struct kwhy_error error;
 
 enum { ROUNDS = 20 };
 
-/* Returns the host-limited time of the unchanged recording, ns. Finishes and frees the recording. */
+/*
+ * Returns the host-limited time, ns, of the unchanged recording: the part of the run in which the device
+ * waited for the host. Finishes and frees the recording.
+ */
 static int64_t host_limited_ns(struct build *build)
 {
 	struct kwhy_whatif *whatif;
@@ -25,8 +28,8 @@ static int64_t host_limited_ns(struct build *build)
 }
 
 /*
- * Makes a kernel of 1 us every 20 us. Each kernel begins 5 us after the begin of its launch, which takes 2
- * us.
+ * Returns ROUNDS kernels of 1 us, one every 20 us. Each begins 5 us after the begin of its launch, which
+ * takes 2 us, so the device waits for the launches.
  */
 static struct build slow_host(void)
 {
@@ -38,8 +41,8 @@ static struct build slow_host(void)
 }
 
 /*
- * Makes kernels of 50 us with gaps of 2 us. The host launches one every 2 us, so launches run ever further
- * ahead of the kernels.
+ * Returns ROUNDS kernels of 50 us with gaps of 2 us. The host launches one every 2 us and so runs ever
+ * further ahead: the device never waits for it.
  */
 static struct build fast_host(void)
 {
@@ -50,7 +53,10 @@ static struct build fast_host(void)
 	return build;
 }
 
-/* The time from the first work to the end of the last launch is limited by the host. */
+/*
+ * From the first kernel (at 5 us) to the end of the last launch the host limits the run; only the last
+ * kernel's begin and length do not.
+ */
 static void a_run_that_waits_for_launches_is_the_hosts(void **state)
 {
 	struct build build = slow_host();
@@ -67,7 +73,10 @@ static void a_run_of_queued_work_is_the_devices(void **state)
 	assert_int_equal(host_limited_ns(&build), 0);
 }
 
-/* Each round has a launch of 2 us, a kernel of 50 us that is waited for, and a pause of 8 us. */
+/*
+ * Each round of 70 us has a launch of 2 us, a kernel of 50 us for which the host waits, and a pause of the
+ * host of 8 us.
+ */
 static void waiting_for_the_device_is_not_the_hosts(void **state)
 {
 	struct build build = build_new(1);
@@ -78,12 +87,16 @@ static void waiting_for_the_device_is_not_the_hosts(void **state)
 		build_call(&build, 0, "cudaDeviceSynchronize", 70 * i + 3, 70 * i + 62);
 	}
 	/*
-	 * at most the pause and the launch of each round count; the first launch was before the first work
+	 * 8 us of pause and 2 us of launch in each round but the first, whose launch was before the first
+	 * kernel; up to 6 us more where the wait's return counts
 	 */
 	assert_in_range(host_limited_ns(&build), 10 * (ROUNDS - 1) * US, 16 * (ROUNDS - 1) * US);
 }
 
-/* A host of the same speed changes only the interval. */
+/*
+ * host-speed at 100 % does not change the expected time. The interval must have the scatter of the host's
+ * speed between runs, which applies to the host-limited time.
+ */
 static void the_interval_has_the_scatter_of_the_host(void **state)
 {
 	const double host_ns = (20 * (ROUNDS - 1) - 5 + 2) * US;

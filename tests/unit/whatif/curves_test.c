@@ -11,8 +11,7 @@ static struct kwhy_error error;
 enum { US = 1000 };
 
 /*
- * Page-locked copies to the device take 2 us and 1 ns for each 10 B up to 64 KiB, then 4 us and 1 ns for
- * each 40 B.
+ * Measured curve: page-locked copies to the device take 2 us + 0.1 ns/B up to 64 KiB, then 4 us + 0.025 ns/B.
  */
 static struct kwhy_transfer_curve curves[] = {
 	{.strategy = "pinned",
@@ -94,7 +93,7 @@ static int64_t packed_ns(struct build *build, const struct kwhy_profile *profile
 	return after_ns;
 }
 
-/* Makes page-locked copies of these sizes, which take 1 us each, with gaps of 3 us. */
+/* Returns `count` page-locked copies to the device, of these sizes, of 1 us each, 3 us apart. */
 static struct build copies(const uint64_t *bytes, size_t count)
 {
 	struct build build = build_new(1);
@@ -105,8 +104,8 @@ static struct build copies(const uint64_t *bytes, size_t count)
 }
 
 /*
- * Eight copies of 1000 bytes take 1 us each. By the curve 1000 bytes take 2.1 us and 8000 bytes 0.7 us
- * more. The kernel that takes the packed copy apart takes 1.5 us.
+ * Eight copies of 1000 bytes take 1 us each in the recording. By the curve 8000 bytes take 0.7 us more than
+ * 1000 bytes, so the packed copy is projected to take 1.7 us; the kernel that scatters its data takes 1.5 us.
  */
 static void a_packed_copy_takes_what_was_recorded_and_what_the_curve_adds(void **state)
 {
@@ -119,8 +118,8 @@ static void a_packed_copy_takes_what_was_recorded_and_what_the_curve_adds(void *
 }
 
 /*
- * Copies of such different sizes show what a byte costs, but this cost must not be extrapolated far beyond
- * the largest size.
+ * Copies of 800 and 8000 bytes show a time per byte, here 0. It must not be extrapolated far beyond 8000
+ * bytes; there the curve must be used.
  */
 static void a_fit_of_the_recording_goes_on_with_the_curve(void **state)
 {
@@ -133,15 +132,16 @@ static void a_fit_of_the_recording_goes_on_with_the_curve(void **state)
 		bytes[i] = i % 2 ? 8000 : 800;
 	build = copies(bytes, 24);
 	/*
-	 * The copy of 105600 bytes takes the recorded 1 us and the difference between 105600 and 8000 bytes
-	 * by the curve, 6.64 us less 2.8 us. The packing takes 1.5 us.
+	 * 12 x 800 + 12 x 8000 = 105600 bytes: the recorded 1 us and the curve's difference from 8000 to
+	 * 105600 bytes, 6.64 us less 2.8 us; scattering takes 1.5 us.
 	 */
 	assert_int_equal(packed_ns(&build, &profile, "curve"), 1000 + 6640 - 2800 + 1500);
 }
 
 /*
- * Ten blocking copies of one byte have calls of 12 us, and three launches take 5 us. Page-locked copies are
- * queued every 2 us, as they follow each other in a queue, not every 5 us as launches are.
+ * The calls of ten blocking copies of one byte take 12 us each, and those of launches 5 us. Page-locked
+ * copies do not block; their calls come every 2 us, as such copies follow each other by the curve (back to
+ * back), and not every 5 us as launches do.
  */
 static void a_queued_copys_call_takes_no_longer_than_such_copies_follow_each_other(void **state)
 {
@@ -164,7 +164,7 @@ static void a_queued_copys_call_takes_no_longer_than_such_copies_follow_each_oth
 	assert_int_equal(kwhy_whatif_new(build.recording, NULL, &profile, &whatif, &error), KWHY_OK);
 	assert_int_equal(kwhy_whatif_project(whatif, &change_request, 1, &plan, &error), KWHY_OK);
 	assert_int_equal(plan->changes[0].places, 10);
-	/* the first copy starts 10 us after its call, and the last kernel 10 us after its own */
+	/* 10 copies, 2 us apart, and 12 to 13 us for the launches and the last kernel */
 	assert_in_range(plan->changes[0].after.time_ns, 10 * 2000 + 12 * US, 10 * 2000 + 13 * US);
 	assert_true(plan->changes[0].after.time_high_ns >= 10 * 5000 + 12 * US);
 	kwhy_plan_free(plan);
@@ -172,7 +172,10 @@ static void a_queued_copys_call_takes_no_longer_than_such_copies_follow_each_oth
 	build_free(&build);
 }
 
-/* Only back to back is the host's time to queue a copy measured. */
+/*
+ * The host's time to queue a copy must come from a curve that was measured back to back and in the direction
+ * of the copy.
+ */
 static void a_curve_is_that_of_the_direction(void **state)
 {
 	struct kwhy_transfer_curve both[] = {curves[0], curves[0], curves[0]};

@@ -3,13 +3,16 @@
 #include "whatif/graph.h"
 #include "whatif/parts.h"
 
-/* The usual delays of a recording, at their limits. */
+/*
+ * Tests the usual delay between call and begin of work that kwhy derives from a recording, at the limits of
+ * what it takes for usual.
+ */
 
 static struct kwhy_error error;
 
 enum { US = 1000, STALL_US = KWHY_WHATIF_STALL_NS / US, CALL_US = 3, FAR_US = 1000 };
 
-/* Work that began these times after their calls, each in an idle stream. */
+/* Activities of one kind that began delays_us after the begin of their calls, each in an idle stream. */
 struct issued {
 	enum kwhy_activity_kind kind;
 	int delays_us[10];
@@ -84,10 +87,13 @@ static void copies_that_stalled_or_that_nothing_shows_take_as_long_as_kernels(vo
 	assert_issue_us(stalled, 2, KWHY_ACTIVITY_COPY, 5);
 	assert_issue_us(slow, 2, KWHY_ACTIVITY_COPY, STALL_US - 1);
 	assert_issue_us(slow, 1, KWHY_ACTIVITY_COPY, 5);
-	assert_issue_us(&stalled[1], 1, KWHY_ACTIVITY_COPY, STALL_US); /* no kernel shows another delay */
+	assert_issue_us(&stalled[1], 1, KWHY_ACTIVITY_COPY, STALL_US); /* no kernel with another delay */
 }
 
-/* By clocks that agree to a microsecond, work may seem to begin with its call. */
+/*
+ * As the clocks of host and device agree only within about 1 us, work may seem to begin at the begin of its
+ * call. A delay of 0 must count like any other.
+ */
 static void no_delay_at_all_is_a_delay(void **state)
 {
 	static const struct issued copies[] = {{KWHY_ACTIVITY_KERNEL, {5, 5}, 2},
@@ -115,7 +121,10 @@ static void memsets_take_no_longer_than_kernels(void **state)
 	assert_issue_us(&longer[1], 1, KWHY_ACTIVITY_MEMSET, 9);
 }
 
-/* Kernels of which each is launched while the one before it runs, with these gaps between them. */
+/*
+ * Checks the usual gap between queued kernels (ns; fast, slow: ratios of the interval's ends to it) of a
+ * recording whose kernels are each launched while the one before runs, with these gaps, us.
+ */
 static void assert_queued_ns(const int *gaps_us, size_t count, int64_t expected_ns, float fast, float slow)
 {
 	struct build build = build_new(1);
@@ -148,7 +157,7 @@ static void eight_gaps_between_queued_kernels_show_the_usual_one(void **state)
 
 	(void)state;
 	assert_queued_ns(gaps_us, 8, 2 * US, 0.5F, 1.5F);
-	/* fewer show nothing, so the gap that was measured on GPUs counts */
+	/* seven are too few: 1.2 us, as measured on GPUs (1.0 us to 1.6 us) */
 	assert_queued_ns(gaps_us, 7, 1200, 1000.0F / 1200, 1600.0F / 1200);
 }
 

@@ -21,8 +21,9 @@
 #include <string.h>
 
 /*
- * Compares the graphs of many small random recordings, their costs, and every figure of every change and of
- * plans with stored files. Memory has guards, so that what is read from beyond an array changes the figures.
+ * Compares with stored files, for many small random recordings: the graph of each, its costs, and every
+ * figure of every change and of plans. The allocator puts guards around memory, so that reading beyond an
+ * array changes figures.
  */
 
 static struct kwhy_error error;
@@ -35,7 +36,10 @@ static void free_plan(struct kwhy_plan *plan)
 	kwhy_plan_free(plan);
 }
 
-/* Projects a recording. From here on arenas live until free_plan(). */
+/*
+ * Returns a projection of the recording. Arenas made earlier are not checked any more; free_plan() checks the
+ * guards of those made from here on.
+ */
 static struct kwhy_whatif *whatif_of(const struct varied *varied)
 {
 	struct kwhy_whatif *whatif;
@@ -46,7 +50,7 @@ static struct kwhy_whatif *whatif_of(const struct varied *varied)
 	return whatif;
 }
 
-/* The figures in a sentence, without its words. */
+/* Appends the numbers in a sentence, without its words. */
 static void write_figures(struct kwhy_text *out, const char *text)
 {
 	while (*text) {
@@ -86,7 +90,10 @@ static void write_projection(struct kwhy_text *out, const struct kwhy_projection
 	write_energy(out, projection->net_high_nj);
 }
 
-/* The links of each sort: how many, to nodes how far away in all, and the sum of their lags. */
+/*
+ * Appends for each kind of link of the graph: number of links, sum of the distances (difference of indices)
+ * of the nodes that they join, and sum of their lags, ns.
+ */
 static void write_graph(struct kwhy_text *out, const struct kwhy_whatif_graph *graph)
 {
 	static const char *const names[] = {"order", "issue", "cross", "join"};
@@ -314,7 +321,11 @@ static void write_names(struct kwhy_text *out, const struct kwhy_whatif_graph *g
 	kwhy_text_add(out, "\n");
 }
 
-/* What a change made of the graph: the times of all nodes that are not removed. */
+/*
+ * Appends what a change made of the graph, as sums over nodes, each with a weight by its index: removed
+ * nodes, starts and ends, ns. Inner nodes are left out. Then the number of changed nodes, the host-limited
+ * time and the projection.
+ */
 static void write_made(struct kwhy_text *out, const struct kwhy_whatif *whatif)
 {
 	const struct kwhy_whatif_graph *graph = whatif->graph;
@@ -335,7 +346,10 @@ static void write_made(struct kwhy_text *out, const struct kwhy_whatif *whatif)
 	write_projection(out, &played);
 }
 
-/* Makes one change after the other at any of the costs; after some of them all are undone. */
+/*
+ * Makes random changes one after the other, each with expected, fast or slow costs, and appends the figures.
+ * After some of them all changes are undone.
+ */
 static void write_sequences(struct kwhy_text *out, struct kwhy_whatif *whatif, uint64_t *state)
 {
 	static const uint32_t numbers[] = {0, 1, 2, 3, 4, 8, 50, 200};
@@ -385,7 +399,9 @@ static void check_projection(const struct kwhy_projection *projection, const cha
 		fail_msg("case %" PRIu64 ": bounds of %s", seed, id);
 }
 
-/* No start comes before what it follows, and nothing that follows a node comes before its start. */
+/*
+ * Checks for each link of the graph that kwhy_whatif_is_in_order() accepts it, and refuses the opposite link.
+ */
 static void check_order(const struct kwhy_whatif_graph *graph, uint64_t seed)
 {
 	for (uint32_t node = 0; node < graph->node_count; node++)
@@ -403,7 +419,7 @@ static void check_order(const struct kwhy_whatif_graph *graph, uint64_t seed)
 		}
 }
 
-/* A host of the same speed, and no change at all, give the run as it was recorded. */
+/* Checks that no change, and host-speed at 100 %, give the time and energy of the recording. */
 static void check_same(struct kwhy_whatif *whatif, uint64_t seed)
 {
 	struct kwhy_whatif_request request = {kwhy_whatif_change_find("host-speed"), 100};
@@ -458,8 +474,10 @@ static void write_mixed_case(struct kwhy_text *out, uint64_t seed)
 	varied_free(&varied);
 }
 
-/* Of further recordings only digests are kept, of all figures and words. KWHY_SHOW_CASE=N shows the text of
- * case N; the mixed recordings have the numbers after those of the others. */
+/*
+ * Appends the digest of the text (figures and words) of recording `number`; numbers from DIGESTED on are
+ * mixed recordings. If the environment has KWHY_SHOW_CASE=N, the text of case N is printed.
+ */
 static void write_digest(struct kwhy_text *out, uint64_t number)
 {
 	const char *shown = getenv("KWHY_SHOW_CASE");
@@ -504,7 +522,7 @@ int main(void)
 		cmocka_unit_test(the_digests_of_projections_are_as_before),
 		cmocka_unit_test(the_digests_of_mixed_recordings_are_as_before)};
 
-	/* each case allocates and frees some large arrays; taken from the heap, they cost no new pages */
+	/* each case allocates large arrays: from the heap, which is never trimmed, they need no new pages */
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
 	return kwhy_test_main(tests, NULL, NULL);

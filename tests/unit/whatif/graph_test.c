@@ -56,15 +56,18 @@ static void a_kernel_comes_no_earlier_than_its_launch_allows(void **state)
 	build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", 60, 64}, 0, 112, 150);
 	graph = graph_of(&build);
 	set_length(graph, 0, 10 * US);
-	/* the first kernel shows that a launch takes 10 us to reach an idle stream */
+	/*
+	 * the first kernel is now 10 us long; the second begins 10 us after its launch (at 60 us), as the
+	 * first one did
+	 */
 	assert_int_equal(graph->start_ns[1], 70 * US);
 	done(&build, graph);
 }
 
 /*
- * The second of three kernels was launched 4 us before the end of the first. A launch takes 10 us to
- * arrive, so the second kernel was not queued by then, and its delay says nothing about queued kernels. The
- * third one was launched in time.
+ * The second of three kernels was launched 4 us before the end of the first. As a launch takes 10 us to
+ * arrive, the kernel was not queued at that end, so its delay does not show the gap between queued kernels.
+ * The third kernel was launched in time and shows it.
  */
 static void only_what_had_arrived_says_how_queued_kernels_follow_each_other(void **state)
 {
@@ -134,7 +137,7 @@ static void a_collective_ends_when_its_last_rank_has_come(void **state)
 	build_collective(&build, 1, 60, 80);
 	graph = graph_of(&build);
 	assert_int_equal(graph->node_count, 4);
-	set_length(graph, 1, 20 * US); /* the compute kernel of device 1 */
+	set_length(graph, 1, 20 * US); /* node 1: compute kernel of device 1 */
 	assert_int_equal(graph->end_ns[2], 50 * US);
 	assert_int_equal(graph->end_ns[0], 50 * US);
 	done(&build, graph);
@@ -157,8 +160,8 @@ static void a_thread_that_was_handed_work_comes_behind_the_other(void **state)
 }
 
 /*
- * Kernel "b" was recorded last. It is edited to start at 5 us, and "a", which was recorded first, to start
- * 3 us after the end of "b".
+ * Kernel "b" was recorded last. It is edited to start at 5 us, and "a", which was recorded first, to start 3
+ * us after b's end. A node may follow one with a higher index.
  */
 static void a_node_may_follow_one_that_came_later(void **state)
 {
@@ -173,7 +176,8 @@ static void a_node_may_follow_one_that_came_later(void **state)
 	graph = graph_of(&build);
 	node = kwhy_whatif_edit(graph, 2);
 	node->from[KWHY_LINK_ORDER] = node->from[KWHY_LINK_CROSS] = KWHY_NONE;
-	kwhy_whatif_set_lag(graph, node, KWHY_LINK_ORDER, 5 * US); /* a time, as the node follows no other */
+	kwhy_whatif_set_lag(
+		graph, node, KWHY_LINK_ORDER, 5 * US); /* absolute time: the node follows no other */
 	assert_non_null(kwhy_whatif_edit(graph, 0));
 	kwhy_whatif_follow(graph, 0, KWHY_LINK_CROSS, 2, 3 * US);
 	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_OK);
@@ -187,7 +191,10 @@ static void a_node_may_follow_one_that_came_later(void **state)
 	done(&build, graph);
 }
 
-/* Times of more than about two seconds are no codes of their own (graph.h). */
+/*
+ * The graph stores times up to about two seconds in 32-bit codes, and longer ones apart (graph.h). Times of
+ * hours must be exact, and edits of them must be undone exactly.
+ */
 static void times_of_hours_are_exact_and_taken_back(void **state)
 {
 	const int64_t hour_us = INT64_C(3600) * 1000000, longer_ns = 3 * hour_us * US + 1;
@@ -220,7 +227,10 @@ static void times_of_hours_are_exact_and_taken_back(void **state)
 	done(&build, graph);
 }
 
-/* Each edit makes one of two kernels one nanosecond longer, in turn. */
+/*
+ * Each of 300,002 edits makes one of two kernels 1 ns longer, in turn. They fill several blocks of the
+ * journal of edits. Undoing back to any number must be exact.
+ */
 static void as_many_edits_as_fill_several_pieces_of_the_journal_are_taken_back_up_to_any(void **state)
 {
 	const size_t edits = 300002, left = 100001;
@@ -258,7 +268,7 @@ static void links_that_make_a_node_wait_for_itself_are_told(void **state)
 	build_kernel(&build, 0, "a", 0, 10);
 	build_kernel(&build, 0, "b", 20, 30);
 	graph = graph_of(&build);
-	for (uint32_t from = 0; from < 2; from++) { /* itself, or one that follows it */
+	for (uint32_t from = 0; from < 2; from++) { /* a cycle: node 0 follows itself or node 1 */
 		assert_non_null(kwhy_whatif_edit(graph, 0));
 		kwhy_whatif_follow(graph, 0, KWHY_LINK_CROSS, from, 0);
 		assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_E_INPUT);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* The power of an idle device, from the accounts of a ledger. */
+/* Tests the power of an idle device that kwhy derives from the accounts of a ledger. */
 
 static struct kwhy_error error;
 
@@ -26,8 +26,10 @@ static struct kwhy_account account_of(enum kwhy_category category, int64_t power
 		.power_class = KWHY_NONE};
 }
 
-/* The idle power if a ledger has an account of 100 W idle and this one; an account after these is not its
- * own. */
+/*
+ * Checks the idle power for a ledger with an account "idle" of 100 W and the account `more`. Accounts beyond
+ * account_count must not be read.
+ */
 static void assert_idle_w(struct kwhy_account more, double expected_w)
 {
 	struct build build = build_new(1);
@@ -67,7 +69,9 @@ static void idle_time_of_the_run_shows_the_idle_power(void **state)
 	assert_idle_w(without_power, 100);
 }
 
-/* Before and after the run, in time that was not recorded, and while kernels were probed other work may run.
+/*
+ * Accounts of time before and after the run, of unrecorded time and of probing must not count: other work may
+ * run then.
  */
 static void time_outside_of_the_run_does_not_show_it(void **state)
 {

@@ -9,7 +9,7 @@
 
 enum { VARIED = 12 };
 
-/* Makes a recording on two devices that most changes apply to. */
+/* Returns a recording of two devices to which most of the changes apply. */
 static struct build much_waste(void)
 {
 	struct build build = build_new(2);

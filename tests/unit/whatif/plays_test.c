@@ -5,8 +5,9 @@
 #include <string.h>
 
 /*
- * Counts simulations of the graph. The first evaluation of a change takes three of them: with expected, fast
- * and slow costs (kwhy_whatif_corner). A repeated evaluation takes none.
+ * Counts calls of kwhy_whatif_play(), which simulates the graph. The first evaluation of a change takes
+ * three: with expected, fast and slow costs (kwhy_whatif_corner). A repeated evaluation of the same change
+ * must take none.
  */
 
 static struct kwhy_error error;
@@ -21,7 +22,7 @@ enum kwhy_status __wrap_kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct
 	return __real_kwhy_whatif_play(graph, out);
 }
 
-/* Makes twenty kernels, each of which is waited for. */
+/* Makes a recording of twenty kernels, for each of which the host waits. Returns its projection. */
 static struct kwhy_whatif *make(struct build *build)
 {
 	struct kwhy_whatif *whatif;
@@ -97,7 +98,10 @@ static struct kwhy_plan *plan(struct kwhy_whatif *whatif, size_t *out_plays)
 	return made;
 }
 
-/* A plan begins with what each change saves alone, which must not be simulated again. */
+/*
+ * A plan needs to know what each change saves alone. Where that is known from an earlier plan, it must not be
+ * simulated again.
+ */
 static void a_plan_plays_no_change_alone_that_was_played(void **state)
 {
 	struct build build;

@@ -2,11 +2,14 @@
 #include "build.h"
 #include "whatif/whatif.h"
 
-/* Steps that no range names, but a sequence of launches that repeats. */
+/* Tests steps that no range marks, and that kwhy finds as a sequence of launches that repeats. */
 
 static struct kwhy_error error;
 
-/* Six times two kernels, every 100 us; the fourth of these steps takes another time. */
+/*
+ * Returns the number of steps found in a recording of six times two kernels, every 100 us; the fourth pair
+ * takes fourth_us instead of 100 us.
+ */
 static uint32_t steps_with(int64_t fourth_us)
 {
 	struct build build = build_new(1);

@@ -7,8 +7,8 @@ static struct kwhy_error error;
 enum { US = 1000 };
 
 /*
- * Makes a step every 100 us, with two kernels and two waits. The last kernel of the last step takes 200 us
- * longer.
+ * Returns `count` steps, one every 100 us, each with two kernels and two waits. The last kernel of the last
+ * step takes 200 us longer than the others.
  */
 static struct build steps(int count)
 {
@@ -60,7 +60,7 @@ static void four_steps_stand_for_many(void **state)
 	assert_int_equal(stretch->end_step, 12);
 	assert_int_equal(stretch->item_count, 4 * 6);
 	assert_int_equal(stretch->left_out_count, 0);
-	/* from the first launch to the last wait */
+	/* from the first launch to the end of the last wait of these four steps */
 	assert_int_equal(stretch->before_ns, 350 * US);
 	kwhy_plan_free(plan);
 	build_free(&build);
