@@ -281,8 +281,9 @@ struct kwhy_device_energy {
 	int64_t between_nj; /* metered energy in unrecorded time between the start of the device's first
 			       activity and the end of its last */
 	int64_t between_ns; /* length of the metered part of that unrecorded time; 0: no reading lies in it */
-	int64_t counting_nj; /* what enabled performance counters drew in the device's run; no other energy
-				contains it. 0: no counters were enabled */
+	/* time of the run in which performance counters were enabled, and what that drew; no other energy
+	 * contains it */
+	int64_t counting_ns, counting_nj;
 	double clean_idle_w, context_idle_w; /* idle levels that the ledger uses; NAN: unknown */
 	bool clean_idle_measured, /* clean_idle_w was measured in this recording, in time without a context;
 				     false: it is from a profile */
@@ -502,6 +503,7 @@ enum kwhy_overhead_kind {
 							  profiler itself reports */
 	KWHY_OVERHEAD_DEVICE, /* idle time of a device during the profiler's overhead; its energy is modelled
 				 from the device's idle power */
+	KWHY_OVERHEAD_COUNTERS, /* time of a device's run in which its performance counters were enabled */
 	KWHY_OVERHEAD_KIND_COUNT
 };
 

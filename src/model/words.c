@@ -122,6 +122,8 @@ const char *kwhy_overhead_kind_name(uint32_t kind)
 		return "profiler";
 	if (kind == KWHY_OVERHEAD_DEVICE)
 		return "device_idle";
+	if (kind == KWHY_OVERHEAD_COUNTERS)
+		return "counters";
 	return kwhy_cost_kind_name((enum kwhy_cost_kind)kind);
 }
 

@@ -464,6 +464,7 @@ static enum kwhy_status note_counting(
 
 	if (length_ns <= 0)
 		return KWHY_OK;
+	attribution->device_ledger->energy.counting_ns = length_ns;
 	attribution->device_ledger->energy.counting_nj = llround(counters->extra_w * (double)length_ns);
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "counting-energy", error,
 		"the performance counters of device %d were enabled for %s of its run, in which it drew %.0f "

@@ -16,7 +16,7 @@
 
 /*
  * Largest number of rows for the whole run: one for each kind of cost, and one for the profiler. Each device
- * may have one more row.
+ * may have two more rows.
  */
 enum { ROWS_OF_RUN = KWHY_COST_KIND_COUNT + 1 };
 
@@ -226,6 +226,20 @@ static void add_device(
 	ledger->overheads[ledger->overhead_count++] = walk.row;
 }
 
+/* Adds a row for the time in which the performance counters of a device were enabled. */
+static void add_counters(struct kwhy_ledger *ledger, uint32_t device)
+{
+	const struct kwhy_device_energy *energy = &ledger->devices[device].energy;
+	struct kwhy_overhead_sum *row;
+
+	if (energy->counting_ns <= 0)
+		return;
+	row = open_row(ledger, KWHY_OVERHEAD_COUNTERS);
+	row->device = device;
+	row->time_ns = energy->counting_ns;
+	row->energy_nj = energy->counting_nj;
+}
+
 enum kwhy_status kwhy_sums_overhead(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_error *error)
 {
@@ -233,7 +247,7 @@ enum kwhy_status kwhy_sums_overhead(struct kwhy_ledger *ledger, const struct kwh
 
 	(void)options;
 	ledger->overheads = kwhy_arena_alloc(
-		&ledger->arena, ROWS_OF_RUN + recording->device_count, sizeof(*ledger->overheads));
+		&ledger->arena, ROWS_OF_RUN + 2 * recording->device_count, sizeof(*ledger->overheads));
 	if (!ledger->overheads || !is_asked) {
 		free(is_asked);
 		return kwhy_fail_memory(error, "what the recording took");
@@ -243,6 +257,8 @@ enum kwhy_status kwhy_sums_overhead(struct kwhy_ledger *ledger, const struct kwh
 	add_profiler(ledger, recording);
 	for (uint32_t device = 0; recording->overhead_count && device < recording->device_count; device++)
 		add_device(ledger, recording, device, is_asked);
+	for (uint32_t device = 0; device < recording->device_count; device++)
+		add_counters(ledger, device);
 	free(is_asked);
 	return KWHY_OK;
 }

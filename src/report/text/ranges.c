@@ -288,6 +288,7 @@ static const char *overhead_title(const struct kwhy_overhead_sum *row)
 		[KWHY_COST_SAMPLER] = "  of that, reading the meters",
 		[KWHY_OVERHEAD_PROFILER] = "profiler, on the program's threads",
 		[KWHY_OVERHEAD_DEVICE] = "device idle meanwhile, modelled",
+		[KWHY_OVERHEAD_COUNTERS] = "counters enabled; in no other figure",
 	};
 
 	return titles[row->kind];

@@ -320,6 +320,12 @@ static void counters_divide_what_readings_cannot(void **state)
 	assert_null(build_note(alone, "powers-counted"));
 	assert_float_equal((double)counted->devices[0].energy.counting_nj * 1e-9, 60, 0.1);
 	assert_int_equal(alone->devices[0].energy.counting_nj, 0);
+	assert_int_equal(alone->overhead_count, 0);
+	assert_int_equal(counted->overhead_count, 1);
+	assert_string_equal(kwhy_overhead_kind_name(counted->overheads[0].kind), "counters");
+	assert_int_equal(counted->overheads[0].device, 0);
+	assert_int_equal(counted->overheads[0].time_ns, counted->devices[0].energy.counting_ns);
+	assert_int_equal(counted->overheads[0].energy_nj, counted->devices[0].energy.counting_nj);
 	build_free(plain, alone);
 	build_free(sampled, counted);
 }

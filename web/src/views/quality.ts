@@ -73,6 +73,7 @@ const tookTitles: { [kind: string]: string } = {
 	sampler: "of that, reading the meters",
 	profiler: "profiler, on the program's threads",
 	device_idle: "device idle meanwhile",
+	counters: "performance counters enabled; in no other figure",
 };
 
 /* Table of the energies that hosts' meters measured; it has the hosts' names if any is known. */
