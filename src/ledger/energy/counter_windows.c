@@ -9,12 +9,15 @@
 #include <string.h>
 
 /*
- * Extra power without a machine profile, and standard deviations of both, W. An H200 drew 32 W more while it
- * was idle, and 19 to 30 W more in eight loops (docs/results/probe.md).
+ * Extra power in the run without a machine profile, and standard deviations with and without one, W. An H200
+ * drew 32 W more while it was idle, and 19 to 30 W more in eight loops. OUTSIDE: before a context existed,
+ * the H200 drew 4 to 6 W more (docs/results/probe.md).
  */
 #define ASSUMED_W 28.0
 #define ASSUMED_SD_W 14.0
 #define PROFILE_SD_W 7.0
+#define OUTSIDE_W 8.0
+#define OUTSIDE_SD_W 10.0
 
 /*
  * Samples without a recorded window: those that are closer together than GAP_NS lie in one window. Enabling
@@ -37,8 +40,8 @@ enum { READINGS_MIN = 3, EDGES_MIN = 4 };
 
 static int compare(const void *a, const void *b)
 {
-	return kwhy_sort_by(
-		((const struct kwhy_window *)a)->start_ns, ((const struct kwhy_window *)b)->start_ns);
+	return kwhy_sort_by(((const struct kwhy_enabled_time *)a)->start_ns,
+		((const struct kwhy_enabled_time *)b)->start_ns);
 }
 
 /* Merges windows that overlap; they are sorted by start. */
@@ -47,12 +50,12 @@ static void merge(struct kwhy_counter_windows *windows)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < windows->count; i++) {
-		struct kwhy_window *last = kept ? &windows->windows[kept - 1] : NULL;
+		struct kwhy_enabled_time *last = kept ? &windows->items[kept - 1] : NULL;
 
-		if (!last || windows->windows[i].start_ns > last->end_ns)
-			windows->windows[kept++] = windows->windows[i];
-		else if (windows->windows[i].end_ns > last->end_ns)
-			last->end_ns = windows->windows[i].end_ns;
+		if (!last || windows->items[i].start_ns > last->end_ns)
+			windows->items[kept++] = windows->items[i];
+		else if (windows->items[i].end_ns > last->end_ns)
+			last->end_ns = windows->items[i].end_ns;
 	}
 	windows->count = kept;
 }
@@ -60,7 +63,7 @@ static void merge(struct kwhy_counter_windows *windows)
 static void sort(struct kwhy_counter_windows *windows)
 {
 	if (windows->count > 1)
-		qsort(windows->windows, windows->count, sizeof(*windows->windows), compare);
+		qsort(windows->items, windows->count, sizeof(*windows->items), compare);
 	merge(windows);
 }
 
@@ -72,7 +75,7 @@ static size_t window_after(const struct kwhy_counter_windows *windows, size_t co
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (windows->windows[middle].end_ns > time_ns)
+		if (windows->items[middle].end_ns > time_ns)
 			high = middle;
 		else
 			low = middle + 1;
@@ -85,7 +88,7 @@ static void add_bare_samples(
 	struct kwhy_counter_windows *windows, const struct kwhy_recording *recording, uint32_t device)
 {
 	const size_t recorded = windows->count;
-	struct kwhy_window *last = NULL;
+	struct kwhy_enabled_time *last = NULL;
 
 	for (size_t i = 0; i < recording->perf_sample_count; i++) {
 		const struct kwhy_perf_sample *sample = &recording->perf_samples[i];
@@ -95,14 +98,33 @@ static void add_bare_samples(
 		if (sample->device != device)
 			continue;
 		at = window_after(windows, recorded, sample->start_ns);
-		if (at < recorded && windows->windows[at].start_ns <= sample->start_ns)
+		if (at < recorded && windows->items[at].start_ns <= sample->start_ns)
 			continue;
 		if (!last || sample->start_ns > last->end_ns + GAP_NS || sample->start_ns < last->start_ns) {
-			last = &windows->windows[windows->count++];
-			*last = (struct kwhy_window){sample->start_ns - ENABLING_NS, end_ns};
+			last = &windows->items[windows->count++];
+			*last = (struct kwhy_enabled_time){sample->start_ns - ENABLING_NS, end_ns, 0, false};
 		} else if (end_ns > last->end_ns) {
 			last->end_ns = end_ns;
 		}
+	}
+}
+
+/* Finds which windows overlap the run, and assumes the extra power of each. */
+static void assume(
+	struct kwhy_counter_windows *windows, const struct kwhy_recording *recording, uint32_t device)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+
+	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
+		first_ns = rows->start_ns[i] < first_ns ? rows->start_ns[i] : first_ns;
+		last_ns = rows->end_ns[i] > last_ns ? rows->end_ns[i] : last_ns;
+	}
+	for (size_t i = 0; i < windows->count; i++) {
+		struct kwhy_enabled_time *window = &windows->items[i];
+
+		window->is_in_run = window->start_ns < last_ns && window->end_ns > first_ns;
+		window->extra_w = window->is_in_run ? windows->extra_w : OUTSIDE_W;
 	}
 }
 
@@ -116,13 +138,14 @@ enum kwhy_status kwhy_counter_windows_find(struct kwhy_counter_windows *windows,
 	*windows = (struct kwhy_counter_windows){0};
 	if (!most)
 		return KWHY_OK;
-	windows->windows = calloc(most, sizeof(*windows->windows));
-	if (!windows->windows)
+	windows->items = calloc(most, sizeof(*windows->items));
+	if (!windows->items)
 		return kwhy_fail_memory(error, "the performance counters");
 	for (size_t i = 0; i < recording->counter_window_count; i++)
 		if (recording->counter_windows[i].device == device)
-			windows->windows[windows->count++] = (struct kwhy_window){
-				recording->counter_windows[i].start_ns, recording->counter_windows[i].end_ns};
+			windows->items[windows->count++] = (struct kwhy_enabled_time){
+				recording->counter_windows[i].start_ns, recording->counter_windows[i].end_ns,
+				0, false};
 	sort(windows);
 	add_bare_samples(windows, recording, device);
 	sort(windows);
@@ -130,28 +153,46 @@ enum kwhy_status kwhy_counter_windows_find(struct kwhy_counter_windows *windows,
 		return KWHY_OK;
 	windows->extra_w = is_stated ? profile->counter_model.sampling_w : ASSUMED_W;
 	windows->sd_w = is_stated ? PROFILE_SD_W : ASSUMED_SD_W;
+	assume(windows, recording, device);
 	return KWHY_OK;
 }
 
 void kwhy_counter_windows_done(struct kwhy_counter_windows *windows)
 {
-	free(windows->windows);
+	free(windows->items);
 	*windows = (struct kwhy_counter_windows){0};
+}
+
+/* Sums over the windows between two times: their lengths, ns, and their extra energies, nJ. */
+struct sums {
+	int64_t length_ns;
+	double energy_nj;
+};
+
+static struct sums sums_of(const struct kwhy_counter_windows *windows, int64_t start_ns, int64_t end_ns)
+{
+	struct sums sums = {0, 0};
+
+	for (size_t i = window_after(windows, windows->count, start_ns);
+		i < windows->count && windows->items[i].start_ns < end_ns; i++) {
+		const struct kwhy_enabled_time *window = &windows->items[i];
+		const int64_t from_ns = window->start_ns > start_ns ? window->start_ns : start_ns,
+			      to_ns = window->end_ns < end_ns ? window->end_ns : end_ns;
+
+		sums.length_ns += to_ns - from_ns;
+		sums.energy_nj += window->extra_w * (double)(to_ns - from_ns);
+	}
+	return sums;
 }
 
 int64_t kwhy_counter_windows_ns(const struct kwhy_counter_windows *windows, int64_t start_ns, int64_t end_ns)
 {
-	int64_t sum_ns = 0;
+	return sums_of(windows, start_ns, end_ns).length_ns;
+}
 
-	for (size_t i = window_after(windows, windows->count, start_ns);
-		i < windows->count && windows->windows[i].start_ns < end_ns; i++) {
-		const struct kwhy_window *window = &windows->windows[i];
-		const int64_t from_ns = window->start_ns > start_ns ? window->start_ns : start_ns,
-			      to_ns = window->end_ns < end_ns ? window->end_ns : end_ns;
-
-		sum_ns += to_ns - from_ns;
-	}
-	return sum_ns;
+double kwhy_counter_windows_nj(const struct kwhy_counter_windows *windows, int64_t start_ns, int64_t end_ns)
+{
+	return sums_of(windows, start_ns, end_ns).energy_nj;
 }
 
 /* Mean of the readings in (start_ns, end_ns], W; NAN: fewer than READINGS_MIN. */
@@ -177,7 +218,7 @@ static double mean_w(const struct kwhy_power_series *series, int64_t start_ns, i
 static size_t add_differences(const struct kwhy_counter_windows *windows, size_t at, int64_t delay_ns,
 	const struct kwhy_power_series *series, double *out_w)
 {
-	const struct kwhy_window *window = &windows->windows[at];
+	const struct kwhy_enabled_time *window = &windows->items[at];
 	const int64_t start_ns = window->start_ns + delay_ns, end_ns = window->end_ns + delay_ns,
 		      length_ns = end_ns - start_ns;
 	size_t count = 0;
@@ -196,73 +237,93 @@ static size_t add_differences(const struct kwhy_counter_windows *windows, size_t
 	return count;
 }
 
-/* Combines the assumed extra power with the median of the differences. */
-static void combine(struct kwhy_counter_windows *windows, double *differences_w, size_t count)
+/* Combines an assumed power with the median of differences. *sd_w is its standard deviation. */
+static double combine(double assumed_w, double *sd_w, double *differences_w, size_t count)
 {
-	const double median_w = kwhy_middle_real(differences_w, count);
-	double sd_w, assumed, measured;
+	const double median_w = kwhy_middle_real(differences_w, count), assumed = 1 / (*sd_w * *sd_w);
+	double error_w, measured;
 
 	for (size_t i = 0; i < count; i++)
 		differences_w[i] = fabs(differences_w[i] - median_w);
-	sd_w = fmax(
+	error_w = fmax(
 		EDGE_SD_W, MEDIAN_SE * MAD_SD * kwhy_middle_real(differences_w, count) / sqrt((double)count));
-	assumed = 1 / (windows->sd_w * windows->sd_w);
-	measured = 1 / (sd_w * sd_w);
-	windows->extra_w = fmax(0, (windows->extra_w * assumed + median_w * measured) / (assumed + measured));
-	windows->sd_w = sqrt(1 / (assumed + measured));
+	measured = 1 / (error_w * error_w);
+	*sd_w = sqrt(1 / (assumed + measured));
+	return fmax(0, (assumed_w * assumed + median_w * measured) / (assumed + measured));
+}
+
+/* Measures the extra power of the windows in the run, or of the others. `scratch_w`: [2 * count]. */
+static void measure(struct kwhy_counter_windows *windows, bool is_in_run,
+	const struct kwhy_power_series *series, int64_t delay_ns, double *scratch_w)
+{
+	double extra_w = is_in_run ? windows->extra_w : OUTSIDE_W,
+	       sd_w = is_in_run ? windows->sd_w : OUTSIDE_SD_W;
+	size_t count = 0;
+
+	for (size_t i = 0; i < windows->count; i++)
+		if (windows->items[i].is_in_run == is_in_run)
+			count += add_differences(windows, i, delay_ns, series, scratch_w + count);
+	if (count < EDGES_MIN)
+		return;
+	extra_w = combine(extra_w, &sd_w, scratch_w, count);
+	for (size_t i = 0; i < windows->count; i++)
+		if (windows->items[i].is_in_run == is_in_run)
+			windows->items[i].extra_w = extra_w;
+	if (!is_in_run)
+		return;
+	windows->extra_w = extra_w;
+	windows->sd_w = sd_w;
 }
 
 enum kwhy_status kwhy_counter_windows_measure(struct kwhy_counter_windows *windows,
 	const struct kwhy_power_series *series, const struct kwhy_profile *profile, struct kwhy_error *error)
 {
-	double *differences_w;
-	size_t count = 0;
+	double *scratch_w;
 	int64_t delay_ns;
 
 	if (!windows->count || !series)
 		return KWHY_OK;
-	differences_w = calloc(2 * windows->count, sizeof(*differences_w));
-	if (!differences_w)
+	scratch_w = calloc(2 * windows->count, sizeof(*scratch_w));
+	if (!scratch_w)
 		return kwhy_fail_memory(error, "the performance counters");
 	delay_ns = llround(1e9 * kwhy_response_of_profile(series->meter, profile).delay_s);
-	for (size_t i = 0; i < windows->count; i++)
-		count += add_differences(windows, i, delay_ns, series, differences_w + count);
-	if (count >= EDGES_MIN)
-		combine(windows, differences_w, count);
-	free(differences_w);
+	measure(windows, true, series, delay_ns, scratch_w);
+	measure(windows, false, series, delay_ns, scratch_w);
+	free(scratch_w);
 	return KWHY_OK;
 }
 
-/* Share of the extra power that a reading of a low-pass meter shows, `time_ns` without the meter's delay. */
-static double filtered_share(const struct kwhy_counter_windows *windows, int64_t time_ns, double tau_s)
+/* Extra power that a reading of a low-pass meter shows, W; `time_ns` is without the meter's delay. */
+static double filtered_w(const struct kwhy_counter_windows *windows, int64_t time_ns, double tau_s)
 {
 	const double tau_ns = 1e9 * tau_s;
-	double share = 0;
+	double extra_w = 0;
 
 	/* Windows that ended 40 time constants before have no effect on the reading. */
 	for (size_t i = window_after(windows, windows->count, time_ns - llround(40 * tau_ns));
-		i < windows->count && windows->windows[i].start_ns < time_ns; i++) {
-		const struct kwhy_window *window = &windows->windows[i];
+		i < windows->count && windows->items[i].start_ns < time_ns; i++) {
+		const struct kwhy_enabled_time *window = &windows->items[i];
 		const int64_t end_ns = window->end_ns < time_ns ? window->end_ns : time_ns;
 
-		share += exp(-(double)(time_ns - end_ns) / tau_ns) -
-			exp(-(double)(time_ns - window->start_ns) / tau_ns);
+		extra_w += window->extra_w *
+			(exp(-(double)(time_ns - end_ns) / tau_ns) -
+				exp(-(double)(time_ns - window->start_ns) / tau_ns));
 	}
-	return share;
+	return extra_w;
 }
 
-/* Share of the extra power that a reading of a meter of power shows. */
-static double shown_share(
+/* Extra power that a reading of a meter of power shows, W. */
+static double shown_w(
 	const struct kwhy_counter_windows *windows, const struct kwhy_response *response, int64_t time_ns)
 {
 	const int64_t mean_ns = llround(1e9 * response->average_window_s);
 
 	time_ns -= llround(1e9 * response->delay_s);
 	if (mean_ns > 0)
-		return (double)kwhy_counter_windows_ns(windows, time_ns - mean_ns, time_ns) / (double)mean_ns;
+		return kwhy_counter_windows_nj(windows, time_ns - mean_ns, time_ns) / (double)mean_ns;
 	if (response->time_constant_s > 0)
-		return filtered_share(windows, time_ns, response->time_constant_s);
-	return (double)kwhy_counter_windows_ns(windows, time_ns - 1, time_ns);
+		return filtered_w(windows, time_ns, response->time_constant_s);
+	return kwhy_counter_windows_nj(windows, time_ns - 1, time_ns);
 }
 
 /*
@@ -272,23 +333,22 @@ static double shown_share(
 static void subtract_energy(const struct kwhy_counter_windows *windows, const struct kwhy_response *response,
 	struct kwhy_power_series *series)
 {
-	const double counts_per_ns = windows->extra_w /
-		(double)kwhy_meter_unit_nj(series->meter); /* W = nJ/ns */
+	const double unit_nj = (double)kwhy_meter_unit_nj(series->meter);
 	const int64_t delay_ns = llround(1e9 * response->delay_s);
 	const int64_t last_ns = series->time_ns[series->count - 1] - delay_ns;
-	int64_t since_ns = series->time_ns[0] - delay_ns, before = series->value[0],
-		left_ns = kwhy_counter_windows_ns(windows, since_ns, last_ns);
+	int64_t since_ns = series->time_ns[0] - delay_ns, before = series->value[0];
+	double left_nj = kwhy_counter_windows_nj(windows, since_ns, last_ns);
 
-	series->value[0] += llround(counts_per_ns * (double)left_ns);
+	series->value[0] += llround(left_nj / unit_nj);
 	for (size_t i = 1; i < series->count; i++) {
 		const int64_t raw = series->value[i], now_ns = series->time_ns[i] - delay_ns;
 
 		if (raw != before) {
-			left_ns -= kwhy_counter_windows_ns(windows, since_ns, now_ns);
+			left_nj -= kwhy_counter_windows_nj(windows, since_ns, now_ns);
 			since_ns = now_ns;
 		}
 		before = raw;
-		series->value[i] = raw + llround(counts_per_ns * (double)left_ns);
+		series->value[i] = raw + llround(left_nj / unit_nj);
 	}
 }
 
@@ -296,8 +356,7 @@ static void subtract_power(const struct kwhy_counter_windows *windows, const str
 	struct kwhy_power_series *series)
 {
 	for (size_t i = 0; i < series->count; i++) {
-		const double extra_mw = 1e3 * windows->extra_w *
-			shown_share(windows, response, series->time_ns[i]);
+		const double extra_mw = 1e3 * shown_w(windows, response, series->time_ns[i]);
 
 		series->value[i] -= llround(fmin(extra_mw, (double)series->value[i]));
 	}

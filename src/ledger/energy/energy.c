@@ -465,12 +465,14 @@ static enum kwhy_status note_counting(
 	if (length_ns <= 0)
 		return KWHY_OK;
 	attribution->device_ledger->energy.counting_ns = length_ns;
-	attribution->device_ledger->energy.counting_nj = llround(counters->extra_w * (double)length_ns);
+	attribution->device_ledger->energy.counting_nj = llround(
+		kwhy_counter_windows_nj(counters, time->first_ns, time->last_ns));
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "counting-energy", error,
 		"the performance counters of device %d were enabled for %s of its run, in which it drew %.0f "
 		"± %.0f W more; no figure of the run includes these %.3g J",
 		index, kwhy_quantity_time(length, length_ns), counters->extra_w,
-		QUANTILE_95_SDS * counters->sd_w, counters->extra_w * 1e-9 * (double)length_ns);
+		QUANTILE_95_SDS * counters->sd_w,
+		1e-9 * (double)attribution->device_ledger->energy.counting_nj);
 }
 
 /* Notes how many powers start from performance counters, or that the profile has no model for them. */

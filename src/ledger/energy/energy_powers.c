@@ -84,7 +84,8 @@ static enum kwhy_status find_unsettled(struct kwhy_inference *inference, struct 
 	for (size_t i = 0; i < bursts; i++)
 		all[(*out_count)++] = unlike.windows[i];
 	for (size_t i = 0; i < counting; i++)
-		all[(*out_count)++] = counters->windows[i];
+		all[(*out_count)++] = (struct kwhy_window){
+			counters->items[i].start_ns, counters->items[i].end_ns};
 	*out = all;
 	free(unlike.windows);
 	return KWHY_OK;

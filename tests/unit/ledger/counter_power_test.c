@@ -271,7 +271,7 @@ static struct kwhy_recording *metered(bool is_sampled)
 	static const struct metered_level levels[] = {{0, IDLE_W}};
 	/* samples without a recorded window were enabled 0.15 s before the first one */
 	static const struct kwhy_counter_window window = {850000000, 3000000000, 0};
-	const struct metered_windows windows = {&window, is_sampled, 30, true};
+	const struct metered_windows windows = {&window, is_sampled, 30, 30, true};
 	static struct metered_run runs[RUNS_MAX];
 	struct metered_plan plan = {
 		.levels = levels, .level_count = 1, .runs = runs, .end_s = 4, .noise_w = 2, .seed = 3};

@@ -12,14 +12,16 @@
 
 enum { RUNS_MAX = 400, WINDOWS = 9 };
 
-/* 20 s with kernels of 50 ms at 300 and 500 W from 1 to 19 s, and a window of 0.5 s in each 2 s, in changing
- * phase. */
-static struct kwhy_recording *run_with(double window_w, double counter_from_s)
+#define BEFORE_W 5.0 /* what windows before the run take */
+
+/* 20 s with kernels of 50 ms at 300 and 500 W from first_s to 19 s, and a window of 0.5 s in each 2 s, in
+ * changing phase. */
+static struct kwhy_recording *run_with(double window_w, double counter_from_s, double first_s)
 {
 	static const struct metered_level levels[] = {{0, 120}};
 	static struct metered_run runs[RUNS_MAX];
 	static struct kwhy_counter_window items[WINDOWS];
-	const struct metered_windows windows = {items, window_w < 0 ? 0 : WINDOWS, window_w, false};
+	const struct metered_windows windows = {items, window_w < 0 ? 0 : WINDOWS, window_w, BEFORE_W, false};
 	struct metered_plan plan = {.levels = levels,
 		.level_count = 1,
 		.runs = runs,
@@ -28,7 +30,7 @@ static struct kwhy_recording *run_with(double window_w, double counter_from_s)
 		.seed = 7,
 		.counter_from_s = counter_from_s};
 
-	for (double at_s = 1; at_s < 19 - 1e-3 && plan.run_count < RUNS_MAX; at_s += 0.05) {
+	for (double at_s = first_s; at_s < 19 - 1e-3 && plan.run_count < RUNS_MAX; at_s += 0.05) {
 		const bool is_high = plan.run_count % 2 == 0;
 
 		runs[plan.run_count++] = (struct metered_run){
@@ -48,45 +50,60 @@ static double joules_of(const struct kwhy_ledger *ledger, const char *name)
 	return 1e-9 * (double)build_account(ledger, 0, name)->gross_nj;
 }
 
-/* Compares a run whose windows take window_w with the same run without windows. */
-static void assert_equals_run_without(double window_w, double low_w, double high_w, double counter_from_s)
+/* Compares a run with windows with the same run without windows. */
+struct comparison {
+	double window_w, low_w, high_w; /* what windows take, and the limits of what the ledger says of it */
+	double counter_from_s, first_s;
+	size_t windows; /* number of windows in the run */
+};
+
+static void compare(const struct comparison *with)
 {
-	struct kwhy_recording *plain = run_with(-1, counter_from_s),
-			      *with = run_with(window_w, counter_from_s);
-	struct kwhy_ledger *without = build_ledger(plain), *ledger = build_ledger(with);
+	struct kwhy_recording *plain = run_with(-1, with->counter_from_s, with->first_s),
+			      *counted = run_with(with->window_w, with->counter_from_s, with->first_s);
+	struct kwhy_ledger *without = build_ledger(plain), *ledger = build_ledger(counted);
 	const struct kwhy_device_energy *energy = &ledger->devices[0].energy;
 	const double true_j = 1e-9 * (double)without->devices[0].energy.measured_nj;
-	const double extra_w = 1e-9 * (double)energy->counting_nj / 4.5; /* 9 windows of 0.5 s */
+	const double extra_w = 1e-9 * (double)energy->counting_nj / (0.5 * (double)with->windows);
 
-	if (extra_w < low_w || extra_w > high_w)
-		fail_msg("%.1f W is not in %.0f to %.0f W", extra_w, low_w, high_w);
+	if (extra_w < with->low_w || extra_w > with->high_w)
+		fail_msg("%.1f W is not in %.0f to %.0f W", extra_w, with->low_w, with->high_w);
+	assert_int_equal(energy->counting_ns, 500000000 * (int64_t)with->windows);
 	assert_float_equal(1e-9 * (double)energy->measured_nj, true_j, energy->sampling_ratio * true_j);
 	assert_true(energy->sampling_ratio < 0.01);
 	assert_float_equal(joules_of(ledger, "high"), joules_of(without, "high"), 0.02 * true_j);
 	assert_float_equal(joules_of(ledger, "low"), joules_of(without, "low"), 0.02 * true_j);
+	assert_float_equal(energy->context_idle_w, without->devices[0].energy.context_idle_w, 1);
 	assert_true(energy->sampling_ratio >= without->devices[0].energy.sampling_ratio);
 	build_free(plain, without);
-	build_free(with, ledger);
+	build_free(counted, ledger);
 }
 
 static void what_windows_take_is_measured_and_subtracted(void **state)
 {
 	(void)state;
-	assert_equals_run_without(28, 24, 32, 0);
-	assert_equals_run_without(45, 37, 49, 0);
+	compare(&(struct comparison){28, 24, 32, 0, 1, 9});
+	compare(&(struct comparison){45, 37, 49, 0, 1, 9});
 }
 
 /* At its power limit a device draws no more: its clock falls. */
 static void windows_that_take_nothing_take_nothing_off(void **state)
 {
 	(void)state;
-	assert_equals_run_without(0, 0, 7, 0);
+	compare(&(struct comparison){0, 0, 7, 0, 1, 9});
 }
 
 static void readings_of_the_counter_are_corrected_too(void **state)
 {
 	(void)state;
-	assert_equals_run_without(28, 24, 32, 0.5);
+	compare(&(struct comparison){28, 24, 32, 0.5, 1, 9});
+}
+
+/* Before the program has a context, enabled counters take less. */
+static void windows_before_the_run_are_measured_apart(void **state)
+{
+	(void)state;
+	compare(&(struct comparison){28, 22, 34, 0, 9, 5});
 }
 
 static struct kwhy_counter_windows find(
@@ -124,13 +141,14 @@ static void windows_are_merged_and_samples_outside_have_windows_of_their_own(voi
 		sample.start_ns = at_ns;
 		OK(kwhy_recording_add_perf_sample(recording, &sample, &error));
 	}
+	OK(kwhy_recording_finish(recording, &error));
 	windows = find(recording, NULL, 0);
 	assert_int_equal(windows.count, 3);
-	assert_int_equal(windows.windows[0].start_ns, 1000 * ms);
-	assert_int_equal(windows.windows[0].end_ns, 1500 * ms);
-	assert_int_equal(windows.windows[1].start_ns, 2850 * ms);
-	assert_int_equal(windows.windows[1].end_ns, 3010 * ms);
-	assert_int_equal(windows.windows[2].start_ns, 5000 * ms);
+	assert_int_equal(windows.items[0].start_ns, 1000 * ms);
+	assert_int_equal(windows.items[0].end_ns, 1500 * ms);
+	assert_int_equal(windows.items[1].start_ns, 2850 * ms);
+	assert_int_equal(windows.items[1].end_ns, 3010 * ms);
+	assert_int_equal(windows.items[2].start_ns, 5000 * ms);
 	assert_int_equal(kwhy_counter_windows_ns(&windows, 1400 * ms, 5100 * ms), 360 * ms);
 	assert_int_equal(kwhy_counter_windows_ns(&windows, 5300 * ms, 9000 * ms), 0);
 	kwhy_counter_windows_done(&windows);
@@ -144,7 +162,8 @@ static void windows_are_merged_and_samples_outside_have_windows_of_their_own(voi
 /* Subtracts 100 W in windows from 1 to 2 s and from 4 to 4.5 s from readings of 300 W every 0.1 s. */
 static struct kwhy_power_series subtract_from(enum kwhy_meter meter, struct kwhy_power_series *series)
 {
-	static struct kwhy_window list[] = {{1000000000, 2000000000}, {4000000000, 4500000000}};
+	static struct kwhy_enabled_time list[] = {
+		{1000000000, 2000000000, 100, true}, {4000000000, 4500000000, 100, true}};
 	const struct kwhy_counter_windows windows = {list, 2, 100, 10};
 	static int64_t times_ns[61], values[61];
 	struct kwhy_power_series out;
@@ -196,6 +215,7 @@ int main(void)
 		cmocka_unit_test(what_windows_take_is_measured_and_subtracted),
 		cmocka_unit_test(windows_that_take_nothing_take_nothing_off),
 		cmocka_unit_test(readings_of_the_counter_are_corrected_too),
+		cmocka_unit_test(windows_before_the_run_are_measured_apart),
 		cmocka_unit_test(windows_are_merged_and_samples_outside_have_windows_of_their_own),
 		cmocka_unit_test(each_meter_is_corrected_as_it_follows_the_power),
 	};

@@ -33,10 +33,11 @@ static double window_w(struct metering *metering, double middle_s)
 	while (metering->window < windows->count &&
 		(double)windows->items[metering->window].end_ns < middle_ns)
 		metering->window++;
-	return metering->window < windows->count &&
-			(double)windows->items[metering->window].start_ns < middle_ns
-		? windows->power_w
-		: 0;
+	if (metering->window >= windows->count ||
+		(double)windows->items[metering->window].start_ns >= middle_ns)
+		return 0;
+	return metering->plan->run_count && middle_s < metering->plan->runs[0].from_s ? windows->before_w
+										      : windows->power_w;
 }
 
 static double power_at(struct metering *metering, double time_s)

@@ -36,8 +36,8 @@ struct metered_plan {
 struct metered_windows {
 	const struct kwhy_counter_window *items;
 	size_t count;
-	double power_w;
-	bool is_unrecorded; /* the recording does not state the windows */
+	double power_w, before_w; /* before_w: before the first run */
+	bool is_unrecorded;	  /* the recording does not state the windows */
 };
 
 /* Returns a recording of device 0, covered from 0 to the end and not finished. `windows` NULL: there are
