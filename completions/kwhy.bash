@@ -25,8 +25,8 @@ _kwhy()
 	[ "$first" -eq 1 ] || command=help
 	options=
 	case $command in
-	"record") options="--output -o --one-file --digest --digest-every --delay --duration --range --duty --window --graphs --memory --no-calls --no-lines --counters --power-only --progress --gauges --max-size --work --count --device --meter --power-file --quiet -q --help -h" ;;
-	"probe") options="--output -o --one-file --within --budget --memory --verify --skip --seed --share --burst --append --progress --gauges --max-size --work --count --device --meter --power-file --quiet -q --help -h" ;;
+	"record") options="--output -o --one-file --digest --digest-every --delay --duration --range --duty --window --graphs --memory --no-calls --no-lines --power-only --progress --gauges --max-size --work --count --device --meter --power-file --counters --counter-share --quiet -q --help -h" ;;
+	"probe") options="--output -o --one-file --within --budget --memory --verify --skip --seed --share --burst --append --progress --gauges --max-size --work --count --device --meter --power-file --counters --counter-share --quiet -q --help -h" ;;
 	"report") options="--power --section --plan --output -o --json --brief --csv --no-color --power-device --power-zone --machine-profile --powers --partial --assume-power --price --intensity --place --collective-names --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"digest") options="--output -o --task --replace --running --run --power --power-device --power-zone --machine-profile --powers --partial --assume-power --price --intensity --place --collective-names --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --projected --summary --output -o --json --no-color --power-device --power-zone --machine-profile --powers --partial --assume-power --price --intensity --place --collective-names --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;

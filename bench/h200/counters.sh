@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What do performance counters tell about the power of kernels? Parts:
-#   fit      library operations, each alone (programs/alone.py), and the power model that is fitted to them
+#   fit      library operations, each alone (programs/alone.py), and the power model that is fitted to them; counters
+#            are sampled all the time
 #   PROGRAM  each of PROGRAMS, recorded with --counters, and reported with and without the counters
 #   D to G   sets of operations in a loop, likewise, and their true powers in place (programs/inplace_sets.py)
 #   cost     a loop of small kernels without recording, recorded, and recorded with --counters, three times in turns
@@ -43,7 +44,7 @@ seconds_of() {
 for part in $parts; do
 	case $part in
 	fit)
-		timeout -k 5 400 "$kwhy" record -q --counters -o "$work/alone.kwhy" -- \
+		timeout -k 5 400 "$kwhy" record -q --counters --counter-share 100% -o "$work/alone.kwhy" -- \
 			"$python" "$own/alone.py" "${ALONE_S:-0.9}" "$out/alone.csv" > "$work/alone.out" 2> "$work/alone.err"
 		echo "fit: exit $?; $(tail -n 1 "$work/alone.out") $(tail -n 1 "$work/alone.err" | cut -c 1-200)"
 		"$python" "$own/counter_model.py" "$work/alone.kwhy" "$out/alone.csv" "$(tail -n 1 "$out/gpu.csv"), $(date -u)" > "$out/counter_model.json"
