@@ -32,22 +32,12 @@ static uint32_t stated_rank(const struct kwhy_recording *recording, const struct
 
 /*
  * The kind of an activity and the direction of a copy as one number, reduced to what every format can state,
- * so that a trace equals its conversion to CSV, the least detailed format: a copy of unknown direction counts
- * as a copy within the device, a graph as a kernel.
+ * so that a trace equals its conversion to another format: in a Chrome trace a graph is a kernel.
  */
 static uint32_t kind_of(const struct kwhy_activities *rows, size_t row)
 {
-	static const uint32_t ways[KWHY_COPY_KIND_COUNT] = {
-		[KWHY_COPY_UNKNOWN] = KWHY_COPY_D2D,
-		[KWHY_COPY_H2D] = KWHY_COPY_H2D,
-		[KWHY_COPY_D2H] = KWHY_COPY_D2H,
-		[KWHY_COPY_D2D] = KWHY_COPY_D2D,
-		[KWHY_COPY_P2P] = KWHY_COPY_P2P,
-		[KWHY_COPY_H2H] = KWHY_COPY_D2H,
-	};
-
 	if (rows->kind[row] == KWHY_ACTIVITY_COPY)
-		return ways[rows->copy_kind[row]] << 8 | KWHY_ACTIVITY_COPY;
+		return (uint32_t)rows->copy_kind[row] << 8 | KWHY_ACTIVITY_COPY;
 	return rows->kind[row] == KWHY_ACTIVITY_GRAPH ? KWHY_ACTIVITY_KERNEL : rows->kind[row];
 }
 

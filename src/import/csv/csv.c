@@ -70,6 +70,9 @@ static const struct row_kind {
 } row_kinds[] = {
 	{"kernel", "unnamed kernel", NOUN_ACTIVITY, KWHY_ACTIVITY_KERNEL, 0, 0, 0, 0},
 	{"collective", "unnamed collective", NOUN_ACTIVITY, KWHY_ACTIVITY_COLLECTIVE, 0, 0, 0, 0},
+	{"graph", "unnamed graph", NOUN_ACTIVITY, KWHY_ACTIVITY_GRAPH, 0, 0, 0, 0},
+	{"copy", NULL, NOUN_ACTIVITY, KWHY_ACTIVITY_COPY, KWHY_COPY_UNKNOWN, KWHY_MEMORY_UNKNOWN,
+		KWHY_MEMORY_UNKNOWN, 0},
 	{"copy_h2d", NULL, NOUN_ACTIVITY, KWHY_ACTIVITY_COPY, KWHY_COPY_H2D, KWHY_MEMORY_UNKNOWN,
 		KWHY_MEMORY_DEVICE, 0},
 	{"copy_d2h", NULL, NOUN_ACTIVITY, KWHY_ACTIVITY_COPY, KWHY_COPY_D2H, KWHY_MEMORY_DEVICE,
@@ -78,6 +81,8 @@ static const struct row_kind {
 		KWHY_MEMORY_DEVICE, 0},
 	{"copy_p2p", NULL, NOUN_ACTIVITY, KWHY_ACTIVITY_COPY, KWHY_COPY_P2P, KWHY_MEMORY_DEVICE,
 		KWHY_MEMORY_DEVICE, 0},
+	{"copy_h2h", NULL, NOUN_ACTIVITY, KWHY_ACTIVITY_COPY, KWHY_COPY_H2H, KWHY_MEMORY_UNKNOWN,
+		KWHY_MEMORY_UNKNOWN, 0},
 	{"memset", NULL, NOUN_ACTIVITY, KWHY_ACTIVITY_MEMSET, 0, 0, KWHY_MEMORY_UNKNOWN, 0},
 	{"sync", "sync", NOUN_CALL, 0, 0, 0, 0, KWHY_CALL_SYNC},
 	{"alloc", "alloc", NOUN_CALL, 0, 0, 0, 0, KWHY_CALL_ALLOC},
@@ -361,8 +366,9 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 
 	if (!kind)
 		return kwhy_csv_fail(reader->csv, COLUMN_KIND, error,
-			"is not a kind; write kernel, collective, copy_h2d, copy_d2h, copy_d2d, copy_p2p, "
-			"memset, sync, alloc, free, call, range, nvtx, operator, python, system or frame");
+			"is not a kind; write kernel, collective, graph, copy_h2d, copy_d2h, copy_d2d, "
+			"copy_p2p, copy_h2h, copy, memset, sync, alloc, free, call, range, nvtx, operator, "
+			"python, system or frame");
 	status = kwhy_csv_clock_read(&reader->clock, reader->csv, COLUMN_START, &start_ns, error);
 	if (!status)
 		status = kwhy_csv_clock_read(&reader->clock, reader->csv, COLUMN_END, &end_ns, error);

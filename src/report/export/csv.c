@@ -103,16 +103,12 @@ static void end_row(const struct kwhy_export_names *names, struct kwhy_text *out
 static const char *kind_of(const struct kwhy_activities *rows, size_t row)
 {
 	static const char *const copies[KWHY_COPY_KIND_COUNT] = {
-		/*
-		 * the CSV has no word for a copy of unknown direction; copies between two places on the host
-		 * (below) have none either
-		 */
-		[KWHY_COPY_UNKNOWN] = "copy_d2d",
+		[KWHY_COPY_UNKNOWN] = "copy",
 		[KWHY_COPY_H2D] = "copy_h2d",
 		[KWHY_COPY_D2H] = "copy_d2h",
 		[KWHY_COPY_D2D] = "copy_d2d",
 		[KWHY_COPY_P2P] = "copy_p2p",
-		[KWHY_COPY_H2H] = "copy_d2h",
+		[KWHY_COPY_H2H] = "copy_h2h",
 	};
 
 	switch (rows->kind[row]) {
@@ -122,6 +118,8 @@ static const char *kind_of(const struct kwhy_activities *rows, size_t row)
 		return "memset";
 	case KWHY_ACTIVITY_COLLECTIVE:
 		return "collective";
+	case KWHY_ACTIVITY_GRAPH:
+		return "graph";
 	default:
 		return "kernel";
 	}

@@ -25,8 +25,8 @@ static void make_path(char path[PATH_BYTES])
 }
 
 /*
- * Writes the recording of a rank on its own GPU: a kernel, a graph, a memset, and copies in a direction that
- * the CSV format has (h2d) and in others (h2h, unknown). rank: KWHY_WIRE_UNKNOWN_U32: no rank.
+ * Writes the recording of a rank on its own GPU: a kernel, a graph, copies in three directions (one unknown),
+ * and a memset. rank: KWHY_WIRE_UNKNOWN_U32: no rank.
  */
 static void record(const char *path, uint32_t rank)
 {
@@ -149,6 +149,23 @@ static void devices_keep_their_ranks(void **state)
 	}
 }
 
+static void activities_keep_their_kinds_in_csv(void **state)
+{
+	static const uint8_t kinds[] = {KWHY_ACTIVITY_KERNEL, KWHY_ACTIVITY_GRAPH, KWHY_ACTIVITY_COPY,
+		KWHY_ACTIVITY_COPY, KWHY_ACTIVITY_COPY, KWHY_ACTIVITY_MEMSET};
+	struct kwhy_recording *back = there_and_back(1, "csv");
+	const struct kwhy_activities *rows = &back->activities;
+
+	(void)state;
+	assert_int_equal(rows->count, sizeof(kinds));
+	for (size_t i = 0; i < sizeof(kinds); i++)
+		assert_int_equal(rows->kind[i], kinds[i]);
+	assert_int_equal(rows->copy_kind[2], KWHY_COPY_H2D);
+	assert_int_equal(rows->copy_kind[3], KWHY_COPY_H2H);
+	assert_int_equal(rows->copy_kind[4], KWHY_COPY_UNKNOWN);
+	kwhy_recording_free(back);
+}
+
 static void processes_keep_their_ranks_in_chrome(void **state)
 {
 	(void)state;
@@ -171,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recording_beside_its_own_export_is_refused),
 		cmocka_unit_test(devices_keep_their_ranks),
+		cmocka_unit_test(activities_keep_their_kinds_in_csv),
 		cmocka_unit_test(processes_keep_their_ranks_in_chrome),
 	};
 
