@@ -439,6 +439,23 @@ static void how_many_launches_a_chain_needs_is_in_its_interval(void **state)
 	kwhy_plan_free(plan);
 }
 
+/* At worst no two kernels share a launch, so the change is not made: the run takes 5 us, as recorded. */
+static void a_change_refused_at_its_worst_saves_nothing_there(void **state)
+{
+	static const uint32_t blocks[] = {64, 8};
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		launch_blocks(&build, i, blocks[i]);
+	plan = made(&build, "fuse", 0, NULL);
+	assert_int_equal(plan->changes[0].after.time_ns, 2000);
+	assert_int_equal(plan->changes[0].after.time_low_ns, 2000);
+	assert_int_equal(plan->changes[0].after.time_high_ns, 5000);
+	kwhy_plan_free(plan);
+}
+
 /* A kernel, a memset and a kernel become one of 2 us; the copy from the host stays. */
 static void what_the_device_does_alone_is_part_of_a_chain(void **state)
 {
@@ -569,6 +586,7 @@ int main(void)
 		cmocka_unit_test(a_fused_kernel_ends_where_the_next_grid_is_larger),
 		cmocka_unit_test(a_host_that_is_held_up_once_cuts_no_chain),
 		cmocka_unit_test(kernels_that_mostly_lie_apart_are_no_chain),
+		cmocka_unit_test(a_change_refused_at_its_worst_saves_nothing_there),
 		cmocka_unit_test(how_many_launches_a_chain_needs_is_in_its_interval),
 		cmocka_unit_test(what_the_device_does_alone_is_part_of_a_chain),
 		cmocka_unit_test(equal_launches_in_a_row_share_the_device),
