@@ -137,8 +137,9 @@ static bool take_devices(struct kwhy_arena *arena, struct kwhy_head *head, const
 }
 
 /*
- * Copies the list of other ranks, such as "1,2,3", into a head. Text after the last readable number is
- * ignored. The caller holds the lock. False: memory is exhausted.
+ * Copies the list of other ranks, such as "1,2,3", into a head. A number that neither a comma nor the end
+ * follows may be cut, so it is ignored, with all text after it. The caller holds the lock. False: memory is
+ * exhausted.
  */
 static bool take_others(struct kwhy_arena *arena, struct kwhy_head *head, const char *list)
 {
@@ -153,7 +154,7 @@ static bool take_others(struct kwhy_arena *arena, struct kwhy_head *head, const 
 	for (char *end; *list >= '0' && *list <= '9'; list = end + (*end == ',')) {
 		const unsigned long rank = strtoul(list, &end, 10);
 
-		if (rank < KWHY_NONE)
+		if (rank < KWHY_NONE && (*end == ',' || *end == '\0'))
 			others[head->other_count++] = (uint32_t)rank;
 	}
 	return true;

@@ -296,7 +296,10 @@ static int compare_ranks(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Sets other_ranks: the ranks, other than the part's, that used its devices, under MPS or in time slices. */
+/*
+ * Sets other_ranks: the ranks, other than the part's, that used its devices, under MPS or in time slices. The
+ * list is never cut, since a reader takes it as complete.
+ */
 static enum kwhy_status set_other_ranks(
 	const struct kwhy_digest_making *making, struct kwhy_digest_digest *about)
 {
@@ -320,9 +323,11 @@ static enum kwhy_status set_other_ranks(
 		if (i == 0 || ranks[i] != ranks[i - 1])
 			kwhy_text_addf(&list, "%s%" PRIu32, list.length ? "," : "", ranks[i]);
 	status = kwhy_text_check(&list, making->error);
-	if (!status && list.length)
-		about->other_ranks = kwhy_digest_sentence(
-			making->digest, kwhy_arena_copy(&making->digest->arena, list.data));
+	if (!status && list.length) {
+		about->other_ranks = kwhy_arena_copy(&making->digest->arena, list.data);
+		if (!about->other_ranks)
+			status = kwhy_fail_memory(making->error, "ranks");
+	}
 	free(ranks);
 	kwhy_text_done(&list);
 	return status;
