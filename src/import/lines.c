@@ -87,11 +87,18 @@ static void drop_mark(struct kwhy_line *line)
 	line->length = span.length;
 }
 
+static enum kwhy_status fail_long(const struct kwhy_lines *lines, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s, line %" PRIu64 ": is longer than 64 KiB; is this a CSV file?", lines->path,
+		lines->number);
+}
+
 enum kwhy_status kwhy_lines_next(
 	struct kwhy_lines *lines, struct kwhy_line *out, bool *out_end, struct kwhy_error *error)
 {
 	const char *newline = NULL;
-	size_t searched = 0;
+	size_t searched = 0, length;
 
 	lines->number++;
 	for (;;) {
@@ -101,15 +108,16 @@ enum kwhy_status kwhy_lines_next(
 		if (newline || lines->input_ended)
 			break;
 		if (left > KWHY_LINES_LONGEST)
-			return kwhy_fail(error, KWHY_E_INPUT,
-				"%s, line %" PRIu64 ": is longer than 64 KiB; is this a CSV file?",
-				lines->path, lines->number);
+			return fail_long(lines, error);
 		searched = left;
 		if (refill(lines, error))
 			return error->status;
 	}
+	length = newline ? (size_t)(newline - lines->window) - lines->at : lines->filled - lines->at;
+	if (length > KWHY_LINES_LONGEST)
+		return fail_long(lines, error);
 	out->bytes = lines->window + lines->at;
-	out->length = newline ? (size_t)(newline - out->bytes) : lines->filled - lines->at;
+	out->length = length;
 	out->number = lines->number;
 	out->ended = newline != NULL;
 	*out_end = !newline && out->length == 0;

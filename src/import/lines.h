@@ -13,8 +13,7 @@
  */
 struct kwhy_lines;
 
-#define KWHY_LINES_LONGEST \
-	(64 << 10) /* bytes of a line without a line feed after which the file is refused */
+#define KWHY_LINES_LONGEST (64 << 10) /* most bytes of a line, without its line feed */
 
 /*
  * `path` is borrowed until kwhy_lines_close(). With `partial`, a compressed file that is damaged counts as if
@@ -26,8 +25,8 @@ void kwhy_lines_close(struct kwhy_lines *lines);
 
 /*
  * Gives the next line without its line feed. The caller may change its bytes, which are valid until the next
- * call. *out_end: the file has no further line. KWHY_E_INPUT: more than KWHY_LINES_LONGEST bytes of a line
- * were read without finding its end; the message names file and line.
+ * call. *out_end: the file has no further line. KWHY_E_INPUT: the line is longer than KWHY_LINES_LONGEST; the
+ * message names file and line.
  */
 struct kwhy_line {
 	char *bytes;

@@ -280,6 +280,35 @@ static void a_line_without_end_is_refused_without_reading_the_file_into_memory(v
 	free(text);
 }
 
+/* Wherever the file is cut into reads, a line of 64 KiB is read and one more byte is refused. */
+static void a_line_longer_than_64_kib_is_refused_though_it_ends(void **state)
+{
+	enum { LINE_BYTES = 64 << 10 };
+	static const char begin[] = HEADER "kernel,", end[] = ",0,7,1,2,,,\n";
+	const size_t room = LINE_BYTES - (sizeof("kernel,") - 1) - (sizeof(end) - 2);
+	char *text = malloc(sizeof(begin) + sizeof(end) + room);
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t more = 0; more < 2; more++) {
+		struct kwhy_recording *recording = empty_recording();
+		size_t length = sizeof(begin) - 1;
+		enum kwhy_status status;
+
+		memcpy(text, begin, length);
+		memset(text + length, 'x', room + more);
+		length += room + more;
+		memcpy(text + length, end, sizeof(end) - 1);
+		status = import_bytes(recording, text, length + sizeof(end) - 1, false);
+		if (more)
+			refused(status, "longer than 64 KiB");
+		else
+			OK(status);
+		kwhy_recording_free(recording);
+	}
+	free(text);
+}
+
 static void more_streams_than_any_program_has_are_refused(void **state)
 {
 	struct kwhy_recording *recording = empty_recording();
@@ -422,6 +451,7 @@ int main(void)
 		cmocka_unit_test(files_on_different_clocks_are_not_mixed),
 		cmocka_unit_test(what_is_wrong_is_refused_with_its_line_its_column_and_a_cure),
 		cmocka_unit_test(a_line_without_end_is_refused_without_reading_the_file_into_memory),
+		cmocka_unit_test(a_line_longer_than_64_kib_is_refused_though_it_ends),
 		cmocka_unit_test(more_streams_than_any_program_has_are_refused),
 		cmocka_unit_test(partial_skips_and_counts_what_cannot_be_used),
 		cmocka_unit_test(
