@@ -43,12 +43,31 @@ static void add_finding(struct kwhy_finding_kinds *kinds, const struct kwhy_find
 	kwhy_known_add(&kind->saved_nj, saving->energy_nj);
 }
 
+static bool is_worth_something(const struct kwhy_finding_kind *kind)
+{
+	return kind->saved_ns > 0 || (kind->saved_nj != KWHY_UNKNOWN_NJ && kind->saved_nj > 0);
+}
+
+/*
+ * Compares what comes before the sizes of savings: whether there is one at all, then whether the others wait
+ * for the device.
+ */
+static int by_rank(const struct kwhy_finding_kind *left, const struct kwhy_finding_kind *right)
+{
+	const bool worth = is_worth_something(left);
+
+	if (worth != is_worth_something(right))
+		return worth ? -1 : 1;
+	return (int)right->worst->leads - (int)left->worst->leads;
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct kwhy_finding_kind *left = a, *right = b;
+	const int rank = by_rank(left, right);
 
-	if (left->worst->leads != right->worst->leads)
-		return left->worst->leads ? -1 : 1;
+	if (rank)
+		return rank;
 	if (left->saved_ns != right->saved_ns)
 		return left->saved_ns < right->saved_ns ? 1 : -1;
 	return strcmp(left->worst->id, right->worst->id);
@@ -58,14 +77,9 @@ static int by_energy(const void *a, const void *b)
 {
 	const struct kwhy_finding_kind *left = a, *right = b;
 
-	if (left->worst->leads != right->worst->leads || left->saved_nj == right->saved_nj)
+	if (by_rank(left, right) || left->saved_nj == right->saved_nj)
 		return by_time(a, b);
 	return left->saved_nj < right->saved_nj ? 1 : -1;
-}
-
-static bool is_worth_something(const struct kwhy_finding_kind *kind)
-{
-	return kind->saved_ns > 0 || (kind->saved_nj != KWHY_UNKNOWN_NJ && kind->saved_nj > 0);
 }
 
 static void sort(struct kwhy_finding_kinds *kinds)

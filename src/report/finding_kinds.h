@@ -23,8 +23,9 @@ struct kwhy_finding_kind {
 
 struct kwhy_finding_kinds {
 	/*
-	 * kinds for whose device the others wait first (kwhy_finding.leads), then by saved energy or, if some
-	 * energy is unknown, by saved time, the largest first
+	 * kinds that would save something first, of these those for whose device the others wait
+	 * (kwhy_finding.leads), then by saved energy or, if some energy is unknown, by saved time, the
+	 * largest first
 	 */
 	struct kwhy_finding_kind *items;
 	size_t count;
