@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * The first SIGINT or SIGTERM asks a benchmark to end and to keep its results so far; a second signal of the
- * same kind ends the program at once. There is one such state in a process; any thread may read it.
+ * The first SIGINT or SIGTERM asks a benchmark to end and to keep its results so far; a second signal
+ * of either kind ends the program at once. There is one such state in a process; any thread may read it.
  */
 
 /*
