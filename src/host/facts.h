@@ -75,7 +75,9 @@ struct kwhy_host_facts {
  * be read.
  */
 bool kwhy_host_read_line(const struct kwhy_host_facts *facts, const char *path, char *out, size_t out_bytes);
-/* The same, and converts the line to a number. False: the file cannot be read, or the line is no number. */
+/* Reads the first out_bytes - 1 bytes of such a file. False: the file cannot be read, or is empty. */
+bool kwhy_host_read_text(const struct kwhy_host_facts *facts, const char *path, char *out, size_t out_bytes);
+/* Reads the first line as a number. False: the file cannot be read, or the line is no number. */
 bool kwhy_host_read_number(const struct kwhy_host_facts *facts, const char *path, int64_t *out);
 bool kwhy_host_exists(const struct kwhy_host_facts *facts, const char *path);
 /* Copies a text into facts->arena; NULL: memory is exhausted. */

@@ -30,6 +30,20 @@ bool kwhy_host_read_line(const struct kwhy_host_facts *facts, const char *path, 
 	return found;
 }
 
+bool kwhy_host_read_text(const struct kwhy_host_facts *facts, const char *path, char *out, size_t out_bytes)
+{
+	char whole[PATH_MAX];
+	FILE *file = full_path(facts, path, whole) ? fopen(whole, "re") : NULL;
+	size_t length;
+
+	if (!file)
+		return false;
+	length = fread(out, 1, out_bytes - 1, file);
+	fclose(file);
+	out[length] = '\0';
+	return length > 0;
+}
+
 bool kwhy_host_read_number(const struct kwhy_host_facts *facts, const char *path, int64_t *out)
 {
 	char line[64], *end;

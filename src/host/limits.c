@@ -17,18 +17,43 @@
  */
 #define UNLIMITED_BYTES (INT64_C(1) << 60)
 
-/*
- * Path of the cgroup of this process in the hierarchy of version 2: for the first line "0::/user.slice/..."
- * of /proc/self/cgroup it is "/user.slice/...". "": the root group, or no such line.
- */
-static void own_group(const struct kwhy_host_facts *facts, char out[PATH_MAX])
+enum { GROUPS_BYTES = 1 << 14 };
+
+static bool names_controller(const char *list, const char *controller)
 {
-	char line[PATH_MAX];
+	const size_t length = strlen(controller);
+
+	for (const char *name = list;; name = strchr(name, ',') + 1) {
+		if (strcspn(name, ",") == length && strncmp(name, controller, length) == 0)
+			return true;
+		if (!strchr(name, ','))
+			return false;
+	}
+}
+
+/*
+ * Path of the cgroup of this process in the hierarchy of a controller of version 1, or, for "", in that of
+ * version 2: for the lines "4:cpu,cpuacct:/slurm" and "0::/user.slice" of /proc/self/cgroup, "/slurm" with
+ * controller "cpu", and "/user.slice" with "". "": the root group, or no such line.
+ */
+static void own_group(const struct kwhy_host_facts *facts, const char *controller, char out[PATH_MAX])
+{
+	char text[GROUPS_BYTES], *rest = NULL;
 
 	out[0] = '\0';
-	if (kwhy_host_read_line(facts, "/proc/self/cgroup", line, sizeof(line)) &&
-		strncmp(line, "0::/", 4) == 0 && line[4])
-		memcpy(out, line + 3, strlen(line + 3) + 1);
+	if (!kwhy_host_read_text(facts, "/proc/self/cgroup", text, sizeof(text)))
+		return;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+
+		if (!path || path[1] != '/' || !path[2] || strlen(path + 1) >= PATH_MAX)
+			continue;
+		*path = '\0';
+		if (names_controller(list + 1, controller)) {
+			memcpy(out, path + 1, strlen(path + 1) + 1);
+			return;
+		}
+	}
 }
 
 /*
@@ -55,7 +80,7 @@ static void lower_memory(struct kwhy_host_facts *facts, int64_t limit_bytes)
 		facts->memory_limit_bytes = limit_bytes;
 }
 
-static void read_group(struct kwhy_host_facts *facts, const char *group)
+static void read_version_2(struct kwhy_host_facts *facts, const char *group)
 {
 	char path[PATH_MAX + 64], line[64];
 	int64_t bytes;
@@ -68,29 +93,42 @@ static void read_group(struct kwhy_host_facts *facts, const char *group)
 		lower_memory(facts, bytes);
 }
 
+static void read_cpu_version_1(struct kwhy_host_facts *facts, const char *group)
+{
+	char path[PATH_MAX + 64];
+	int64_t granted_us, period_us;
+
+	snprintf(path, sizeof(path), "/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us", group);
+	if (!kwhy_host_read_number(facts, path, &granted_us))
+		return;
+	snprintf(path, sizeof(path), "/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", group);
+	if (kwhy_host_read_number(facts, path, &period_us) && granted_us > 0 && period_us > 0)
+		facts->cpu_quota = lower(facts->cpu_quota, (double)granted_us / (double)period_us);
+}
+
+static void read_memory_version_1(struct kwhy_host_facts *facts, const char *group)
+{
+	char path[PATH_MAX + 64];
+	int64_t bytes;
+
+	snprintf(path, sizeof(path), "/sys/fs/cgroup/memory%s/memory.limit_in_bytes", group);
+	if (kwhy_host_read_number(facts, path, &bytes))
+		lower_memory(facts, bytes);
+}
+
 /*
- * Reads the limits of the cgroup of this process and of all groups above it: each limits the processes below
- * it.
+ * Reads the limits of the cgroup of this process, in the hierarchy of a controller, and of all groups above
+ * it: each limits the processes below it. In a container the path may be one of the host's; then only the
+ * root group is there, which is the container's own.
  */
-static void read_version_2(struct kwhy_host_facts *facts)
+static void read_groups(struct kwhy_host_facts *facts, const char *controller,
+	void (*read)(struct kwhy_host_facts *facts, const char *group))
 {
 	char group[PATH_MAX];
 
-	for (own_group(facts, group); *group; *strrchr(group, '/') = '\0')
-		read_group(facts, group);
-	read_group(facts, "");
-}
-
-static void read_version_1(struct kwhy_host_facts *facts)
-{
-	int64_t granted_us, period_us, bytes;
-
-	if (kwhy_host_read_number(facts, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &granted_us) &&
-		kwhy_host_read_number(facts, "/sys/fs/cgroup/cpu/cpu.cfs_period_us", &period_us) &&
-		granted_us > 0 && period_us > 0)
-		facts->cpu_quota = lower(facts->cpu_quota, (double)granted_us / (double)period_us);
-	if (kwhy_host_read_number(facts, "/sys/fs/cgroup/memory/memory.limit_in_bytes", &bytes))
-		lower_memory(facts, bytes);
+	for (own_group(facts, controller, group); *group; *strrchr(group, '/') = '\0')
+		read(facts, group);
+	read(facts, "");
 }
 
 static void read_container(struct kwhy_host_facts *facts)
@@ -122,8 +160,9 @@ static void read_memory(struct kwhy_host_facts *facts)
 
 void kwhy_host_read_limits(struct kwhy_host_facts *facts)
 {
-	read_version_2(facts);
-	read_version_1(facts);
+	read_groups(facts, "", read_version_2);
+	read_groups(facts, "cpu", read_cpu_version_1);
+	read_groups(facts, "memory", read_memory_version_1);
 	read_container(facts);
 	read_memory(facts);
 }

@@ -304,6 +304,27 @@ static void limits_of_version_1_are_found_too(void **state)
 	expect("memory_limit", KWHY_DOCTOR_GOOD, "all of");
 }
 
+/* Both versions are mounted, as systemd does in its hybrid mode. A job of Slurm has its limits in version 1.
+ */
+static void limits_of_a_group_of_version_1_are_found_beside_version_2(void **state)
+{
+	(void)state;
+	put("/proc/self/cgroup",
+		"5:cpuset:/\n4:cpuacct,cpu:/slurm/job_7\n3:memory:/slurm/job_7/step_0\n1:name=systemd:/a\n"
+		"0::/system.slice\n");
+	put("/sys/fs/cgroup/cpu/slurm/job_7/cpu.cfs_quota_us", "25000\n");
+	put("/sys/fs/cgroup/cpu/slurm/job_7/cpu.cfs_period_us", "100000\n");
+	put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+	put("/sys/fs/cgroup/memory/slurm/job_7/step_0/memory.limit_in_bytes", "9223372036854771712\n");
+	put("/sys/fs/cgroup/memory/slurm/job_7/memory.limit_in_bytes", "4000000000\n");
+	look();
+	expect("cpu_quota", KWHY_DOCTOR_ADVICE, "0.25 CPUs");
+	expect("memory_limit", KWHY_DOCTOR_GOOD, "4.00 GB of 16.4 GB");
+	put("/sys/fs/cgroup/system.slice/cpu.max", "10000 100000\n");
+	look();
+	expect("cpu_quota", KWHY_DOCTOR_ADVICE, "0.1 CPUs");
+}
+
 static void the_processor_is_judged_by_governor_clock_and_rapl(void **state)
 {
 	(void)state;
@@ -495,6 +516,7 @@ int main(void)
 		T(limits_of_a_container_are_found_at_every_level_of_its_group),
 		T(a_group_that_is_no_path_is_passed_over),
 		T(limits_of_version_1_are_found_too),
+		T(limits_of_a_group_of_version_1_are_found_beside_version_2),
 		T(the_processor_is_judged_by_governor_clock_and_rapl),
 		T(variables_that_cost_are_advice_and_others_are_quoted_harmlessly),
 		T(an_mps_daemon_is_seen_by_its_pipe),
