@@ -13,7 +13,10 @@ enum kwhy_status kwhy_pair_calls_init(
 {
 	calls->link = *link;
 	calls->answers = calloc(KWHY_PAIR_GPUS_MAX, sizeof(*calls->answers));
-	return calls->answers ? KWHY_OK : kwhy_fail_memory(error, "messages between ranks");
+	if (calls->answers)
+		return KWHY_OK;
+	kwhy_rank_link_close(&calls->link);
+	return kwhy_fail_memory(error, "messages between ranks");
 }
 
 void kwhy_pair_calls_done(struct kwhy_pair_calls *calls)
