@@ -48,7 +48,7 @@ struct kwhy_calibration {
 	int64_t limit_mw;   /* power limit; -1: unknown */
 	int64_t started_unix_ns, started_mono_ns;
 	uint32_t seed;
-	size_t processes_before; /* number of processes that used the device before this program did */
+	uint32_t processes_before; /* number of processes that used the device before this program did */
 	struct kwhy_meter_series meters[KWHY_METER_COUNT];
 	struct kwhy_meter_series gauges[KWHY_GAUGE_COUNT];
 	struct kwhy_phase phases[KWHY_PHASES_MAX];
