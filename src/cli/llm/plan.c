@@ -234,15 +234,15 @@ static bool read_amount(const char **at, bool is_share, double *out)
 	if (end == *at)
 		return false;
 	*at = end;
-	if (is_share && **at == '%') {
-		*out /= 100;
-		++*at;
+	if (is_share) {
+		*out /= **at == '%' ? 100 : 1;
+		*at += **at == '%';
 	} else if (strncmp(*at, "ms", 2) == 0) {
 		*out /= 1000;
 		*at += 2;
 	} else if (**at == 's') {
 		++*at;
-	} else if (!is_share) {
+	} else {
 		return false;
 	}
 	return *out > 0 && (!is_share || *out <= 1) && (**at == ',' || !**at);
