@@ -181,6 +181,8 @@ static void a_profile_of_another_device_is_refused(void **state)
 	spawned_done(&spawned);
 }
 
+#define EIGHT "h2d,h2d,h2d,h2d,h2d,h2d,h2d,h2d,"
+
 static void values_that_cannot_be_are_refused(void **state)
 {
 	static const struct {
@@ -190,6 +192,8 @@ static void values_that_cannot_be_are_refused(void **state)
 		{{"--strategy", "teleport"}, "no strategy is called 'teleport'"},
 		{{"--strategy", ","}, "takes a list"},
 		{{"--direction", "up"}, "h2d, d2h and both"},
+		{{"--direction", EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT "up", "--max-size", "0"},
+			"--direction takes at most 64 words"},
 		{{"--backend", "abacus"}, "cuda, hip or host"},
 		{{"--max-size", "1TB"}, "takes a size"},
 		{{"--max-size", "0"}, "takes a size"},

@@ -20,9 +20,12 @@ enum kwhy_status kwhy_words_cut(
 		return KWHY_OK;
 	if (snprintf(out->text, sizeof(out->text), "%s", list) >= (int)sizeof(out->text))
 		return kwhy_fail(error, KWHY_E_USAGE, "--%s takes at most 1,023 bytes", option);
-	for (char *word = strtok_r(out->text, ",", &place); word && out->count < KWHY_WORDS_MAX;
-		word = strtok_r(NULL, ",", &place))
+	for (char *word = strtok_r(out->text, ",", &place); word; word = strtok_r(NULL, ",", &place)) {
+		if (out->count == KWHY_WORDS_MAX)
+			return kwhy_fail(error, KWHY_E_USAGE, "--%s takes at most %d words", option,
+				(int)KWHY_WORDS_MAX);
 		out->items[out->count++] = word;
+	}
 	if (out->count == 0)
 		return kwhy_fail(error, KWHY_E_USAGE, "--%s takes a list, such as a,b", option);
 	return KWHY_OK;

@@ -19,8 +19,8 @@ struct kwhy_word_list {
 };
 
 /*
- * Splits a list at its commas, and stores at most KWHY_WORDS_MAX words; further words are ignored. If `list`
- * is NULL, there are no words. KWHY_E_USAGE: the list has no word, or KWHY_WORDS_BYTES bytes or more.
+ * Splits a list at its commas. If `list` is NULL, there are no words. KWHY_E_USAGE: the list has no word,
+ * more than KWHY_WORDS_MAX words, or KWHY_WORDS_BYTES bytes or more.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_words_cut(
 	const char *option, const char *list, struct kwhy_word_list *out, struct kwhy_error *error);
