@@ -9,8 +9,8 @@ enum kwhy_status kwhy_trace_end_note(
 	struct kwhy_recording *recording, const char *path, struct kwhy_error *error)
 {
 	recording->lost.truncated = true;
-	return kwhy_recording_add_note(
-		recording, KWHY_NOTE_WARNING, "truncated", error, "%s: the file ends early; " REST, path);
+	return kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "truncated", error,
+		"%s: the file ends early or is damaged; " REST, path);
 }
 
 enum kwhy_status kwhy_trace_end_note_at(struct kwhy_recording *recording, const char *path, const char *why,

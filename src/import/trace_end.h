@@ -6,8 +6,8 @@
 #include "model/recording.h"
 
 /*
- * Marks the recording as truncated (lost.truncated) and adds a note that the file ends early and was read up
- * to there.
+ * Marks the recording as truncated (lost.truncated) and adds a note that the file ends early or is damaged,
+ * and was read up to there.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_trace_end_note(
 	struct kwhy_recording *recording, const char *path, struct kwhy_error *error);

@@ -87,7 +87,7 @@ static enum kwhy_status check_work(
 		" are of unknown kinds (%.60s) and %" PRIu64
 		" on clocks that it does not relate to its own%s; " KWHY_TRACE_CURE,
 		file->path, file->counts.events, file->counts.unknown, unknown_name(file),
-		file->counts.clockless, file->cut ? ", and it ends early" : "");
+		file->counts.clockless, file->cut ? ", and it ends early or is damaged" : "");
 }
 
 static enum kwhy_status add_notes(struct kwhy_perfetto_file *file, struct kwhy_error *error)

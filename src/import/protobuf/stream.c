@@ -97,11 +97,6 @@ static enum kwhy_status fail_damaged(const struct kwhy_protobuf_stream *stream, 
 		stream->path, stream->offset);
 }
 
-bool kwhy_protobuf_stream_is_cut(const struct kwhy_protobuf_stream *stream)
-{
-	return stream->ended;
-}
-
 /*
  * Reads from *head, bytes of the buffer, the key of a field and its number or, for BYTES, its length. Below
  * 0: the bytes are no field, or end inside it.

@@ -54,10 +54,4 @@ static inline uint64_t kwhy_protobuf_stream_end(
 	return stream->offset + field->value;
 }
 
-/*
- * After a failure: whether the file had been read to its end, so that it probably is truncated and not
- * damaged.
- */
-bool kwhy_protobuf_stream_is_cut(const struct kwhy_protobuf_stream *stream);
-
 #endif

@@ -332,7 +332,7 @@ enum kwhy_status kwhy_xplane_read_tables(
 		else
 			status = kwhy_protobuf_stream_skip(stream, &field, error);
 	}
-	if (status == KWHY_E_INPUT && file->partial && kwhy_protobuf_stream_is_cut(stream)) {
+	if (status == KWHY_E_INPUT && file->partial) {
 		file->cut = true;
 		status = KWHY_OK;
 	}

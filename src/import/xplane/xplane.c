@@ -88,7 +88,7 @@ static enum kwhy_status check_work(
 		kwhy_plural(file->counts.unknown, "is of a device of an unknown kind",
 			"are of devices of unknown kinds"),
 		kwhy_names_get(&file->recording->names, file->unknown_plane),
-		file->cut ? ", and it ends early" : "");
+		file->cut ? ", and it ends early or is damaged" : "");
 }
 
 static enum kwhy_status add_notes(const struct kwhy_xplane_file *file, struct kwhy_error *error)

@@ -248,6 +248,28 @@ static void a_space_cut_at_any_byte_is_refused_or_read_up_to_there(void **state)
 	kwhy_text_done(&text);
 }
 
+/* Behind the damage are more bytes than are read at a time, and it is not near the end of the file. */
+static void a_damaged_space_is_refused_or_read_up_to_the_damage(void **state)
+{
+	enum { DAMAGED_BYTES = 3 << 20 };
+	struct kwhy_text text = make_space();
+	struct kwhy_recording *r;
+
+	(void)state;
+	for (size_t i = 0; i < DAMAGED_BYTES; i++)
+		kwhy_text_add(&text, "\x0f"); /* a key with a wire type that does not exist */
+	OK(kwhy_recording_new(&r, &error));
+	assert_int_equal(read_into(r, &text, text.length, false), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "is damaged at byte"));
+	kwhy_recording_free(r);
+	OK(kwhy_recording_new(&r, &error));
+	OK(read_into(r, &text, text.length, true));
+	assert_int_equal(r->activities.count, 2);
+	assert_true(r->lost.truncated);
+	kwhy_recording_free(r);
+	kwhy_text_done(&text);
+}
+
 static void a_profile_of_another_device_is_refused_with_its_name(void **state)
 {
 	static const struct event work[] = {{1, 500000, 60250400, 0, 0}};
@@ -306,6 +328,7 @@ int main(void)
 		cmocka_unit_test(a_space_has_activities_calls_and_the_time_of_its_start),
 		cmocka_unit_test(a_copy_of_rocm_is_a_copy_by_its_name_or_its_details),
 		cmocka_unit_test(a_space_cut_at_any_byte_is_refused_or_read_up_to_there),
+		cmocka_unit_test(a_damaged_space_is_refused_or_read_up_to_the_damage),
 		cmocka_unit_test(a_profile_of_another_device_is_refused_with_its_name),
 		cmocka_unit_test(both_forms_of_a_profile_have_the_same_times),
 	};
