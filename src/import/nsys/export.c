@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/nsys/export.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LOG_BYTES = 4096, LINE_BYTES = 200 };
@@ -67,26 +67,23 @@ static int start(const struct kwhy_nsys_export *made, const char *report, pid_t 
 }
 
 /*
- * Waits until nsys has ended. False: it exceeded the timeout and was killed. The timeout needs a pidfd; if
- * none can be opened, there is no timeout.
+ * Waits until nsys has ended. False: it exceeded the timeout and was killed. It is asked again and again, as
+ * Linux has file descriptors of processes, which can be waited for, only from version 5.3 on.
  */
 static bool finish(pid_t pid, int timeout_ms, int *out_status)
 {
-	int handle = (int)syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd event = {.fd = handle, .events = POLLIN};
-	int ready = 1;
+	const struct timespec pause = {.tv_nsec = 10000000};
+	const int64_t end_ns = kwhy_clock_mono_ns() + timeout_ms * INT64_C(1000000);
+	pid_t ended;
 
-	if (handle >= 0) {
-		do
-			ready = poll(&event, 1, timeout_ms);
-		while (ready < 0 && errno == EINTR);
-		close(handle);
-	}
-	if (ready == 0)
-		kill(pid, SIGKILL);
+	while ((ended = waitpid(pid, out_status, WNOHANG)) == 0 && kwhy_clock_mono_ns() < end_ns)
+		nanosleep(&pause, NULL);
+	if (ended != 0)
+		return true;
+	kill(pid, SIGKILL);
 	while (waitpid(pid, out_status, 0) < 0 && errno == EINTR)
 		;
-	return ready != 0;
+	return false;
 }
 
 /*
