@@ -30,8 +30,9 @@ struct reader {
 	struct kwhy_pairs *pairs;
 	struct transfer *transfers;
 	size_t count, space;
-	size_t left_out; /* number of transfers left out because their configuration already had
-			    KWHY_PAIR_SAMPLES_MAX */
+	size_t left_out;    /* number of transfers left out because their configuration already had
+			       KWHY_PAIR_SAMPLES_MAX */
+	size_t of_receiver; /* number of samples that are the receiver's range, as the sender's is missing */
 	bool has_device;
 };
 
@@ -296,7 +297,7 @@ static enum kwhy_status check_sides(const struct reader *reader, const struct kw
 /*
  * Adds a transfer, of which sides[0, count) has what the traces show, as a sample. Its time is the shorter
  * device_s of the two sides; if no trace of the folder has a device_s, it is the length of the range of
- * sides[0], the sender unless its trace is missing. A transfer without a time above 0 is left out.
+ * sides[0], the sender's unless its trace lacks the transfer. A transfer without a time above 0 is left out.
  */
 static enum kwhy_status add_sample(
 	struct reader *reader, const struct transfer *sides, size_t count, struct kwhy_error *error)
@@ -323,11 +324,13 @@ static enum kwhy_status add_sample(
 	}
 	if (check_sides(reader, config, sides, count, error))
 		return error->status;
-	if (config->sample_count == KWHY_PAIR_SAMPLES_MAX)
+	if (config->sample_count == KWHY_PAIR_SAMPLES_MAX) {
 		reader->left_out++;
-	else
-		config->samples[config->sample_count++] = (struct kwhy_pair_sample){
-			sides->start_unix_ns, sides->end_unix_ns, seconds};
+		return KWHY_OK;
+	}
+	reader->of_receiver += !reader->has_device && sides->rank != sides->source;
+	config->samples[config->sample_count++] = (struct kwhy_pair_sample){
+		sides->start_unix_ns, sides->end_unix_ns, seconds};
 	return KWHY_OK;
 }
 
@@ -367,6 +370,14 @@ static enum kwhy_status add_notes(struct reader *reader, struct kwhy_error *erro
 			  "of queueing",
 		error);
 
+	if (!status && reader->of_receiver)
+		status = kwhy_pairs_add_note(pairs,
+			kwhy_arena_printf(&pairs->arena,
+				"the sender's trace lacks %zu %s of the receiver's range",
+				reader->of_receiver,
+				kwhy_plural(reader->of_receiver, "transfer: its time is",
+					"transfers: their times are")),
+			error);
 	if (!status && reader->left_out)
 		status = kwhy_pairs_add_note(pairs,
 			kwhy_arena_printf(&pairs->arena, "%zu %s left out: of each configuration %d are kept",

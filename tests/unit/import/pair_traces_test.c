@@ -147,6 +147,25 @@ static void without_kernels_it_is_the_host_s_time_and_says_so(void **state)
 	assert_int_equal(pairs->configs[0].clock, KWHY_PAIR_BY_HOST);
 	assert_float_equal(pairs->configs[0].samples[0].seconds, 100e-6, 1e-12);
 	assert_non_null(strstr(pairs->notes[0], "queueing"));
+	assert_int_equal(pairs->note_count, 1);
+	kwhy_pairs_free(pairs);
+}
+
+static void a_missing_trace_of_a_sender_is_noted(void **state)
+{
+	FILE *receiver = open_rank(0);
+	struct kwhy_pairs *pairs;
+
+	(void)state;
+	write_transfer(receiver, 0, "p2p_cfg0000_s1d0_sz1_r0", 1500, 0);
+	write_transfer(receiver, 0, "p2p_cfg0000_s1d0_sz1_r1", 2500, 0);
+	write_transfer(receiver, 0, "p2p_cfg0001_s0d1_sz1_r0", 3500, 0);
+	close_rank(receiver);
+	pairs = read_folder();
+	assert_int_equal(pairs->configs[0].sample_count, 2);
+	assert_int_equal(pairs->note_count, 2);
+	assert_string_equal(pairs->notes[1],
+		"the sender's trace lacks 2 transfers: their times are of the receiver's range");
 	kwhy_pairs_free(pairs);
 }
 
@@ -191,6 +210,7 @@ int main(void)
 			a_transfer_takes_what_its_kernels_took_on_the_side_that_did_not_wait, begin, end),
 		cmocka_unit_test_setup_teardown(
 			without_kernels_it_is_the_host_s_time_and_says_so, begin, end),
+		cmocka_unit_test_setup_teardown(a_missing_trace_of_a_sender_is_noted, begin, end),
 		cmocka_unit_test_setup_teardown(
 			other_traces_and_two_runs_in_one_folder_are_refused, begin, end),
 		cmocka_unit_test_setup_teardown(
