@@ -2,11 +2,24 @@
 #include "ledger/time/resident.h"
 
 /*
- * BLOCKS_MAX: upper bound on the blocks that a multiprocessor holds, 32 for the largest GPUs since compute
- * capability 5.0 (CUDA programming guide, "Technical Specifications per Compute Capability"). Registers are
- * allocated to a warp of 32 threads in units of 256 (CUDA occupancy calculator).
+ * BLOCKS_MAX: upper bound on the blocks that a multiprocessor holds since compute capability 5.0, but for
+ * those in most_blocks() (CUDA programming guide, "Technical Specifications per Compute Capability").
+ * Registers are allocated to a warp of 32 threads in units of 256 (CUDA occupancy calculator).
  */
 enum { BLOCKS_MAX = 32, WARP_THREADS = 32, REGISTER_UNIT = 256 };
+
+static uint64_t most_blocks(const struct kwhy_device *device)
+{
+	static const struct {
+		uint32_t major, minor;
+		uint64_t blocks;
+	} fewer[] = {{7, 5, 16}, {8, 6, 16}, {8, 7, 16}, {8, 9, 24}, {11, 0, 24}, {12, 0, 24}, {12, 1, 24}};
+
+	for (size_t i = 0; i < sizeof(fewer) / sizeof(fewer[0]); i++)
+		if (fewer[i].major == device->compute_major && fewer[i].minor == device->compute_minor)
+			return fewer[i].blocks;
+	return BLOCKS_MAX;
+}
 
 static uint64_t round_up(uint64_t value, uint64_t unit)
 {
@@ -38,7 +51,7 @@ static uint64_t blocks_per_multiprocessor(
 	const struct kwhy_device *device, const struct kwhy_activities *rows, size_t row)
 {
 	bool threads_known = rows->threads_per_block[row] != KWHY_UNKNOWN_U16;
-	uint64_t blocks = BLOCKS_MAX;
+	uint64_t blocks = most_blocks(device);
 	bool limited = false;
 
 	if (threads_known)

@@ -14,10 +14,10 @@
 
 /*
  * Writes the share of the device that a kernel's grid fills: its blocks divided by the blocks that the device
- * can hold at the same time, at most KWHY_RESIDENT_FULL. A multiprocessor holds at most 32 blocks, and as
- * many as its threads, registers and shared memory allow, as far as device and activity state these amounts;
- * if they state none, or allow no block, it is taken to hold one. False: the grid or the number of
- * multiprocessors is unknown.
+ * can hold at the same time, at most KWHY_RESIDENT_FULL. A multiprocessor holds at most 32 blocks (16 or
+ * 24 at some compute capabilities), and as many as its threads, registers and shared memory allow, as far as
+ * device and activity state these amounts; if they state none, or allow no block, it is taken to hold one.
+ * False: the grid or the number of multiprocessors is unknown.
  */
 bool kwhy_resident_share(const struct kwhy_device *device, const struct kwhy_activities *rows, size_t row,
 	uint64_t *out_share);

@@ -232,6 +232,27 @@ static void add_grid(
 	build_add(recording, activity);
 }
 
+static void a_multiprocessor_holds_as_many_blocks_as_its_compute_capability_allows(void **state)
+{
+	static const struct {
+		uint32_t major, minor, held;
+	} cases[] = {{0, 0, 32}, {7, 0, 32}, {7, 5, 16}, {8, 0, 32}, {8, 6, 16}, {8, 9, 24}, {9, 0, 32},
+		{12, 0, 24}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kwhy_recording *recording = build_h200();
+		struct kwhy_ledger *ledger;
+
+		recording->devices[0].compute_major = cases[i].major;
+		recording->devices[0].compute_minor = cases[i].minor;
+		add_grid(recording, 0, 1000, 66, 32);
+		ledger = build_ledger(recording);
+		assert_true(fabs(time_of(ledger)->sm_weighted_ratio - 0.5 / cases[i].held) < 1e-9);
+		build_free(recording, ledger);
+	}
+}
+
 static void blocks_are_weighed_against_what_the_device_holds_by_its_tightest_limit(void **state)
 {
 	static const struct {
@@ -309,6 +330,7 @@ int main(void)
 		cmocka_unit_test(devices_are_accounted_apart),
 		cmocka_unit_test(copies_are_summed_by_kind_memories_and_size_class),
 		cmocka_unit_test(sums_of_absurd_lengths_and_sizes_stop_at_the_largest_number),
+		cmocka_unit_test(a_multiprocessor_holds_as_many_blocks_as_its_compute_capability_allows),
 		cmocka_unit_test(blocks_are_weighed_against_what_the_device_holds_by_its_tightest_limit),
 		cmocka_unit_test(concurrent_grids_fill_the_device_at_most_once),
 		cmocka_unit_test(without_any_known_grid_the_weighted_share_is_unknown),
