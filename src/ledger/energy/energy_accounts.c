@@ -73,7 +73,7 @@ static double clean_level(const struct kwhy_energy_findings *findings)
 
 	if (clean != KWHY_NONE)
 		clean_w = fmax(0, findings->powers->idle_w + findings->powers->net_w[clean]);
-	else if (stated_mw >= 0)
+	else if (stated_mw > 0) /* as a device always draws power, 0 W is no level */
 		clean_w = (double)stated_mw * 1e-3;
 	else if (findings->profile)
 		clean_w = findings->profile->clean_idle_w.value;

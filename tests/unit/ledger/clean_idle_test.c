@@ -526,6 +526,22 @@ static void a_profile_with_an_idle_level_of_0_w_knows_none(void **state)
 	kwhy_arena_done(&profile.arena);
 }
 
+static void a_stated_clean_level_of_0_w_is_none(void **state)
+{
+	const struct metered_level levels[] = {{0, 80}};
+	const struct metered_run runs[] = {{0.3, 0.4, 600, "products"}, {0.5, 0.6, 600, "products"}};
+	const struct metered_plan plan = {levels, 1, runs, 2, 0.7, 0.5, 1, 0};
+	struct kwhy_recording *recording = metered_build(&plan);
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	recording->devices[0].clean_idle_mw = 0;
+	ledger = build_ledger(recording);
+	assert_true(isnan(ledger->devices[0].energy.clean_idle_w));
+	assert_true(ledger->devices[0].energy.clean_idle_nj == KWHY_UNKNOWN_NJ);
+	build_free(recording, ledger);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -540,6 +556,7 @@ int main(void)
 		cmocka_unit_test(a_device_that_had_not_come_to_rest_tells_its_level_behind_the_work),
 		cmocka_unit_test(
 			a_device_that_does_not_come_to_rest_behind_its_work_tells_its_level_before_that),
+		cmocka_unit_test(a_stated_clean_level_of_0_w_is_none),
 		cmocka_unit_test(known_levels_divide_samples_that_other_work_disturbs),
 		cmocka_unit_test(a_profile_with_an_idle_level_of_0_w_knows_none),
 		cmocka_unit_test(light_work_is_held_against_the_level_that_the_readings_show),
