@@ -20,7 +20,7 @@ struct user {
 };
 
 struct kwhy_owner_reader {
-	char root[256];
+	char root[KWHY_OWNER_ROOT_BYTES];
 	bool is_machine; /* root is "/": names of users come from the system's name service (getpwuid) */
 	struct user users[USERS_MAX];
 	size_t user_count;
@@ -29,8 +29,13 @@ struct kwhy_owner_reader {
 enum kwhy_status kwhy_owner_reader_new(
 	const char *root, struct kwhy_owner_reader **out, struct kwhy_error *error)
 {
-	struct kwhy_owner_reader *reader = calloc(1, sizeof(*reader));
+	struct kwhy_owner_reader *reader;
 
+	if (root && strlen(root) >= sizeof(reader->root))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"the root %.80s... is too long; name a folder whose path has at most %zu bytes", root,
+			sizeof(reader->root) - 1);
+	reader = calloc(1, sizeof(*reader));
 	if (!reader)
 		return kwhy_fail_memory(error, "the owners of processes");
 	reader->is_machine = !root || strcmp(root, "/") == 0;

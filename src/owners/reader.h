@@ -14,9 +14,11 @@
  */
 struct kwhy_owner_reader;
 
+enum { KWHY_OWNER_ROOT_BYTES = 256 };
+
 /*
- * `root`: the folder that contains proc, sys, var and etc; NULL: "/". The text is copied, at most 255 bytes
- * of it.
+ * `root`: the folder that contains proc, sys, var and etc; NULL: "/". The text is copied. KWHY_E_USAGE: it
+ * has KWHY_OWNER_ROOT_BYTES or more.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_owner_reader_new(
 	const char *root, struct kwhy_owner_reader **out, struct kwhy_error *error);

@@ -188,6 +188,21 @@ static void the_files_of_dcgms_exporter_name_jobs(void **state)
 	assert_int_equal(kwhy_mapping_read(folder, 1, -1, owners, 4), 0);
 }
 
+static void a_root_that_is_too_long_is_refused(void **state)
+{
+	struct kwhy_owner_reader *reader;
+	char path[KWHY_OWNER_ROOT_BYTES + 1];
+
+	(void)state;
+	memset(path, 'a', sizeof(path));
+	path[KWHY_OWNER_ROOT_BYTES] = '\0';
+	assert_int_equal(kwhy_owner_reader_new(path, &reader, &error), KWHY_E_USAGE);
+	assert_non_null(strstr(error.text, "at most 255 bytes"));
+	path[KWHY_OWNER_ROOT_BYTES - 1] = '\0';
+	OK(kwhy_owner_reader_new(path, &reader, &error));
+	kwhy_owner_reader_free(reader);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +210,7 @@ int main(void)
 		cmocka_unit_test(cpu_time_of_version_1_and_of_a_process_alone),
 		cmocka_unit_test(a_pod_has_the_names_of_its_logs),
 		cmocka_unit_test(who_cannot_be_seen_is_unknown),
+		cmocka_unit_test(a_root_that_is_too_long_is_refused),
 		cmocka_unit_test(a_user_without_a_name_has_a_number),
 		cmocka_unit_test(the_files_of_dcgms_exporter_name_jobs),
 	};
