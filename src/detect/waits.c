@@ -69,7 +69,7 @@ enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *c
 		int64_t start_ns = calls->start_ns[call], end_ns = calls->end_ns[call];
 		struct kwhy_occurrence occurrence = kwhy_occurrence_at(start_ns, end_ns);
 
-		if (calls->class[call] != KWHY_CALL_SYNC || walk.device != tally.device ||
+		if (calls->class[call] != KWHY_CALL_SYNC ||
 			!kwhy_detect_view_process_idle(view,
 				context->recording->threads[calls->thread[call]].process, start_ns, end_ns))
 			continue;
