@@ -268,7 +268,7 @@ static double set_slopes(const struct kwhy_watts *watts, double slopes[KWHY_WATT
 
 		running_w += state[rate_of(i)] * used;
 		slopes[rate_of(i)] = used * (1 + state[SCALE]);
-		slopes[other_of(i)] = stretch->running_s / length_s;
+		slopes[other_of(i)] = 1;
 		power_w += state[other_of(i)] * slopes[other_of(i)];
 	}
 	slopes[SCALE] = running_w;
@@ -370,7 +370,6 @@ static void add_look(struct kwhy_watts *watts, const struct kwhy_watts_look *loo
 	stretch->length_s += look->length_s;
 	stretch->power_ws += look->power_w * look->length_s;
 	stretch->clock_s += clock_ghz(look) * look->length_s;
-	stretch->running_s += look->length_s;
 	stretch->samples += !look->is_repeated;
 	for (size_t i = 0; i < look->count; i++) {
 		struct kwhy_watts_slot *slot = slot_of(watts, look->holders[i].owner);

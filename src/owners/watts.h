@@ -68,15 +68,11 @@ struct kwhy_watts_fit {
 };
 
 /*
- * Sums over the looks of one stretch of time with the same holders. A stretch is one observation of the
- * filter.
+ * Sums over the looks of one stretch of time with the same holders, in all of which something ran. A stretch
+ * is one observation of the filter.
  */
 struct kwhy_watts_stretch {
-	/*
-	 * Sums over the looks: of length, of power times length (J), of the length of looks in which anything
-	 * ran
-	 */
-	double length_s, power_ws, running_s;
+	double length_s, power_ws; /* sums over the looks: of length, of power times length (J) */
 	double used_s[KWHY_WATTS_OWNERS],
 		rest_s; /* use times clock in GHz times time: by slot, and of all holders without a slot */
 	double clock_s, samples;
