@@ -21,8 +21,8 @@ import json, sys
 report = json.load(open(sys.argv[1]))
 for device in report["devices"]:
     energy = device["energy"] or {}
-    balanced = energy.get("measured_nj") == energy.get("attributed_nj")
-    print("GPU", device["index"], "rank", device["rank"], "kernels", device["kernels"]["count"], "collectives", device["collectives"], "books balance", balanced,
+    is_attributed = energy.get("measured_nj") == energy.get("attributed_nj")
+    print("GPU", device["index"], "rank", device["rank"], "kernels", device["kernels"]["count"], "collectives", device["collectives"], "all energy attributed", is_attributed,
           "idle W without and with a context", energy.get("clean_idle_w"), energy.get("context_idle_w"))
 print("work", report["work"])
 P

@@ -228,7 +228,7 @@ def window_of(after, shape):
 
 
 def row_of(turn):
-    """What was, is and was foretold, in ns and nJ; pauses go, with what their run drew idle."""
+    """Figures before and after the changes, and the projected ones, in ns and nJ; without pauses and their idle energy."""
     before, after, *shape = turn.split("-")
     made, was = load(turn + ".compare.json")["projection"], load(turn + ".json")["before"]
     less = pauses_of("-".join([before, *shape]))

@@ -35,6 +35,6 @@ report = json.load(open(f"{sys.argv[1]}/report.out"))
 for device in report["devices"]:
     energy = device["energy"] or {}
     measured = energy.get("measured_nj")
-    print("record: books balance", measured is not None and measured == energy.get("attributed_nj"), "work", report["work"])
+    print("record: all energy attributed", measured is not None and measured == energy.get("attributed_nj"), "work", report["work"])
 P
 cat "$out/generate.err" "$out/train.err"

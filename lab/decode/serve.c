@@ -11,7 +11,7 @@
  * still takes part in every step, but its tokens are not used. came_s: time at which the sequence arrived,
  * from the start of the service.
  */
-struct seat {
+struct slot {
 	uint32_t left, sequence;
 	double came_s;
 };
@@ -20,13 +20,13 @@ struct service {
 	struct lab_decode_replica *replica;
 	const struct lab_decode_arrivals *arrivals;
 	struct lab_decode_served *out;
-	struct seat seats[LAB_DECODE_BATCH_MAX];
+	struct slot slots[LAB_DECODE_BATCH_MAX];
 	/*
 	 * [arrivals->count] times from the arrival of each sequence: first_s: to its first token; whole_s: to
 	 * its last token
 	 */
 	double *first_s, *whole_s;
-	/* next: the sequence that arrives next; busy: number of seats that are not free */
+	/* next: the sequence that arrives next; busy: number of slots that are not free */
 	uint32_t next, busy;
 	double next_s; /* arrival time of the next sequence */
 	int64_t start_ns;
@@ -120,9 +120,9 @@ static void admit(struct service *service)
 	for (uint32_t slot = 0; is_open && slot < service->replica->slots; slot++) {
 		if (service->next == service->arrivals->count || service->next_s > now_s(service))
 			return;
-		if (service->seats[slot].left)
+		if (service->slots[slot].left)
 			continue;
-		service->seats[slot] = (struct seat){
+		service->slots[slot] = (struct slot){
 			length_of(service, service->next), service->next, service->next_s};
 		service->busy++;
 		read_prompt(service->replica, slot, service->next);
@@ -137,7 +137,7 @@ static void give_tokens(const struct service *service, uint32_t slot)
 	const struct lab_decode_arrivals *arrivals = service->arrivals;
 	const struct lab_decode_request *request = service->replica->request;
 	const struct lab_decode_rank *rank = &service->replica->ranks[0];
-	uint32_t sequence = service->seats[slot].sequence, length = length_of(service, sequence);
+	uint32_t sequence = service->slots[slot].sequence, length = length_of(service, sequence);
 	uint64_t place = (uint64_t)slot * rank->args.positions + request->prompt;
 
 	if (!arrivals->tokens)
@@ -153,16 +153,16 @@ static void count_step(struct service *service)
 
 	service->out->steps++;
 	for (uint32_t slot = 0; slot < service->replica->slots; slot++) {
-		struct seat *seat = &service->seats[slot];
+		struct slot *one = &service->slots[slot];
 
-		if (!seat->left)
+		if (!one->left)
 			continue;
 		service->out->tokens++;
-		if (seat->left == length_of(service, seat->sequence))
-			service->first_s[seat->sequence] = now - seat->came_s;
-		if (--seat->left)
+		if (one->left == length_of(service, one->sequence))
+			service->first_s[one->sequence] = now - one->came_s;
+		if (--one->left)
 			continue;
-		service->whole_s[seat->sequence] = now - seat->came_s;
+		service->whole_s[one->sequence] = now - one->came_s;
 		service->busy--;
 		give_tokens(service, slot);
 		issue_slot(service->replica, slot, 0);
