@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX = KWHY_MIN_SQUARES_COLUMNS_MAX, ROUNDS_MAX = 10 * MAX };
+enum { MAX = KWHY_LEAST_SQUARES_COLUMNS_MAX, ROUNDS_MAX = 10 * MAX };
 
 /*
  * A column, scaled to length 1, counts as a linear combination of the other free ones if its pivot in the

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_FIT_MIN_SQUARES_H
-#define KWHY_FIT_MIN_SQUARES_H
+#ifndef KWHY_FIT_LEAST_SQUARES_H
+#define KWHY_FIT_LEAST_SQUARES_H
 
 #include "base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { KWHY_MIN_SQUARES_COLUMNS_MAX = 13 };
+enum { KWHY_LEAST_SQUARES_COLUMNS_MAX = 13 };
 
 /* Rows of a linear model: target = sum over the columns of value * coefficient. */
 struct kwhy_least_squares_data {
@@ -17,13 +17,13 @@ struct kwhy_least_squares_data {
 };
 
 struct kwhy_least_squares {
-	double values[KWHY_MIN_SQUARES_COLUMNS_MAX]; /* coefficients, not negative */
-	bool is_free[KWHY_MIN_SQUARES_COLUMNS_MAX];  /* true: above 0; false: constrained to 0 */
+	double values[KWHY_LEAST_SQUARES_COLUMNS_MAX]; /* coefficients, not negative */
+	bool is_free[KWHY_LEAST_SQUARES_COLUMNS_MAX];  /* true: above 0; false: constrained to 0 */
 	/*
 	 * Covariance of the coefficients, estimated from the residuals: 0 for those constrained to 0; NAN for
 	 * free ones if there are as many free coefficients as rows.
 	 */
-	double covariance[KWHY_MIN_SQUARES_COLUMNS_MAX][KWHY_MIN_SQUARES_COLUMNS_MAX];
+	double covariance[KWHY_LEAST_SQUARES_COLUMNS_MAX][KWHY_LEAST_SQUARES_COLUMNS_MAX];
 	double rms;	/* root mean square of the residuals */
 	double freedom; /* number of rows minus number of free coefficients */
 };

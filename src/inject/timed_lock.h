@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_INJECT_TIMEOUT_H
-#define KWHY_INJECT_TIMEOUT_H
+#ifndef KWHY_INJECT_TIMED_LOCK_H
+#define KWHY_INJECT_TIMED_LOCK_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -78,7 +78,7 @@ struct kwhy_replay_thread {
 	uint32_t op, op_count;
 };
 
-struct kwhy_replay_replay_stream {
+struct kwhy_replay_stream {
 	uint32_t last_work; /* index of the stream's last work in the pattern */
 };
 
@@ -141,7 +141,7 @@ struct kwhy_replay_pattern {
 	struct kwhy_replay_thread *threads;
 	struct kwhy_replay_op *ops;
 	struct kwhy_replay_work *works; /* the work of all ops; the work of one op is contiguous */
-	struct kwhy_replay_replay_stream *replay_streams;
+	struct kwhy_replay_stream *replay_streams;
 	struct kwhy_replay_grid *grids;
 	struct kwhy_replay_account *accounts;
 	struct kwhy_replay_graph *graphs;

@@ -104,7 +104,7 @@ static void issue(struct ordering *ordering, uint32_t at)
 {
 	struct kwhy_replay_pattern *pattern = ordering->builder->pattern;
 	struct kwhy_replay_work *work = &pattern->works[at];
-	struct kwhy_replay_replay_stream *replay_stream = &pattern->replay_streams[work->replay_stream];
+	struct kwhy_replay_stream *replay_stream = &pattern->replay_streams[work->replay_stream];
 
 	replay_stream->last_work = at;
 	ordering->tail[work->replay_stream] = at;

@@ -86,7 +86,7 @@ static enum kwhy_status find_replay_stream(
 		if (status)
 			return status;
 		*replay_stream = (uint32_t)pattern->replay_stream_count++;
-		pattern->replay_streams[*replay_stream] = (struct kwhy_replay_replay_stream){KWHY_NONE};
+		pattern->replay_streams[*replay_stream] = (struct kwhy_replay_stream){KWHY_NONE};
 	}
 	*out = *replay_stream;
 	return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_REPORT_PREDICTED_H
-#define KWHY_REPORT_PREDICTED_H
+#ifndef KWHY_REPORT_PROJECTION_CHECK_H
+#define KWHY_REPORT_PROJECTION_CHECK_H
 
 #include "import/results/projection.h"
 #include "report/compare.h"

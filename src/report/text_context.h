@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_REPORT_CONTEXT_H
-#define KWHY_REPORT_CONTEXT_H
+#ifndef KWHY_REPORT_TEXT_CONTEXT_H
+#define KWHY_REPORT_TEXT_CONTEXT_H
 
 #include "base/arena.h"
 #include "base/text.h"

@@ -76,7 +76,7 @@ def spelled(words):
 
 @functools.lru_cache(maxsize=None)
 def has_part(name, parts):
-    pieces = name.split('_')
+    pieces = name.replace('LEAST_SQUARES', 'SQUARES').split('_')  # a method of fitting, no limit
     lower = {piece.lower() for piece in pieces}
     for part in parts:
         if part.isupper():

@@ -217,8 +217,8 @@ static enum kwhy_status take_gpu(struct reader *reader, char *text)
 {
 	struct kwhy_pairs *pairs = reader->pairs;
 	uint32_t row = pairs->gpu_count;
-	char *testbed = NULL, *node = strtok_r(text, " ", &testbed), *address = strtok_r(NULL, " ", &testbed),
-	     *peers = strtok_r(NULL, " ", &testbed), *name = strtok_r(NULL, "", &testbed);
+	char *rest = NULL, *node = strtok_r(text, " ", &rest), *address = strtok_r(NULL, " ", &rest),
+	     *peers = strtok_r(NULL, " ", &rest), *name = strtok_r(NULL, "", &rest);
 
 	if (!node || !address || !peers || row == KWHY_PAIR_GPUS_MAX || strlen(peers) > KWHY_PAIR_GPUS_MAX)
 		return kwhy_bench_rows_wrong(&reader->rows, "no GPU");
@@ -271,11 +271,11 @@ static enum kwhy_status take_route(struct reader *reader, char *text)
 {
 	struct kwhy_pairs *pairs = reader->pairs;
 	struct kwhy_pair_route route;
-	char *words[8], *testbed = NULL;
+	char *words[8], *rest = NULL;
 	uint64_t source, target;
 
 	for (size_t i = 0; i < 8; i++) {
-		words[i] = strtok_r(i ? NULL : text, " ", &testbed);
+		words[i] = strtok_r(i ? NULL : text, " ", &rest);
 		if (!words[i])
 			return kwhy_bench_rows_wrong(&reader->rows, "no link of a pair");
 	}

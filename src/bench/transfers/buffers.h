@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_BENCH_TRANSFERS_SPACE_H
-#define KWHY_BENCH_TRANSFERS_SPACE_H
+#ifndef KWHY_BENCH_TRANSFERS_BUFFERS_H
+#define KWHY_BENCH_TRANSFERS_BUFFERS_H
 
 #include "bench/transfers/kernels.h"
 #include "gpu/gpu.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_IMPORT_PAIR_TRACES_H
-#define KWHY_IMPORT_PAIR_TRACES_H
+#ifndef KWHY_IMPORT_KINETO_PAIR_TRACES_H
+#define KWHY_IMPORT_KINETO_PAIR_TRACES_H
 
 #include "model/pairs.h"
 

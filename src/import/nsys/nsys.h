@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_IMPORT_NSYS_H
-#define KWHY_IMPORT_NSYS_H
+#ifndef KWHY_IMPORT_NSYS_NSYS_H
+#define KWHY_IMPORT_NSYS_NSYS_H
 
 #include "import/collectives.h"
 #include "import/import.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_IMPORT_RECORDED_H
-#define KWHY_IMPORT_RECORDED_H
+#ifndef KWHY_IMPORT_RECORDED_RECORDED_H
+#define KWHY_IMPORT_RECORDED_RECORDED_H
 
 #include "import/collectives.h"
 #include "import/import.h"
