@@ -16,8 +16,8 @@ char *kwhy_demangle(const char *bytes, size_t length);
 
 /*
  * Adds a text to `names`, demangled if it is a mangled name, and sets *out_name to its index. `seen` maps
- * mangled texts to such indices, so that a text that many rows repeat is demangled once; NULL: every text is
- * demangled anew.
+ * each mangled text that was added before to its index in `names`, so that a text that many rows repeat is
+ * demangled once; NULL: every text is demangled anew.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_demangle_intern(struct kwhy_names *names, struct kwhy_map *seen,
 	const char *bytes, size_t length, uint32_t *out_name, struct kwhy_error *error);

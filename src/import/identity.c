@@ -65,8 +65,8 @@ static uint64_t digest_row(const struct kwhy_recording *recording, size_t row)
 }
 
 /*
- * The digest of a source's activities, the first of which is row `first`. It is computed once and then kept
- * in the source.
+ * The digest of a source's activities, the first of which is row `first`. It is computed once and then stored
+ * in source->digest, where 0 means "not computed"; a digest of 0 is therefore stored as 1.
  */
 static uint64_t digest_of(struct kwhy_recording *recording, struct kwhy_source *source, size_t first)
 {

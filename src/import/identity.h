@@ -26,7 +26,10 @@ uint64_t kwhy_identity_digest(const uint64_t *values, size_t count);
 KWHY_MUST_USE enum kwhy_status kwhy_identity_check_trace(struct kwhy_recording *recording,
 	size_t activities_before, const char *path, struct kwhy_error *error);
 
-/* Refuses a power file with the readings of an earlier one; otherwise adds `file` to the recording. */
+/*
+ * KWHY_E_INPUT: an earlier power file of the recording has the same number of readings and the same digest.
+ * Otherwise adds `file` to the recording.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_identity_check_power(
 	struct kwhy_recording *recording, const struct kwhy_power_file *file, struct kwhy_error *error);
 

@@ -243,8 +243,8 @@ static enum kwhy_status import_file(struct kwhy_recording *recording, const char
 	if (!status)
 		status = read_whole(recording, &file, options, error);
 	if (!status && recording->source_count == file.before.sources)
-		return KWHY_OK; /* no source was added: an earlier call read this file together with the rest
-				   of its trace */
+		return KWHY_OK; /* no source was added, because this file is one of several files of a trace
+				   that an earlier call read as a whole */
 	if (!status && !options->host_alone)
 		status = check_work(recording, &file, error);
 	if (!status)
@@ -290,7 +290,8 @@ static bool is_given_as_power(const struct kwhy_import_options *options, const c
 }
 
 /*
- * Files of a folder that are not traces: "logs" are files of power readings that options.power_paths lacks.
+ * Files of a folder that are neither traces nor given in options->power_paths. Those of them that hold power
+ * readings are called logs.
  */
 struct other_files {
 	const char *first, *power_log; /* first: the first file that is neither a trace nor a log; power_log:

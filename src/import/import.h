@@ -12,8 +12,8 @@ struct kwhy_import_options {
 	bool host_alone;	      /* whether a trace without any work of a device is accepted */
 	const char *collectives_path; /* path of the user's table of collectives; NULL: only the built-in
 					 table is used */
-	const char *power_zone;	      /* time zone of times in power files that state none: "+02:00", "UTC" or
-					 "local"; NULL: not given */
+	const char *power_zone; /* time zone for those times in power files that have no zone: "+02:00", "UTC"
+				   or "local"; NULL: the user gave no zone */
 	const char *const *power_devices; /* each item assigns a device of the traces to a GPU of the power
 					     files: "[RANK/]DEVICE=[HOST/]GPU" */
 	size_t power_device_count;

@@ -14,9 +14,9 @@
 enum { PACKED_BYTES = 256 << 10 };
 
 /*
- * A compression format. `unpack` writes up to `size` decompressed bytes and sets *out_size to their number,
- * which without an error is 0 only at the end of the data. `cure` is the advice in messages about damaged
- * data.
+ * A compression format. `unpack` writes up to `size` decompressed bytes and sets *out_size to their number.
+ * If it returns KWHY_OK, the number is 0 only at the end of the data. `cure` is the advice in messages about
+ * damaged data.
  */
 struct codec {
 	const char *name;
@@ -41,7 +41,8 @@ struct kwhy_input {
 		z_stream gzip;
 		ZSTD_DStream *zstd;
 	};
-	bool member_open;	   /* a gzip member or zstd frame has begun and not ended */
+	bool member_open; /* a gzip member or zstd frame has begun and not yet ended; at the end of the file,
+			     the data are then incomplete */
 	struct kwhy_error failure; /* the first failure, which later calls return again; its status is KWHY_OK
 				      if there is none */
 };

@@ -24,7 +24,8 @@ struct kwhy_ahead {
 	struct kwhy_input *input;
 	bool threaded;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards `stopping`, and `ready` of each buffer; `changed` signals them */
+	pthread_mutex_t lock; /* guards `stopping`, and `ready` of each buffer; `changed` is signalled after
+				 each change of these */
 	pthread_cond_t changed;
 	bool stopping;
 	struct buffer buffers[BUFFERS];

@@ -329,8 +329,9 @@ static enum kwhy_status read_coverage(struct kwhy_csv_comments *comments, const 
 }
 
 /*
- * Reads "# selection START_NS END_NS CHOICE": between these times only parts of the run were recorded, which
- * were chosen by time, range or duty (enum kwhy_choice). The selection applies to all devices.
+ * Reads "# selection START_NS END_NS CHOICE": between these times only parts of the run were recorded. CHOICE
+ * says what the parts were chosen by: "time", "range" (only inside ranges of a name) or "duty" (random
+ * windows); see enum kwhy_choice. The selection applies to all devices.
  */
 static enum kwhy_status read_selection(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	struct kwhy_span rest, struct kwhy_error *error)

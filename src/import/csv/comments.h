@@ -13,8 +13,9 @@
 struct kwhy_csv_comments {
 	struct kwhy_csv_clock *clock;
 	struct kwhy_tracks *tracks;
-	struct kwhy_coverage *coverage; /* intervals in which the file states that all work was recorded; at
-					   the end of the file they are added for each device of the file */
+	struct kwhy_coverage *coverage; /* intervals for which the file states that all work in them was
+					   recorded; at the end of the file, each interval is added to the
+					   recording once for each device of the file */
 	size_t coverage_count, coverage_capacity;
 	uint32_t *ranks;    /* [KWHY_CSV_DEVICES_MAX] for each device index the rank that a comment states;
 			       KWHY_NONE: none */

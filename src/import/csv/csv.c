@@ -63,9 +63,10 @@ static const struct row_kind {
 	const char *unnamed; /* the name that rows of this kind get if their column "name" is empty; NULL: the
 				name stays empty */
 	enum row_noun noun;
-	uint8_t activity, copy, src, dst; /* NOUN_ACTIVITY: kind of activity; direction and memory kinds of
-					     a copy */
-	/* `activity` is an enum kwhy_range_kind for NOUN_RANGE, an enum kwhy_host_kind for NOUN_OPERATOR */
+	uint8_t activity, copy, src,
+		dst; /* NOUN_ACTIVITY: enum kwhy_activity_kind; for copies also the direction and the memory
+			kinds of source and destination, for memsets the kind of `dst`; otherwise 0 */
+	/* NOUN_RANGE: `activity` is an enum kwhy_range_kind; NOUN_OPERATOR: an enum kwhy_host_kind */
 	enum kwhy_call_class class; /* NOUN_CALL: the class of the call */
 } row_kinds[] = {
 	{"kernel", "unnamed kernel", NOUN_ACTIVITY, KWHY_ACTIVITY_KERNEL, 0, 0, 0, 0},
@@ -105,8 +106,9 @@ struct reader {
 	struct kwhy_csv_clock clock;
 	struct kwhy_tracks tracks;
 	struct kwhy_csv_comments comments;
-	uint32_t source, process, thread; /* source: this file's index in the recording's sources; process:
-					     index of the process for rows whose column "process" is empty */
+	uint32_t source, process,
+		thread; /* source: this file's index in the recording's sources; process: index in the
+			   recording of the process that rows with an empty column "process" belong to */
 	const struct row_kind *last_kind;
 	bool process_is_used; /* whether a row used `process` */
 	bool rows_without_device;
@@ -395,7 +397,10 @@ static enum kwhy_status read_item(void *context, enum kwhy_csv_item item, struct
 	return kwhy_reader_pass(reader->recording, reader->options, status);
 }
 
-/* Adds notes on what the file lacks: rows of API calls, devices of rows, or its end. */
+/*
+ * Adds a note for each of these that is true: the file has no rows of API calls; it has rows without a
+ * device, and no comment describes a device; it ends early.
+ */
 static enum kwhy_status add_notes(struct reader *reader, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = reader->recording;

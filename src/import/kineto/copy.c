@@ -6,7 +6,8 @@
 /*
  * Directions of copies by their names, such as "Memcpy HtoD (Pageable -> Device)" from CUPTI, "Memcpy HtoD
  * (Host -> Device)" and "CopyHostToDevice" from ROCm, and "Memcpy M2D (MEMORY -> DEVICE)" from Intel's PTI.
- * The first row whose text occurs in the name applies. "A" is a CUDA array, "M" is host memory.
+ * The first row whose text occurs in the name applies. In the texts, "A" is a CUDA array and "M", which PTI
+ * writes, is host memory.
  */
 static const struct {
 	const char *text;

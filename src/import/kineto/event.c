@@ -157,7 +157,7 @@ static bool is_instant(const struct kwhy_kineto_event *event)
 
 /*
  * Whether the event is only the begin ('B') or the end ('E') of a slice. Such an event is read even if its
- * category is not needed, because an end is matched with the last open begin of its thread.
+ * category is not needed, because an end is matched with the last begin of its thread that has no end yet.
  */
 static bool is_half(const struct kwhy_kineto_event *event)
 {
@@ -259,8 +259,8 @@ static bool read_member(struct kwhy_kineto_event *event, struct kwhy_kineto_walk
 }
 
 /*
- * Determines the kind after all fields have been read. In traces of 2021 instant events have no category. All
- * instant events are ignored but those named "[memory]".
+ * Determines the event's kind after all its fields have been read. Instant events are ignored, except those
+ * named "[memory]". The name decides, because in traces of 2021 instant events have no category.
  */
 static void settle(struct kwhy_kineto_event *event)
 {

@@ -35,59 +35,60 @@ enum kwhy_kineto_kind {
  * Keys of an event that are read. Keys listed before "args" are members of the event itself, keys listed
  * after "args" are members of the object "args".
  */
-#define KWHY_KINETO_FIELDS(X)                                                                              \
-	X(PH, "ph")                                                                                        \
-	X(CAT, "cat")                                                                                      \
-	X(NAME, "name")                                                                                    \
-	X(PID, "pid")                                                                                      \
-	X(TID, "tid")                                                                                      \
-	X(TS, "ts")                                                                                        \
-	X(DUR, "dur")                                                                                      \
-	X(ARGS, "args")                                                                                    \
-	X(DEVICE, "device")                                                                                \
-	X(CONTEXT, "context")                                                                              \
-	X(STREAM, "stream")                                                                                \
-	X(CORRELATION, "correlation")                                                                      \
-	X(BYTES, "bytes")                                                                                  \
-	X(GRID, "grid")                                                                                    \
-	X(BLOCK, "block")                                                                                  \
-	X(REGISTERS, "registers per thread")                                                               \
-	X(SHARED, "shared memory")                                                                         \
-	X(GRAPH_NODE, "graph node id")                                                                     \
-	X(PROCESS, "process")                                                                              \
-	X(COPY_KIND, "kind") /* of a copy, in traces of ROCm: its direction, "DtoD"; of a range: "nvtx" */ \
-	X(FROM_DEVICE, "fromDevice")                                                                       \
-	X(TO_DEVICE, "toDevice")                                                                           \
-	X(DEVICE_ID, "Device Id")                                                                          \
-	X(DEVICE_TYPE, "Device Type")                                                                      \
-	X(TOTAL_ALLOCATED, "Total Allocated")                                                              \
-	X(TOTAL_RESERVED, "Total Reserved")                                                                \
-	X(COLLECTIVE, "Collective name")                                                                   \
-	X(COLLECTIVE_TYPE, "dtype")                                                                        \
-	X(GROUP_NAME, "Process Group Name")                                                                \
-	X(GROUP_MEMBERS, "Process Group Ranks")                                                            \
-	X(GROUP_SIZE, "Group size")                                                                        \
-	X(IN_ELEMENTS, "In msg nelems")                                                                    \
-	X(OUT_ELEMENTS, "Out msg nelems")                                                                  \
-	X(SEQUENCE, "Seq")                                                                                 \
-	X(INPUT_DIMS, "Input Dims")                                                                        \
-	X(INPUT_DIMS_2020, "Input dims")                                                                   \
-	X(INPUT_TYPES, "Input type")                                                                       \
-	X(CONCRETE_INPUTS, "Concrete Inputs")                                                              \
-	X(CALL_STACK, "Call stack") /* "train.py(54): step;main.py(9): main", innermost frame first */     \
-	X(RANK, "rank")	      /* rank of the event, in files that TraceFuse merged from several ranks */   \
-	X(PID_RAW, "pid_raw") /* number of the process on its node, in files of TraceFuse */               \
-	X(GRID_X, "grid_x")   /* this key and the next five are written by ONNX Runtime */                 \
-	X(GRID_Y, "grid_y")                                                                                \
-	X(GRID_Z, "grid_z")                                                                                \
-	X(BLOCK_X, "block_x")                                                                              \
-	X(BLOCK_Y, "block_y")                                                                              \
-	X(BLOCK_Z, "block_z")                                                                              \
-	X(CORRELATION_ID, "correlation_id") /* this key and the next four are written by XLA's profiler */ \
-	X(KERNEL_DETAILS, "kernel_details")                                                                \
-	X(COPY_DETAILS, "memcpy_details")                                                                  \
-	X(SET_DETAILS, "memset_details")                                                                   \
-	X(STEP, "step_num")                                                                                \
+#define KWHY_KINETO_FIELDS(X)                                                                                \
+	X(PH, "ph")                                                                                          \
+	X(CAT, "cat")                                                                                        \
+	X(NAME, "name")                                                                                      \
+	X(PID, "pid")                                                                                        \
+	X(TID, "tid")                                                                                        \
+	X(TS, "ts")                                                                                          \
+	X(DUR, "dur")                                                                                        \
+	X(ARGS, "args")                                                                                      \
+	X(DEVICE, "device")                                                                                  \
+	X(CONTEXT, "context")                                                                                \
+	X(STREAM, "stream")                                                                                  \
+	X(CORRELATION, "correlation")                                                                        \
+	X(BYTES, "bytes")                                                                                    \
+	X(GRID, "grid")                                                                                      \
+	X(BLOCK, "block")                                                                                    \
+	X(REGISTERS, "registers per thread")                                                                 \
+	X(SHARED, "shared memory")                                                                           \
+	X(GRAPH_NODE, "graph node id")                                                                       \
+	X(PROCESS, "process")                                                                                \
+	X(COPY_KIND, "kind") /* of a copy, in traces of ROCm: its direction, "DtoD"; of a range: "nvtx" */   \
+	X(FROM_DEVICE, "fromDevice")                                                                         \
+	X(TO_DEVICE, "toDevice")                                                                             \
+	X(DEVICE_ID, "Device Id")                                                                            \
+	X(DEVICE_TYPE, "Device Type")                                                                        \
+	X(TOTAL_ALLOCATED, "Total Allocated")                                                                \
+	X(TOTAL_RESERVED, "Total Reserved")                                                                  \
+	X(COLLECTIVE, "Collective name")                                                                     \
+	X(COLLECTIVE_TYPE, "dtype")                                                                          \
+	X(GROUP_NAME, "Process Group Name")                                                                  \
+	X(GROUP_MEMBERS, "Process Group Ranks")                                                              \
+	X(GROUP_SIZE, "Group size")                                                                          \
+	X(IN_ELEMENTS, "In msg nelems")                                                                      \
+	X(OUT_ELEMENTS, "Out msg nelems")                                                                    \
+	X(SEQUENCE, "Seq")                                                                                   \
+	X(INPUT_DIMS, "Input Dims")                                                                          \
+	X(INPUT_DIMS_2020, "Input dims")                                                                     \
+	X(INPUT_TYPES, "Input type")                                                                         \
+	X(CONCRETE_INPUTS, "Concrete Inputs")                                                                \
+	X(CALL_STACK, "Call stack") /* "train.py(54): step;main.py(9): main", innermost frame first */       \
+	X(RANK, "rank") /* rank of the process that the event is of, in files that TraceFuse merged from the \
+			   traces of several ranks */                                                        \
+	X(PID_RAW, "pid_raw") /* number of the process on its node, in files of TraceFuse */                 \
+	X(GRID_X, "grid_x")   /* this key and the next five are written by ONNX Runtime */                   \
+	X(GRID_Y, "grid_y")                                                                                  \
+	X(GRID_Z, "grid_z")                                                                                  \
+	X(BLOCK_X, "block_x")                                                                                \
+	X(BLOCK_Y, "block_y")                                                                                \
+	X(BLOCK_Z, "block_z")                                                                                \
+	X(CORRELATION_ID, "correlation_id") /* this key and the next four are written by XLA's profiler */   \
+	X(KERNEL_DETAILS, "kernel_details")                                                                  \
+	X(COPY_DETAILS, "memcpy_details")                                                                    \
+	X(SET_DETAILS, "memset_details")                                                                     \
+	X(STEP, "step_num")                                                                                  \
 	X(LABEL, "label of a track") /* the value of "name" in the "args" of a metadata event */
 
 enum kwhy_kineto_field {
@@ -128,7 +129,7 @@ struct kwhy_kineto_event {
 	uint64_t text_offset; /* offset of `text` in the whole file, bytes */
 	uint32_t at;	      /* offset of the event's '{' in `text`, bytes */
 	char phase;	 /* field "ph": 'X' a whole slice, 'B' and 'E' its begin and end, ...; NUL: missing */
-	bool streamless; /* the trace does not say on which stream a device's work ran */
+	bool streamless; /* the trace does not state the streams on which work of devices ran */
 	enum kwhy_kineto_kind kind;
 	uint64_t seen;
 	struct kwhy_kineto_span field[KWHY_KINETO_FIELD_COUNT];

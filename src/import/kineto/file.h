@@ -10,7 +10,7 @@
 #include "import/tracks.h"
 #include "model/recording.h"
 
-/* What the members of a file's top object, beside the list of events, state. */
+/* What a file states outside of its list of events, in the other members of its top object. */
 struct kwhy_kineto_meta {
 	bool has_base, stopped_early;
 	int64_t base_unix_ns;
@@ -55,8 +55,8 @@ struct kwhy_kineto_labels {
 struct kwhy_kineto_half;
 struct kwhy_kineto_halves {
 	struct kwhy_track_map by_track; /* from a thread to its index in `last` */
-	struct kwhy_kineto_half *
-		*last; /* innermost open slice of each thread; NULL: the thread has no open slice */
+	struct kwhy_kineto_half **last; /* for each thread, the innermost slice that has begun and not yet
+					   ended; NULL: the thread has none */
 	size_t count, capacity, open;
 };
 
@@ -222,7 +222,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_read_name(struct kwhy_kineto_file *fi
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_add_activity(
 	struct kwhy_kineto_file *file, const struct kwhy_activity *row, struct kwhy_error *error);
 
-/* In kineto/labels.c: names of processes and threads. kwhy_kineto_label() gives NULL if there is no name. */
+/*
+ * In kineto/labels.c: names of processes and threads. With `thread`, the functions are about the thread of an
+ * event, otherwise about its process. kwhy_kineto_label() gives NULL if it has no name.
+ */
 void kwhy_kineto_labels_done(struct kwhy_kineto_labels *labels);
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_label_add(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error);
@@ -231,8 +234,8 @@ const char *kwhy_kineto_label(
 struct kwhy_track_key kwhy_kineto_track_key(const struct kwhy_kineto_event *event, bool thread);
 
 /*
- * In kineto/halves.c: slices of two events, a begin ("ph": "B") and an end ("E"). An end closes the innermost
- * open slice of its thread, which is then added as a row.
+ * In kineto/halves.c: slices of two events, a begin ("ph": "B") and an end ("E"). An end event ends the
+ * innermost slice of its thread that has not ended yet; that slice is then added as a row.
  */
 void kwhy_kineto_halves_done(struct kwhy_kineto_halves *halves);
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_half_add(

@@ -9,7 +9,10 @@
 
 enum { GROUPS_MAX = 65536 };
 
-/* Member `a` of a group's key: member `b` is then the hash of a label, or a rank. */
+/*
+ * Values of member `a` of a group's key, which say what member `b` is. BY_LABEL: the hash of a label;
+ * BY_RANK: a rank.
+ */
 enum { BY_LABEL, BY_RANK };
 
 void kwhy_kineto_groups_done(struct kwhy_kineto_groups *groups)

@@ -9,13 +9,15 @@
 #include <string.h>
 
 enum {
-	OPEN_MAX = 65536,	 /* limit of the slices of all threads that are open at one time */
+	OPEN_MAX = 65536, /* largest number of slices, of all threads together, that have begun and not yet
+			     ended */
 	FIELD_MAX_BYTES = 65536, /* longer fields are left out; the longest name that is kept has 4 KiB */
 };
 
 /*
- * An open slice: its begin event, whose fields lie in `text`. They are copied from the window of the file,
- * which will have moved on when the end event is read. `outer` is the slice around it.
+ * A slice that has begun and not yet ended: its begin event. The texts of the event's fields are copied to
+ * `text`, because the window of the file will have moved on when the end event is read. `outer` is the slice
+ * of the same thread around this one; NULL: there is none.
  */
 struct kwhy_kineto_half {
 	struct kwhy_kineto_half *outer;

@@ -57,8 +57,9 @@ static bool fail(struct document *document, enum kwhy_status status)
 }
 
 /*
- * Handles the status of a member or an event that was read. KWHY_E_INPUT, an unusable item, is counted and
- * skipped with `partial`; any other failure stops the reading. False: it stops.
+ * Handles the status of a member or an event that was read. With `partial`, KWHY_E_INPUT (an unusable item)
+ * is counted, and the item is skipped. Without it, and for all other failures, the status is stored in
+ * document->status. Returns whether reading goes on.
  */
 static bool pass_over(struct document *document, enum kwhy_status status)
 {
@@ -193,7 +194,8 @@ static bool read_event_end(struct document *document)
 
 /*
  * Reads what follows the top value: nothing, except that Proton writes several top objects one after the
- * other, one for each stream. Its events are recognised by naming no device (unnumbered_devices).
+ * other, one for each stream. A file is taken to be Proton's if events in it state no device number
+ * (unnumbered_devices).
  */
 static bool read_end(struct document *document)
 {
@@ -205,8 +207,8 @@ static bool read_end(struct document *document)
 }
 
 /*
- * Reads one unit: a key and its value, an event, or the bracket or comma between two units. False: the window
- * ends inside the unit, or an error occurred.
+ * Reads one unit: a key with its value, an event, or the brackets or the comma that may stand before and
+ * after these. False: the window ends inside the unit, or an error occurred.
  */
 static bool read_unit(struct document *document)
 {
@@ -305,8 +307,8 @@ static enum kwhy_status break_off(struct document *document, size_t at, size_t *
 	if (!among_events || document->file->counts.breaks > BREAKS_MAX)
 		return note_truncated(document, position_of(document, at), "the text is broken");
 	if (*out_used != at ||
-		document->walk.text[at] !=
-			']') /* not if the error is only a superfluous ',' before this ']' */
+		document->walk.text[at] != ']') /* if the error is only a superfluous ',' before this ']',
+						   reading goes on at the ']' itself */
 		document->seeking = !kwhy_kineto_window_resume(&document->window, at, out_used);
 	document->resumed = true;
 	document->position = AT_EVENT;

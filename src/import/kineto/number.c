@@ -105,8 +105,8 @@ static bool strip_quotes(const char **text, size_t *length)
 }
 
 /*
- * Reads a number, in quotes or not, and gives it times 10^power, rounded to an integer; 0 <= power <= 9. *out
- * is set only if the result is KWHY_KINETO_NUMBER_OK.
+ * Reads a number, in quotes or not, multiplies it by 10^power (0 <= power <= 9), and rounds the product to an
+ * integer. *out is set only if the result is KWHY_KINETO_NUMBER_OK.
  */
 static enum kwhy_kineto_number scaled(const char *text, size_t length, unsigned power, int64_t *out)
 {

@@ -371,9 +371,9 @@ static enum kwhy_status add_range(
 }
 
 /*
- * Reads times and thread of a host range (an operator, function, system call or frame). One without usable
- * times is counted and left out (*out_usable is false) and is no error, because the activities of devices are
- * complete without it.
+ * Reads times and thread of a host range (an operator, function, system call or frame). A range without
+ * usable times is no error, because the activities of devices are complete without it: it is counted,
+ * *out_usable becomes false, and the caller leaves it out.
  */
 static enum kwhy_status read_host_range(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	struct kwhy_host_range *row, bool *out_usable, struct kwhy_error *error)

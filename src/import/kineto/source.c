@@ -33,8 +33,8 @@ static size_t find_line(const char *bytes, size_t length, size_t *out_end)
 
 /*
  * Adds a name without the address of an object in it, so that all objects of a type share one name, such as
- * "<built-in method item of Tensor object>". A name of 127 bytes or more before the address is added
- * unchanged.
+ * "<built-in method item of Tensor object>". If 127 bytes or more precede the address, the whole name is
+ * added, with the address.
  */
 static enum kwhy_status read_name(struct kwhy_kineto_file *file, const char *bytes, size_t length,
 	uint32_t *out_name, struct kwhy_error *error)

@@ -54,8 +54,8 @@ static uint64_t bytes_of(const char *name)
 }
 
 /*
- * Commands of Level Zero and OpenCL that are not kernels. The first row whose name begins the event's name
- * decides what the event is; an event without such a row is a kernel.
+ * Commands of Level Zero and OpenCL that are not kernels. The first row whose name is a prefix of the event's
+ * name says what the event is; an event whose name begins with none of these is a kernel.
  */
 static const struct {
 	const char *name;

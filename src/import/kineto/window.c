@@ -8,8 +8,9 @@
 
 /*
  * WINDOW_BYTES, the size of a window, is small enough that the text and its tokens fit a second-level cache.
- * SMALL_BYTES is the size after a syntax error. PAD_BYTES are allocated after the text, for a NUL and for
- * vector instructions that read beyond the text.
+ * SMALL_BYTES is the size of the first window after a syntax error: each error needs a new window, and a file
+ * with one error often has many. PAD_BYTES are allocated after the text, for a NUL and for vector
+ * instructions that read beyond the text.
  */
 enum { WINDOW_BYTES = 1 << 18, SMALL_BYTES = 16 << 10, PAD_BYTES = 64 };
 
@@ -30,8 +31,9 @@ static size_t string_end(const char *text, size_t size, size_t at)
 }
 
 /*
- * The last offset that is certainly not inside a string, number or word. All bytes are read to find it, so it
- * is used only where probable_cut() finds neither a line end nor `}, {"`, or turned out to be wrong.
+ * The last offset that is certainly not inside a string, number or word. This function reads all bytes, so it
+ * is called only if probable_cut() finds neither a line end nor `}, {"`, or if the offset that it found
+ * turned out to be inside a string.
  */
 static size_t exact_cut(const char *text, size_t size)
 {
@@ -70,8 +72,8 @@ static size_t boundary_at(const char *text, size_t size, size_t at, const char *
 }
 
 /*
- * Offset after the last '}' that `, {"` follows, which probably ends an event; 0: none of the last 256 '}' of
- * the text is such.
+ * Offset after the last '}' that is followed by `, {"` and thus probably ends an event; 0: none of the last
+ * 256 '}' of the text is followed by that.
  */
 static size_t boundary_cut(const char *text, size_t size)
 {

@@ -100,7 +100,10 @@ static const struct kwhy_sqlite_column copy_columns[COPY_COLUMN_COUNT] = {
 	[COPY_NODE] = {"graphNodeId", NULL},
 };
 
-/* Adds the name that a trace of Kineto has for such a copy: "Memcpy HtoD (Pageable -> Device)". */
+/*
+ * Adds the name that Kineto gives to a copy of this direction and these kinds of memory, such as "Memcpy HtoD
+ * (Pageable -> Device)", and sets *out_name to its index.
+ */
 static enum kwhy_status copy_name(struct kwhy_nsys *nsys, size_t kind, size_t src, size_t dst,
 	uint32_t *out_name, struct kwhy_error *error)
 {

@@ -166,8 +166,9 @@ static const struct kwhy_sqlite_column system_columns[SYSTEM_COLUMN_COUNT] = {
 };
 
 /*
- * Finds the thread whose globalTid is in `column`. False: no such thread is known; only threads that called
- * CUDA or had NVTX ranges are, and system calls of other threads do not delay a device.
+ * Finds the thread whose globalTid is in `column`. False: the recording does not have this thread. It has the
+ * threads that called CUDA or had NVTX ranges; system calls of other threads are not needed, because they do
+ * not delay a device.
  */
 static bool find_thread(
 	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, size_t column, uint32_t *out_thread)

@@ -35,9 +35,9 @@ static bool is_on_device(int64_t kind)
 }
 
 /*
- * Sets *out_change to the bytes that a row allocates from the driver (operation 0 in
- * ENUM_CUDA_DEV_MEM_EVENT_OPER) or, below 0, frees (1). False: another operation, memory that may leave the
- * device, or a missing value.
+ * Sets *out_change to the number of bytes that a row allocates from the driver (operation 0 in
+ * ENUM_CUDA_DEV_MEM_EVENT_OPER), or to minus the number that it frees (operation 1). False: another
+ * operation, memory that may leave the device, or a missing value.
  */
 static bool read_change(const struct kwhy_sqlite_rows *rows, int64_t *out_change)
 {

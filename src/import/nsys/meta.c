@@ -120,7 +120,10 @@ static int64_t variable(const char *text, const char *name)
 	return end != value && number >= 0 && number < 10000000 ? number : -1;
 }
 
-/* Reads rank and number of ranks from one environment variable of the program. Other pairs are ignored. */
+/*
+ * If the pair is an environment variable of the program in which a launcher states the rank or the number of
+ * ranks, stores its value in `meta`. Other pairs are ignored.
+ */
 static void take_capture(struct meta *meta, const struct pair *pair)
 {
 	const char *kind = strrchr(pair->name, ':');

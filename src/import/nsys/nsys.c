@@ -9,7 +9,8 @@
 
 /*
  * The readers of tables in the order in which they run. The reader of calls is first, because rows about
- * devices may lack the process; it is then the only process that called CUDA.
+ * devices may lack the process. They are then given to the only process that called CUDA, which the calls
+ * show.
  */
 static const struct kwhy_nsys_reader *const readers[] = {
 	&kwhy_nsys_calls,

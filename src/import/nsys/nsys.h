@@ -50,15 +50,16 @@ struct kwhy_nsys {
 	size_t first_device, first_stream, activities_before;
 
 	/*
-	 * An open query for one row of the table StringIds at a time: by id or, if the id is not the primary
-	 * key, by row number (strings_by_row).
+	 * A prepared query that finds one row of the table StringIds: by id or, if the id is not the table's
+	 * primary key, by row number (strings_by_row).
 	 */
 	struct kwhy_sqlite_rows strings;
 	bool has_strings, strings_by_row;
 	struct kwhy_track_map string_rows; /* from id to row number; empty unless strings_by_row */
 	struct kwhy_track_map
 		string_names; /* from the id of a string to the index of its name in the recording */
-	struct kwhy_track_map call_names;  /* the same for names of calls, whose version suffix is removed */
+	struct kwhy_track_map call_names;  /* from the id of a string that is the name of a call to the index
+					      of that name without its version suffix */
 	unsigned char *name_is_collective; /* for each name of the recording, whether kernels of that name are
 					      collectives; 0: not looked up yet, 1: no, 2: yes */
 	size_t name_capacity;
@@ -72,8 +73,9 @@ struct kwhy_nsys {
 	struct kwhy_track_map
 		physical; /* from process id (-1: any process) and CUDA device number to GPU id */
 
-	struct kwhy_memory_point
-		*memory; /* changes of the memory in use; reserved_bytes is here the change, an int64_t */
+	struct kwhy_memory_point *memory; /* one item for each allocation and free of device memory. Until
+					     kwhy_nsys_memory_finish(), reserved_bytes has the change of the
+					     memory in use, in bytes, as an int64_t */
 	size_t memory_count, memory_capacity;
 
 	struct kwhy_nsys_tally tally;
@@ -132,7 +134,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_nsys_times(struct kwhy_nsys *nsys, const str
 	size_t start_column, int64_t *out_start_ns, int64_t *out_end_ns, struct kwhy_error *error);
 /*
  * Find the process or thread of the globalPid or globalTid in `column`, and add it if it is new. If the value
- * is missing, it is the export's only process if there is exactly one, otherwise one without a number.
+ * is missing and the export has exactly one process, that process is taken (or a thread of it); otherwise one
+ * without a number.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_process(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	size_t column, uint32_t *out_process, struct kwhy_error *error);

@@ -18,15 +18,20 @@
 #define CLEAN_MIN 5
 #define CONTEXT_MIN 3
 /*
- * Smallest step between the two idle levels that counts as the making or destruction of a context, as a share
- * of the level with a context; the share is 0.35 on the H200. A smaller step may be drift.
+ * A device has two idle levels of power: with a context (the higher one) and without. STEP_MIN is the
+ * smallest difference between them, as a share of the higher level, that counts as the creation or
+ * destruction of a context; the share is 0.35 on the H200. A smaller difference may be drift.
  */
 #define STEP_MIN 0.15
-/* Largest standard deviation of the samples of a level, as a share of the step between the two levels. */
+/*
+ * Largest standard deviation of the samples of one idle level, as a share of the difference between the two
+ * idle levels.
+ */
 #define SCATTER_MAX 0.2
 /*
- * Largest number of samples at the lower level outside of the longest run of such samples, as a share of
- * the length of this run. If there are more, the device's idle power pulses.
+ * Largest number of samples at the lower level outside of the longest run of such samples, as a share of the
+ * length of this run. If there are more, the device's idle power pulses, and the longest run does not count
+ * as time without a context.
  */
 #define ELSEWHERE_MAX 0.1
 /*
@@ -256,8 +261,9 @@ static void keep(struct kwhy_device_ledger *device_ledger, const struct quiet *q
 }
 
 /*
- * Searches an interval in which no activity ran for time without a context, and adds what it finds to
- * device_ledger->clean. The interval lies before the activities if `context_comes`, otherwise after them.
+ * Looks for time without a context in the interval `stretch`, in which no activity ran, and adds the time
+ * that it finds to device_ledger->clean. The interval lies before all activities if `context_comes`,
+ * otherwise after them.
  */
 static void look(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_window *stretch, bool context_comes)
@@ -350,7 +356,9 @@ static void look_around(
 	int64_t first_ns = device_ledger->time.first_ns, last_ns = device_ledger->time.last_ns;
 	struct kwhy_window before, after;
 
-	for (size_t i = 0; i < covered->unrecorded_count; i++) { /* left by kwhy probe alone */
+	for (size_t i = 0; i < covered->unrecorded_count;
+		i++) { /* here, unrecorded time is only time in which kwhy probe was at work; it is not
+			  searched either */
 		if (covered->unrecorded[i].start_ns < first_ns)
 			first_ns = covered->unrecorded[i].start_ns;
 		if (covered->unrecorded[i].end_ns > last_ns)

@@ -32,8 +32,9 @@ enum { ROUNDS_MAX = 2000 };
 #define POWER_MAX_W 1e4
 
 /*
- * A change of one column's time: time_ns more in this sample alone, and, from this sample on, `open` more
- * activities (fewer if negative) that last for the whole of each sample.
+ * What one activity of a column adds, from sample number `sample` on: time_ns to the column's time in this
+ * sample alone, and `open` (1, 0 or -1) to the number of the column's activities that cover this sample, and
+ * each later one, from its start to its end.
  */
 struct share {
 	uint32_t sample, column;
@@ -180,8 +181,9 @@ static int compare_times(const void *a, const void *b)
 }
 
 /*
- * Gives each account its column. If there are more than COLUMNS_MAX accounts, those with the least time share
- * one additional column, the last. Also allocates the arrays of the fit.
+ * Gives each account its column of the fit. The COLUMNS_MAX accounts with the most time get a column each;
+ * all other accounts, if there are any, share one more column, the last. Also allocates the arrays of the
+ * fit.
  */
 static enum kwhy_status choose_columns(
 	struct division *division, const struct kwhy_device_ledger *device_ledger, struct kwhy_error *error)
@@ -269,8 +271,8 @@ static enum kwhy_status share_sample(struct division *division, size_t sample, i
 }
 
 /*
- * Adds an activity: its time in the first and in the last sample that it touches, and one open activity for
- * all samples between those two.
+ * Adds an activity: its time in the first and in the last sample that it overlaps, and 1 to `open` for all
+ * samples between those two, which it covers from start to end.
  */
 static enum kwhy_status share_activity(struct division *division, int64_t start_ns, int64_t end_ns,
 	uint32_t column, struct kwhy_error *error)

@@ -20,16 +20,18 @@
 #define OUTSIDE_SD_W 10.0
 
 /*
- * Samples without a recorded window: those that are closer together than GAP_NS lie in one window. Enabling
- * took about ENABLING_NS before the first sample.
+ * Counter samples outside of all recorded windows are put into windows of their own: samples of which one
+ * begins at most GAP_NS after the end of the one before it lie in one window. The window begins ENABLING_NS
+ * before its first sample, the time that enabling the counters takes.
  */
 #define GAP_NS 50000000
 #define ENABLING_NS 150000000
 
 /*
- * Readings that are compared at the start or end of a window: those of NEAR_NS on both sides, but for the
- * SETTLING_NS after it, in which the power still changes. At least READINGS_MIN of each side, and EDGES_MIN
- * starts and ends. The median's standard error is at least EDGE_SD_W.
+ * At each start and end of a window, the mean of the readings in the NEAR_NS before it is compared with the
+ * mean of those in NEAR_NS after it. The latter time begins SETTLING_NS late, because the power still changes
+ * then. Each mean needs READINGS_MIN readings; EDGES_MIN such comparisons are needed in all. The standard
+ * error of the median of their differences is taken as at least EDGE_SD_W.
  */
 #define NEAR_NS 150000000
 #define SETTLING_NS 60000000
@@ -67,7 +69,7 @@ static void sort(struct kwhy_counter_windows *windows)
 	merge(windows);
 }
 
-/* The first window that ends after a time. */
+/* Index of the first of `count` windows that ends after a time; `count`: none does. */
 static size_t window_after(const struct kwhy_counter_windows *windows, size_t count, int64_t time_ns)
 {
 	size_t low = 0, high = count;
@@ -83,7 +85,10 @@ static size_t window_after(const struct kwhy_counter_windows *windows, size_t co
 	return low;
 }
 
-/* Adds windows for the samples outside of the recorded windows. `most` is the room. */
+/*
+ * Adds windows for the samples that begin outside of the recorded windows. The array windows->windows has one
+ * free entry for each sample.
+ */
 static void add_bare_samples(
 	struct kwhy_counter_windows *windows, const struct kwhy_recording *recording, uint32_t device)
 {
@@ -214,7 +219,11 @@ static double mean_w(const struct kwhy_power_series *series, int64_t start_ns, i
 	return count < READINGS_MIN ? NAN : 1e-3 * sum_mw / (double)count;
 }
 
-/* Adds the differences at the start and at the end of a window, where there are enough readings. */
+/*
+ * Writes to out_w the power just inside of a window minus the power just outside of it, once for its start
+ * and once for its end; a difference for which a side has too few readings is left out. Returns the number of
+ * differences; 0 if the window is too short.
+ */
 static size_t add_differences(const struct kwhy_counter_windows *windows, size_t at, int64_t delay_ns,
 	const struct kwhy_power_series *series, double *out_w)
 {

@@ -46,7 +46,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_counter_windows_subtract(const struct kwhy_c
 	const struct kwhy_power_series *series, const struct kwhy_profile *profile,
 	struct kwhy_power_series *out, struct kwhy_error *error);
 
-/* Length of the windows between two times, ns. */
+/* Sum in ns of the parts of all windows that lie between two times. */
 int64_t kwhy_counter_windows_ns(const struct kwhy_counter_windows *windows, int64_t start_ns, int64_t end_ns);
 
 /* Extra energy of the windows between two times, nJ. */

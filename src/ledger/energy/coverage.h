@@ -14,8 +14,9 @@ struct kwhy_window {
 };
 
 /*
- * Windows of time in which everything that ran on a device is known: the coverage that the recording states,
- * or else one window around all activities and calls. Windows are disjoint, not empty and in order of time.
+ * Windows of time in which everything that ran on one device is known: the windows that the recording states
+ * (coverage); if it states none, one window from the first to the last activity or call. Windows are
+ * disjoint, not empty and in order of time.
  *
  * The hull is the time whose energy the ledger accounts for. It lasts from the start of the first window to
  * the end of the last one. If the user had only a part of the run recorded, it also includes all the time
@@ -28,8 +29,9 @@ struct kwhy_covered {
 	struct kwhy_window *probing; /* parts of the unrecorded time in which kwhy probe was at work
 					(probing.h); NULL: it was not at work */
 	size_t probing_count;
-	bool is_in_windows; /* only windows of the run were recorded; false: all unrecorded time, if any, is
-			       that of kwhy probe */
+	bool is_in_windows; /* the coverage that the recording states leaves a part of the hull unrecorded;
+			       false: the only unrecorded time, if any, is that in which kwhy probe was at
+			       work */
 	struct kwhy_window hull;
 	enum kwhy_choice choice;
 	bool is_all_idle; /* the recording has no activity, of any device */
@@ -47,13 +49,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_covered_hide(struct kwhy_covered *covered,
 	const struct kwhy_window *stretches, size_t count, struct kwhy_error *error);
 
 /*
- * Whether all of [start_ns, end_ns] lies in the hull. If the recording has no activity, a part of it is
- * enough.
+ * Whether all of [start_ns, end_ns] lies in the hull. If the recording has no activity, true also if only a
+ * part of [start_ns, end_ns] does.
  */
 bool kwhy_covered_in_hull(const struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns);
 
 /*
- * Length in ns of the part of [start_ns, end_ns) that is inside windows. O(log windows + windows inside).
+ * Sum in ns of the parts of [start_ns, end_ns) that are inside windows. O(log w + n), with w windows in all
+ * and n of them in [start_ns, end_ns).
  */
 int64_t kwhy_covered_ns(const struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns);
 

@@ -268,7 +268,8 @@ static void eliminate_cells(struct system *system)
 
 /*
  * Solves for the deviations of the cells, written to `values`, and for the deviations of the two common
- * factors from 1. Returns twice the difference of the log density, at this solution minus at the prior means.
+ * factors from 1. Returns twice the log density of the readings and unknowns at the solution, minus twice
+ * that at the prior means.
  */
 static double solve(struct system *system, double *values, double factors[FACTORS])
 {

@@ -22,7 +22,7 @@ struct kwhy_deconvolve_prior {
 struct kwhy_deconvolve_cell {
 	double start_s, end_s;
 	struct kwhy_deconvolve_prior prior;
-	bool is_recorded; /* inside the recorded time; false: before or after it */
+	bool is_recorded; /* the cell lies in the recorded time; false: it lies before or after that time */
 	bool is_counted;  /* the cell's energy is part of the sum `counted_j` */
 };
 
@@ -37,8 +37,8 @@ struct kwhy_deconvolve_reading {
 };
 
 /*
- * Standard deviations and correlation time of the model. Callers solve it for several values of each and
- * average the answers.
+ * Standard deviations and correlation time of the model. They are not known, so callers solve the model for
+ * several values of each and average the answers.
  */
 struct kwhy_deconvolve_scales {
 	double noise_w;	    /* standard deviation of the noise of a reading, as mean power over its window */

@@ -19,7 +19,7 @@
  * Limits above which a note is written. CONTRADICTION_NOTED: of scatter_ratio (energy_contradicted.h), which
  * says how far the readings are from the energies that the fitted powers predict. COUNTER_NOTED: of
  * counter_check_ratio, which says how far the energy counter is from powers that other readings gave. In
- * recordings of an H200 and an H100, the former was at most 0.031, the latter at most 0.009.
+ * recordings of an H200 and an H100, scatter_ratio was at most 0.031, counter_check_ratio at most 0.009.
  */
 #define CONTRADICTION_NOTED 0.08
 #define COUNTER_NOTED 0.04
@@ -68,7 +68,10 @@ static void forget(struct kwhy_device_energy *energy)
 	};
 }
 
-/* Adds the uncertainty of the power that enabled performance counters took to that of the total. */
+/*
+ * Widens the interval of the metered total by the uncertainty of the energy that was subtracted because
+ * enabled performance counters drew it.
+ */
 static void widen_by_counters(struct attribution *attribution)
 {
 	const struct kwhy_counter_windows *counters = &attribution->meters.counters;
@@ -315,7 +318,7 @@ static int64_t seen_ns(const struct attribution *attribution)
 
 /*
  * Whether no power can be inferred from the readings, and the metered intervals cover less than half of the
- * run. Most of the run's energy would then be an assumption.
+ * run. If so, most of the run's energy would be an assumption, and the readings are not used.
  */
 static bool are_useless(const struct attribution *attribution)
 {
@@ -326,8 +329,8 @@ static bool are_useless(const struct attribution *attribution)
 }
 
 /*
- * Notes that the readings are of no use. The device's energy then stays unknown, as if it had no meter,
- * unless the user assumes powers: then it is computed from these.
+ * Adds a note that the readings are of no use. The device's energy then stays unknown, as if the device had
+ * no meter; if the user gave assumed powers, it is computed from those.
  */
 static enum kwhy_status leave_unmetered(struct attribution *attribution, struct kwhy_error *error)
 {

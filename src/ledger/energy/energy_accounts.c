@@ -26,8 +26,8 @@ struct writing {
 	int64_t *idle_nj; /* [class_count + 2] idle energy of each power class, of idle time and of unrecorded
 			     time, in this order */
 	double *layers_s; /* [class_count + 2] metered seconds of each power class, of idle time and of
-			     unrecorded time; seconds without a context count by the ratio of the clean to the
-			     context idle level */
+			     unrecorded time; each second without a context counts as the ratio of the idle
+			     level without a context to that with one */
 	uint32_t *members; /* indices of the accounts of the current power class */
 	double *shares;	   /* weights of these accounts: their metered times in ns */
 	int64_t *gross, *idle;
@@ -141,9 +141,9 @@ static size_t list_members(struct writing *writing, size_t class)
 
 /*
  * Writes the 90 % interval of an account's gross energy, from that of its power class. If the class has
- * several accounts (`pooled`), they share its energy by time. An account's own power is then known only to
- * the standard deviation of the prior, which widens the interval. The uncertainty of the metered total widens
- * it, too.
+ * several accounts (`pooled`), its energy is divided among them by time, so that an account's own power is
+ * known only to the standard deviation of the prior; the interval is widened by this and, always, by the
+ * uncertainty of the metered total.
  */
 static void write_interval(
 	const struct writing *writing, struct kwhy_account *account, size_t class, bool pooled)
@@ -224,7 +224,7 @@ static void write_class(struct writing *writing, size_t class)
 	}
 }
 
-/* Writes the energy of the account of metered time in which it is unknown what ran. */
+/* Writes the energy of the account of unrecorded time: metered time in which it is unknown what ran. */
 static void write_unrecorded(struct writing *writing)
 {
 	const struct kwhy_apportioned *apportioned = writing->findings->apportioned;
@@ -250,7 +250,10 @@ static void write_unrecorded(struct writing *writing)
 	}
 }
 
-/* Time of the run, from its first start to its last end, outside the metered intervals. */
+/*
+ * Time in ns of the run (from the start of its first activity to the end of its last) that lies outside the
+ * metered intervals.
+ */
 static double unmetered_ns(const struct writing *writing)
 {
 	const struct kwhy_metered_total *total = writing->findings->total;
@@ -307,8 +310,9 @@ static void write_edges(struct writing *writing)
 						times->unrecorded_ns[writing->members[i]]);
 		}
 		/*
-		 * The metered idle time comes from the intervals as the meter's low-pass shows it, so that
-		 * outside_ns, total less metered time, may exceed the unmetered time of the run.
+		 * Metered idle time is counted as the meter's low-pass shows it, shifted and blurred. Total
+		 * idle time minus metered idle time, outside_ns, may thus be longer than the unmetered time
+		 * of the run.
 		 */
 		if (c == writing->findings->apportioned->class_count)
 			outside_ns = fmin(outside_ns, rest_ns);

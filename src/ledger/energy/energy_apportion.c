@@ -11,8 +11,9 @@
 
 /*
  * POWERS_SPREAD: relative standard deviation of the energy predicted for recorded time. UNRECORDED_SPREAD: of
- * the power of unrecorded time. If an interval has both, the difference between its metered and its predicted
- * energy is divided between the two in proportion to their variances.
+ * the power of unrecorded time. If an interval has recorded and unrecorded time, the difference between its
+ * metered and its predicted energy is divided between these in proportion to the variances of their predicted
+ * energies.
  */
 #define POWERS_SPREAD 0.03
 #define UNRECORDED_SPREAD 0.5
@@ -74,8 +75,9 @@ struct dividing {
 	double unrecorded_w; /* Mean power of unrecorded time: (the energy of all intervals with unrecorded
 				time, minus the energy predicted for power classes and idle in them) / the
 				length of the unrecorded time. */
-	double recorded_nj, decided_nj; /* sums over the intervals: energy predicted for recorded time, and
-					   the part of it that the meter determines */
+	double recorded_nj,
+		decided_nj; /* sums over the intervals. recorded_nj: energy predicted for recorded time;
+			       decided_nj: the part of recorded_nj that the meter determines */
 };
 
 static enum kwhy_status dividing_init(struct dividing *dividing, struct kwhy_error *error)
@@ -201,8 +203,9 @@ enum kwhy_status kwhy_apportioned_check(const struct kwhy_metered_total *total,
 
 		/*
 		 * Left out: intervals with unrecorded time, and those before the first activity or call.
-		 * There, the device may have had no context, but the predicted idle level is that with a
-		 * context; if clean idle was found, the prediction takes it into account.
+		 * Before the first activity or call, the device may have had no context, but the predicted
+		 * idle level is that with a context. These intervals are not left out if time without a
+		 * context was found, because the prediction then takes it into account.
 		 */
 		if (interval->energy_nj <= 0 ||
 			(!question->device_ledger->clean_count &&

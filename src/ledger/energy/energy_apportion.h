@@ -30,7 +30,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_apportioned_init(struct kwhy_apportioned *ap
 	const struct kwhy_powers *powers, struct kwhy_error *error);
 void kwhy_apportioned_done(struct kwhy_apportioned *apportioned);
 
-/* Whether all time that the meter shows in an interval was recorded. `at` is the interval's index. */
+/*
+ * Whether an interval of the meter shows no unrecorded time; the meter's delay and low-pass are taken into
+ * account. `at` is the interval's index.
+ */
 bool kwhy_apportioned_is_covered(
 	const struct kwhy_metered_view *view, const struct kwhy_metered_interval *interval, size_t at);
 

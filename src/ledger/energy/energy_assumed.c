@@ -49,8 +49,9 @@ static uint8_t *copy_kinds(
 }
 
 /*
- * Weighted times of each account in ns. At each moment, the accounts that run share the device's power:
- * net_ns sums an account's share of the power above idle over time, base_ns its share of the idle power.
+ * Weighted times of each account in ns. At each moment, the accounts whose work runs share the device's
+ * power, with shares from 0 to 1. net_ns is the integral over time of an account's share of the power above
+ * idle, base_ns that of its share of the idle power.
  */
 struct shared_times {
 	double *net_ns, *base_ns;

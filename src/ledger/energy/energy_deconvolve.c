@@ -110,8 +110,9 @@ static void choose_readings(struct deconvolution *deconvolution)
 }
 
 /*
- * Lists the moments at which a cell must begin or end, in order of time: the ends of the recorded time, of
- * the run, of the windows of readings all together, and of gaps between windows.
+ * Lists the moments at which a cell must begin or end, in order of time. These are the start and the end of
+ * the recorded time, of the run, of the time from the first to the last averaging window of the readings, and
+ * of each gap between these windows.
  */
 static enum kwhy_status list_edges(struct deconvolution *deconvolution, struct kwhy_error *error)
 {

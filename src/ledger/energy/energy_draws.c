@@ -43,8 +43,9 @@ void kwhy_energy_draws_done(struct kwhy_energy_draws *draws)
 }
 
 /*
- * Draws the unknown ratio of a power class's power above idle in place (between the program's other work) to
- * that in bursts, which the readings show. It is lognormal with median 1, and 1 if in_place_ratio is 0.
+ * Draws the unknown ratio between two powers above idle of a power class: its power in place (between the
+ * program's other work) divided by its power in bursts. The readings show the latter. It is lognormal with
+ * median 1, and 1 if in_place_ratio is 0.
  */
 static double in_place_factor(const struct kwhy_powers *powers, size_t class, struct kwhy_random *random)
 {

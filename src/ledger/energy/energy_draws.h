@@ -28,8 +28,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_init(struct kwhy_energy_draws *
 void kwhy_energy_draws_done(struct kwhy_energy_draws *draws);
 
 /*
- * Writes the 5 and 95 % quantiles of the energy summed over the classes, idle included, for which
- * chosen[class_count + 1] is true.
+ * Writes the 5 and 95 % quantiles, over the draws, of the energy summed over those classes for which `chosen`
+ * is true. `chosen` has class_count + 1 entries; the last is that of idle.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_sum(const struct kwhy_energy_draws *draws,
 	const bool *chosen, double *out_low_nj, double *out_high_nj, struct kwhy_error *error);

@@ -218,9 +218,9 @@ static bool is_alike(const struct reach *reach, size_t reading, size_t other, do
 }
 
 /*
- * Whether the power before the recording is steady: readings `before`, the last one before it, and `before` -
- * 1 are alike. Always true if there is only one, and for a counter, whose updates do not show shorter
- * changes.
+ * Whether the power before the recording is steady: reading `before`, the last one before the recording, and
+ * the reading before that one have about the same power. Always true if `before` is the first reading of all,
+ * and for a counter, because its updates do not show changes between them.
  */
 static bool is_even_before(const struct reach *reach, size_t before)
 {
@@ -229,9 +229,10 @@ static bool is_even_before(const struct reach *reach, size_t before)
 }
 
 /*
- * Whether the power after the recording is steady: from its end to reading `after`, the first that shows no
- * work, readings approach that reading as the meter's low-pass does, and the next reading is like it. Always
- * true for a counter.
+ * Whether the power after the recording is steady: reading `after` is the first that no longer shows work of
+ * the recording. The readings between the end of the recording and `after` must approach its power
+ * exponentially, as the output of the meter's low-pass does, and the reading after it must have about the
+ * same power. Always true for a counter.
  */
 static bool is_even_after(const struct reach *reach, size_t after)
 {
@@ -254,8 +255,8 @@ static bool is_even_after(const struct reach *reach, size_t after)
 
 /*
  * Energy in nJ from the start of the recording to `to_ns`, without what was drawn before. `before` is the
- * last reading before the start (as delayed by the meter). Also sets start_w and adds to variance_nj2. NAN:
- * unknown.
+ * last reading at or before the start of the recording plus the meter's delay. Also sets start_w and adds to
+ * variance_nj2. NAN: unknown.
  */
 static double start_nj(struct reach *reach, size_t before, int64_t to_ns)
 {
@@ -308,10 +309,10 @@ static int64_t first_edge_ns(const struct reach *reach)
 }
 
 /*
- * Adds one interval from the start of the recording to `to_ns`, the start of the first interval of the
- * metered total that is kept, or to the first of the 20 ms samples after first_edge_ns(), if these are used
- * and it is earlier. False: nothing was added, since no reading precedes the recording, the energy is
- * unknown, or the interval would be empty.
+ * Adds one interval that begins with the recording. It ends at `to_ns`, where the first interval of the
+ * metered total that is kept begins; or, if the 20 ms samples are used, at their first sample after
+ * first_edge_ns(), if that is earlier. False: nothing was added, since no reading precedes the recording, the
+ * energy is unknown, or the interval would be empty.
  */
 static bool reach_start(struct reach *reach, int64_t to_ns)
 {
@@ -387,9 +388,9 @@ static int64_t last_inside_ns(const struct reach *reach)
 }
 
 /*
- * Adds the intervals that replace those at the start of the metered total, and returns the index of the first
- * interval of the total that is kept: the first one after first_edge_ns(). If the start of the recording
- * cannot be reached, all intervals are kept, and only 20 ms samples before them are added.
+ * Replaces the intervals of the metered total that begin before first_edge_ns() by one that begins with the
+ * recording (reach_start()), and returns the index of the first interval that is kept. If reach_start()
+ * fails, all intervals are kept (index 0), and only intervals by the 20 ms samples are added before them.
  */
 static size_t begin(struct reach *reach)
 {

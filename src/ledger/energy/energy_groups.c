@@ -122,8 +122,9 @@ static void join(struct clusters *clusters, size_t a, size_t b)
 }
 
 /*
- * Gives an index from 0 on to each cluster of two or more classes that passes GROUP_RATIO, and writes it for
- * its classes. The entries of other classes stay KWHY_NONE. Returns the number of groups.
+ * Makes a group of each cluster of two or more classes whose variance ratio is below GROUP_RATIO. Numbers the
+ * groups from 0 on and writes to out_group the number for each class of a group; the entries of other classes
+ * stay KWHY_NONE. Returns the number of groups.
  */
 static size_t number_groups(const struct clusters *clusters, uint32_t *out_group)
 {

@@ -12,7 +12,8 @@
 struct kwhy_device_meters {
 	const struct kwhy_power_series *series[KWHY_METER_COUNT];
 	struct kwhy_power_series
-		corrected[KWHY_METER_COUNT]; /* own copies of readings, if there are windows */
+		corrected[KWHY_METER_COUNT]; /* copies of all readings, owned here; `series` points to them if
+						`counters` has windows, otherwise they are empty */
 	struct kwhy_counter_windows counters;
 };
 

@@ -17,8 +17,9 @@ struct reported {
 	size_t interval;
 	double modelled_nj, beyond_nj; /* energies in nJ; beyond_nj: metered energy - gain * modelled_nj, with
 					  gain = metered / modelled energy of all used intervals */
-	double ran_s, apportioned_ratio; /* of the power classes under test, one or all: seconds in which they
-					    ran, as the meter shows them, and share of modelled_nj */
+	double ran_s, apportioned_ratio; /* ran_s: seconds in the interval, as the meter shows them, in which
+					    the power classes under test (one class or all) ran;
+					    apportioned_ratio: their share of modelled_nj, from 0 to 1 */
 };
 
 struct misfit {
@@ -82,8 +83,9 @@ static void ask(struct misfit *misfit, size_t first, size_t end)
  * Returns the energy in nJ that is on wrong accounts if the power of the tested classes is wrong. The error
  * of that power, more_w, is fitted by least squares: beyond_nj = more_w * apart_s, where apart_s is ran_s
  * without the part that is proportional to the modelled energy, because the gain corrects errors that are
- * common to all intervals. Only what more_w exceeds ERRORS_BEYOND standard errors by counts. It moves energy
- * between classes in intervals with apart_s above 0.
+ * common to all intervals. Only the part of more_w above ERRORS_BEYOND standard errors counts as wrong. The
+ * energy on wrong accounts is this part times the sum over the intervals of apart_s, where it is above 0,
+ * times the share of the interval's energy that other classes have.
  */
 static double wrong_nj(const struct misfit *misfit)
 {

@@ -38,7 +38,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_inference_features(
 
 /*
  * Finds a first mode. If the posterior density may have several maxima along the delay, climbs from several
- * delays and keeps the highest.
+ * delays and keeps the mode with the highest density.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_inference_start(
 	struct kwhy_inference *inference, struct kwhy_error *error);

@@ -39,8 +39,9 @@
 #define OVERRULED_SPREADS 3.0
 
 /*
- * Times in which performance counters were enabled, whose readings are not used unless they are most of the
- * run: the power that enabling took was subtracted, but only its mean is known.
+ * Number of windows with enabled performance counters whose readings are not used: all of them, because the
+ * power that enabled counters draw was subtracted and only its mean is known; none (0) if the windows are
+ * more than half of the hull, because too few readings would be left.
  */
 static size_t find_counting(const struct kwhy_powers_question *question)
 {
@@ -52,9 +53,9 @@ static size_t find_counting(const struct kwhy_powers_question *question)
 }
 
 /*
- * Lists the times whose readings are not used, and counts bursts of kwhy probe in `powers`. In these times
- * the idle level changes or is elevated, a burst ran at another clock than the program's work or with a
- * falling clock, or performance counters were enabled. The caller frees *out.
+ * Lists the times whose readings are not used, and counts bursts of kwhy probe in `powers`. There are three
+ * kinds of such times: the idle level changes or is elevated; a burst ran at another clock than the program's
+ * work, or its clock fell; performance counters were enabled. The caller frees *out.
  */
 static enum kwhy_status find_unsettled(struct kwhy_inference *inference, struct kwhy_window **out,
 	size_t *out_count, struct kwhy_error *error)
@@ -197,10 +198,10 @@ static double sd_w(const struct kwhy_powers *powers, size_t class)
 }
 
 /*
- * Ratio of the posterior to the prior standard deviation of a power class's power: the smaller of that of the
- * power's logarithm and that of the power in watts. Copies that draw little above idle have a wide logarithm
- * even if their few watts are known well. The prior's standard deviation in watts is half of the distance
- * between its 5 and 95 % quantiles, divided by QUANTILE_95_SDS.
+ * Ratio of the posterior to the prior standard deviation of a power class's power. It is computed for the
+ * logarithm of the power and for the power in watts; the smaller ratio is returned. Copies that draw little
+ * above idle have a wide logarithm even if their few watts are known well. The prior's standard deviation in
+ * watts is half of the distance between its 5 and 95 % quantiles, divided by QUANTILE_95_SDS.
  */
 static double posterior_ratio_of(
 	const struct kwhy_inference *inference, size_t class, double prior_spread, double prior_net_w)

@@ -8,9 +8,10 @@
 #include <stdlib.h>
 
 /*
- * Prior standard deviations of a meter's time constant and delay. TAU_WIDENED and DELAY_WIDENED: factors on
- * those measured on one card, used for other cards of the kind. If a profile states the response, its own
- * standard deviations are used, but at least RESPONSE_SD_MIN_S, because the response grid has no finer steps.
+ * Prior standard deviations of a meter's time constant and delay. TAU_WIDENED and DELAY_WIDENED: factors by
+ * which the standard deviations that were measured on one card are multiplied for other cards of the same
+ * kind. If a profile states the response, its own standard deviations are used, but at least
+ * RESPONSE_SD_MIN_S, because the response grid has no finer steps.
  */
 #define TAU_WIDENED 2
 #define DELAY_WIDENED 1.5
@@ -355,8 +356,9 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	prior->other[KWHY_PARAMETER_IDLE] = idle_prior(question, quiet_w, features, readings);
 	below = clean_prior(question, features, readings, prior->other[KWHY_PARAMETER_IDLE]);
 	/*
-	 * For the power of work, idle readings take precedence over a stated idle level or one of another
-	 * card, which may be above all readings.
+	 * The prior of the power of work uses the median of idle readings as idle level, if there are enough:
+	 * an idle level that the recording states, or that the profile has from another card, may be above
+	 * all readings.
 	 */
 	level = isnan(quiet_w) ? prior->other[KWHY_PARAMETER_IDLE] : (struct kwhy_normal){quiet_w, 0};
 	drawn = find_drawn(question, features, readings, level.mean, exp(below.mean));

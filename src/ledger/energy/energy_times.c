@@ -34,7 +34,7 @@ static void add_run(struct runs *runs, int64_t start_ns, int64_t end_ns)
 
 /*
  * Adds those parts of the metered intervals that lie inside recorded windows. Intervals and windows are in
- * order of time; both may overlap several of the other.
+ * order of time; an interval may overlap several windows, and a window several intervals.
  */
 static void add_runs(struct runs *runs, const struct kwhy_energy_findings *findings)
 {
@@ -137,9 +137,10 @@ static bool is_gap(const struct kwhy_account *account)
 }
 
 /*
- * Sets inside_ns of the accounts of time without activities. Those of time before and after the activities
- * get that time; the account of unrecorded time gets the rest of the metered time; idle accounts between
- * first and last activity share the remaining idle time in proportion to their times.
+ * Sets inside_ns of the accounts of time without activities. The accounts of time before the first and after
+ * the last activity get the metered time there; the account of unrecorded time gets the metered time outside
+ * of recorded windows; the idle accounts between first and last activity share the rest of the idle time that
+ * the meter shows, in proportion to their times.
  */
 static void share_idle(const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger, const struct runs *runs,
@@ -154,8 +155,8 @@ static void share_idle(const struct kwhy_energy_findings *findings,
 	if (findings->classes->clean != KWHY_NONE)
 		clean_ns = apportioned->base_unscaled_s[findings->classes->clean] * 1e9;
 	/*
-	 * A device without activities has one account only, which gets all metered time, including what the
-	 * lag moves to before the recording.
+	 * A device without activities has one account only, which gets all metered time, including the parts
+	 * of intervals that lie before the recording once they are moved earlier by the meter's lag.
 	 */
 	if (device_ledger->account_count == 1 && device_ledger->accounts[0].category == KWHY_CATEGORY_OUTSIDE)
 		known_ns = runs->metered_ns;
@@ -167,8 +168,9 @@ static void share_idle(const struct kwhy_energy_findings *findings,
 		if (is_gap(&device_ledger->accounts[i]))
 			gaps_ns += (double)device_ledger->accounts[i].time_ns;
 	/*
-	 * The account of time before and after the activities gets no metered time if its own time is 0; what
-	 * the meter's lag moves there goes to other accounts.
+	 * The account of time before and after the activities gets no metered time if its own time is 0.
+	 * Parts of intervals that lie there only because they are moved by the meter's lag go to other
+	 * accounts.
 	 */
 	for (size_t i = 0; i < device_ledger->account_count; i++) {
 		const struct kwhy_account *account = &device_ledger->accounts[i];
@@ -227,8 +229,8 @@ static void add_between(struct kwhy_account_times *times, const struct kwhy_ener
 		if (from_ns >= to_ns)
 			continue;
 		/*
-		 * Because of the meter's low-pass, an interval without unrecorded time may show some of its
-		 * energy; all of that counts.
+		 * Because of the meter's low-pass, an interval in which no time is unrecorded may still show
+		 * energy of earlier unrecorded time; all of that energy counts.
 		 */
 		times->between_nj += findings->apportioned->unrecorded_nj[i] *
 			(all_ns > 0 ? ours_ns / all_ns : 1);

@@ -50,8 +50,9 @@ static void add_look(struct viewing *viewing, size_t interval, int64_t time_ns, 
 }
 
 /*
- * Adds an edge of an interval that was placed exactly at an end of the recording (starts_sharp, ends_sharp),
- * later by the meter's lag. That lag is subtracted, and the unfiltered level is read.
+ * Adds a start or end of an interval that coincides with a start or end of the recording (starts_sharp,
+ * ends_sharp). time_ns is that moment plus the meter's lag (delay plus time constant). The lag is subtracted
+ * again, and the level is read without the meter's low-pass.
  */
 static void add_sharp(struct viewing *viewing, size_t interval, int64_t time_ns, double factor)
 {

@@ -184,8 +184,8 @@ static enum kwhy_status allocate(struct walker *walker, struct kwhy_error *error
 }
 
 /*
- * Sorted times at which recorded time or time without a context begins or ends, with the ends of the hull.
- * NULL: out of memory.
+ * Sorted times at which a recorded window or a time without a context begins or ends, and the start and the
+ * end of the hull. The caller frees the array. NULL: out of memory.
  */
 static int64_t *edges_of(const struct kwhy_response_walk *walk)
 {
