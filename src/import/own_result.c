@@ -10,8 +10,8 @@
 enum { SCHEMA_BYTES = 64 };
 
 /*
- * The JSON results that kwhy writes, by NAME in their member "schema": "kwhy.NAME/1": what such a file is,
- * and which command reads it.
+ * The kinds of JSON results that kwhy writes. name: NAME in their member "schema", which is "kwhy.NAME/1" or
+ * "kwhy.NAME.KIND/1"; what: what a file of the kind is; reader: which command reads it.
  */
 static const struct {
 	const char *name, *what, *reader;

@@ -8,9 +8,10 @@
 #include <stdbool.h>
 
 /*
- * Recorded time between the first and the last reading of a device's best meter, but before the first
- * (before_ns) or after the last activity (after_ns). If the recording states no coverage, the time from the
- * first to the last activity or API call counts as recorded. Without activities, all of it is before_ns.
+ * Recorded and metered time outside of the activities of a device. Metered is the time from the first to the
+ * last reading of the device's best meter. before_ns: the part before the first activity; after_ns: the part
+ * after the last one. If the recording states no coverage, the time from the first to the last activity or
+ * API call counts as recorded. Without activities, all of it is before_ns.
  */
 struct kwhy_metered_outside {
 	bool metered; /* the device has a meter with at least two readings */

@@ -39,8 +39,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_probing_unlike_find(const struct kwhy_record
 
 /*
  * Writes to out_twins[account_count], for each account of activities of kwhy probe, the program's account of
- * the same name, which gets the same power. KWHY_NONE: the account is another one, or the program has no
- * account of that name.
+ * the same name, which gets the same power. KWHY_NONE: the account is not one of kwhy probe, or the program
+ * has no account of that name.
  */
 void kwhy_probing_twins(const struct kwhy_device_ledger *device_ledger, uint32_t *out_twins);
 

@@ -13,10 +13,11 @@
 struct known {
 	const struct kwhy_profile *profile; /* NULL: no profile */
 	double devices;			    /* number of devices with work */
-	double run_s, busy_s;		    /* longest run, and longest busy time, of all devices */
+	double run_s, busy_s; /* run_s: run of the device with the longest run; busy_s: busy time of the
+				 device with the longest busy time */
 	bool alike;   /* all devices with work have one name; a profile states the peaks of one kind of device
 		       */
-	bool is_part; /* of a device, only a chosen time or range was recorded */
+	bool is_part; /* for at least one device, only a time or a range that the user chose was recorded */
 	bool is_whole;		       /* no device has unrecorded time */
 	double arithmetic_s, memory_s; /* least time in s of the stated FLOP, and of the stated bytes of
 					  device memory; NAN: not stated */

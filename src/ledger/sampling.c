@@ -45,7 +45,8 @@ struct sampling {
 	struct kwhy_device_ledger *device_ledger;
 	uint32_t device;
 	struct sum *sums; /* [account_count] sums of each account */
-	uint32_t *listed; /* accounts that run, or have run in the current window; is_listed marks them */
+	uint32_t *listed; /* indices of the accounts that run now or have run in the current window; is_listed
+			     is set for these */
 	size_t listed_count;
 	double *wholes;	     /* [drawn_count] sum over all accounts in each random window */
 	size_t drawn;	     /* number of random windows so far */
@@ -324,8 +325,8 @@ static enum kwhy_status write_energy(const struct sampling *sampling, struct kwh
 }
 
 /*
- * Writes the time of each account in the whole run, estimated from random windows, and the half-width of its
- * share's 90 % interval.
+ * Writes the time of each account in the whole run, estimated from random windows, and the half-width of the
+ * 90 % interval of the account's share of the sum over all accounts (share_error()).
  */
 static void write_times(const struct sampling *sampling)
 {

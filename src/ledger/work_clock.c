@@ -45,7 +45,7 @@ static size_t take_own(const struct kwhy_gauge_series *series, const struct kwhy
 
 /*
  * Standard deviation of the logarithm of `sorted`, from its quartiles, which are 1.349 standard deviations
- * apart for normal data; 0: they count as the same clock.
+ * apart for normal data; 0: the quartiles differ by at most SAME_RATIO and count as one clock.
  */
 static double spread_of(const double *sorted, size_t count)
 {

@@ -42,8 +42,8 @@ struct kwhy_whatif_change {
 	 */
 	const char *argument;
 	/*
-	 * argument that plans use, and the option if it is given without an argument; below `least`: plans do
-	 * not try the change
+	 * the change's argument in plans, and on the command line if the option is given without one; a
+	 * number below `least`: plans do not try the change
 	 */
 	uint32_t number;
 	uint32_t least; /* smallest argument that is accepted */
@@ -112,8 +112,8 @@ struct kwhy_whatif {
 	struct kwhy_whatif_graph *graph;
 	struct kwhy_whatif_costs costs;
 	struct kwhy_whatif_alone *alone; /* [kwhy_whatif_change_count] projection of each change made alone */
-	enum kwhy_whatif_corner corner;	 /* which value of each cost (expected or an end of its interval)
-					    changes use at present */
+	enum kwhy_whatif_corner corner;	 /* which value of each cost changes use at present: the expected one,
+					    or the lower or upper end of its interval */
 
 	/*
 	 * [call_count + 1] index in `issued` of the first activity of each call; only outermost calls have

@@ -209,7 +209,7 @@ static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 }
 
 /*
- * Numbers the steps that have work, so that no batch consists of steps without: places[step] is the number of
+ * Numbers the steps that have work, because batches are made of these alone: places[step] is the number of
  * steps with work before the step. Returns how many steps have work.
  */
 static uint32_t number_steps(const struct kwhy_whatif *whatif, uint32_t *places)
@@ -236,8 +236,8 @@ static uint32_t place_of(const struct kwhy_whatif *whatif, const uint32_t *place
 }
 
 /*
- * Removes a thread's calls of all steps that are merged into others, all but every `times`-th. The whole
- * pause before a call is removed, too; of a pause that begins outside of all steps, only as much as
+ * Of every `times` successive steps with work, removes a thread's calls of all but the first step. The pause
+ * before a removed call is removed as well: the whole pause if it begins in a step, otherwise only as much as
  * kwhy_whatif_drop_call() removes.
  */
 static void drop_steps(struct kwhy_whatif *whatif, const uint32_t *places, size_t thread, uint32_t times)

@@ -22,8 +22,8 @@ struct overlap {
 	 */
 	uint32_t *left;
 	uint64_t passed;
-	bool waits; /* whether an activity waits for a collective of another step, which it still does after
-		       the change */
+	bool waits; /* at least one activity waits for a collective of another step; the change leaves such
+		       waits in the graph */
 };
 
 static void find_left(struct overlap *overlap)

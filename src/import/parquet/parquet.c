@@ -27,8 +27,8 @@ enum {
 };
 
 /*
- * Copies the four metadata of a file that kwhy writes as the table "meta". Keys of other programs are not
- * copied, because their values may not be UTF-8.
+ * Makes the table "meta" from the metadata of the Parquet file: one row for each of the four keys that kwhy
+ * writes there. Keys of other programs are not copied, because their values may not be UTF-8.
  */
 static enum kwhy_status add_meta(
 	struct kwhy_parquet_database *made, const char *path, struct kwhy_error *error)

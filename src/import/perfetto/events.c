@@ -19,8 +19,8 @@ struct event {
 };
 
 /*
- * Sets up a slice of which only the start is known. Entries of value[] stay undefined until their bit in
- * `seen` is set.
+ * Sets up a slice of which only the start is known. Entries of value[] stay uninitialised; set_value() writes
+ * an entry and sets its bit in `seen`.
  */
 static void slice_init(struct kwhy_perfetto_slice *slice, int64_t start_ns)
 {
@@ -302,8 +302,8 @@ static enum kwhy_status read_extra(struct kwhy_perfetto_file *file, struct kwhy_
 }
 
 /*
- * If kwhy export wrote the stage, sets the slice's category to the stage's argument "kind", which stages of
- * kernels lack. Such a stage is recognised by its argument for KWHY_KEY_STREAM_ROW.
+ * If kwhy export wrote the stage, which its argument for KWHY_KEY_STREAM_ROW shows, sets the slice's category
+ * to the stage's argument "kind". Stages of kernels have no "kind"; their category stays as it is.
  */
 static void set_kind(struct kwhy_perfetto_slice *slice)
 {

@@ -160,7 +160,8 @@ struct kwhy_perfetto_track {
 	 * yet.
 	 */
 	uint32_t row;
-	uint32_t open; /* index of the innermost open slice; KWHY_NONE: no slice is open */
+	uint32_t open; /* index of the innermost slice on the track that has begun and not yet ended;
+			  KWHY_NONE: there is none */
 };
 
 /*
@@ -177,7 +178,8 @@ struct kwhy_perfetto_extra {
 
 /*
  * Relation of another clock of the file, often that of one sequence, to the trace's clock, BOOTTIME: trace_ns
- * + (time - at) * multiplier. If `incremental`, each time of a packet is added to `now`.
+ * + (time - at) * multiplier. If `incremental`, packets state the time since the packet before on this clock;
+ * `now` is the sum of these times.
  */
 struct kwhy_perfetto_clock {
 	int64_t at,
@@ -218,8 +220,9 @@ struct kwhy_perfetto_file {
 	struct kwhy_perfetto_extra extras[KWHY_PERFETTO_EXTRAS];
 	int64_t unix_less_trace_ns; /* Unix time minus the trace's clock, ns; 0: no snapshot states both */
 	uint32_t process, unknown_category;
-	size_t first_activity, slice_events, stages; /* slice_events, stages: numbers of packets with a track
-							event or a render stage, counted in the first pass */
+	size_t first_activity, slice_events,
+		stages; /* slice_events, stages: number of packets with a track event, and number of packets
+			   with a render stage; both are counted in the first pass */
 	struct kwhy_perfetto_counts counts;
 };
 

@@ -116,7 +116,7 @@ static enum kwhy_status add_track(
 
 /*
  * Reads the fields of a packet. With tracks_only, reading stops at a track event or render stage, because a
- * packet that has one states no track.
+ * packet with a track event or render stage states no track.
  */
 static enum kwhy_status read_packet(struct kwhy_perfetto_file *file, struct kwhy_protobuf_message message,
 	bool tracks_only, struct kwhy_perfetto_packet *out, struct kwhy_error *error)
@@ -484,7 +484,10 @@ enum kwhy_status kwhy_perfetto_read_tracks(
 enum kwhy_status kwhy_perfetto_read_events(
 	struct kwhy_perfetto_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error)
 {
-	/* room for later rows: a slice has two events, and most slices are API calls */
+	/*
+	 * memory for the rows that will be added: one activity for each stage; one call for two events, since
+	 * a slice has two events and most slices are API calls
+	 */
 	const struct kwhy_recording_rows rows = {.activities = file->stages, .calls = file->slice_events / 2};
 
 	kwhy_recording_reserve(file->recording, &rows);

@@ -14,8 +14,9 @@
 #include <string.h>
 
 /*
- * A log without GPU names is refused as one with rows of several GPUs if it has at least STEPS_MIN time steps
- * and its long steps (90th percentile) are more than STEP_RATIO times its short ones (25th percentile).
+ * If a log does not name GPUs, the time steps between its rows show whether the rows are of several GPUs. The
+ * log is refused if there are at least STEPS_MIN steps and their 90th percentile of the steps is more than
+ * STEP_RATIO times their 25th percentile.
  */
 enum { STEPS_MIN = 8, STEP_RATIO = 4 };
 
@@ -154,9 +155,9 @@ static enum kwhy_status check_turns(const struct kwhy_power_log *log, struct kwh
 }
 
 /*
- * The meter to which a reading belongs that a tool calls just "power" (KWHY_POWER_ROLE_DRAW). It comes from
- * nvmlDeviceGetPowerUsage(), which gives the mean of the last second on GPUs since Ampere, except GA100
- * (compute capability 8.0), and the instantaneous power on older GPUs.
+ * The meter of a reading with role KWHY_POWER_ROLE_DRAW, which a tool calls just "power". On NVIDIA's GPUs
+ * the tool has it from nvmlDeviceGetPowerUsage(), which gives the mean of the last second on GPUs since
+ * Ampere, except GA100 (compute capability 8.0), and the instantaneous power on older GPUs.
  */
 static enum kwhy_meter draw_of(const struct kwhy_device *device)
 {

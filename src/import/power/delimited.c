@@ -96,8 +96,8 @@ static const char *split(struct reader *reader, const struct kwhy_line *line)
 }
 
 /*
- * The dialect of the tool whose reading is the first that a field of the current line names; NULL: no field
- * is the name of a reading.
+ * The dialect of the first field of the current line that is the name of a reading of some tool; NULL: no
+ * field is.
  */
 static const struct kwhy_power_dialect *dialect_of(const struct reader *reader)
 {
@@ -266,7 +266,10 @@ enum kwhy_status kwhy_power_delimited_read(struct kwhy_power_log *log, bool part
 	return status;
 }
 
-/* Tries the lines of a text as headers until one is; true: one is. The text may be changed. */
+/*
+ * Tries each line of a text as a header, until one is a header. False: none is. The bytes of the text may be
+ * changed.
+ */
 static bool find_head(struct reader *reader, char *text, size_t length)
 {
 	for (size_t at = 0; at < length && !reader->has_head;) {

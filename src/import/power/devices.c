@@ -262,7 +262,10 @@ static enum match match_of(const struct kwhy_recording *recording, uint32_t inde
 	return !key->uuid && !key->pci && recording->device_count == 1 ? MATCH_NUMBER : MATCH_NONE;
 }
 
-/* Whether two keys certainly denote different GPUs. */
+/*
+ * Whether two keys of a log denote different GPUs: both state a UUID, a PCI address or a host, and these
+ * differ. False also if nothing is stated by both.
+ */
 static bool differ(const struct kwhy_power_key *a, const struct kwhy_power_key *b)
 {
 	return (a->uuid && b->uuid && !same_uuid(a->uuid, b->uuid)) ||

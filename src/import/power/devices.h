@@ -19,14 +19,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_devices_find(const struct kwhy_recordi
 /*
  * Sets *out to the number that power files use for a device of the recording: the number that the user stated
  * with --power-device or, without such a statement, the device's index in the trace; -1: the user stated a
- * UUID or PCI address. *out_stated: whether the user stated anything.
+ * UUID or PCI address. *out_stated: whether a --power-device option is about the device.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_devices_number(const struct kwhy_device *device,
 	const struct kwhy_import_options *options, int32_t *out, bool *out_stated, struct kwhy_error *error);
 
 /*
  * KWHY_E_INPUT if the trace may number devices otherwise than meters do (as HSA agents), so that `index` may
- * mean another GPU in the power file `path`. Not called for a device that the user stated.
+ * mean another GPU in the power file `path`. Call it only for a device for which the user gave no
+ * --power-device.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_devices_check_number(
 	const struct kwhy_recording *recording, int32_t index, const char *path, struct kwhy_error *error);

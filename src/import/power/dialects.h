@@ -18,7 +18,7 @@ enum kwhy_power_role {
 	KWHY_POWER_ROLE_RUN,	/* id of the run that a window belongs to; the energy of each window of a run
 				   counts from the start of the run */
 	KWHY_POWER_ROLE_LENGTH, /* duration of a window in seconds */
-	KWHY_POWER_ROLE_COUNT,	/* number of GPUs whose energies the tool added up in a row */
+	KWHY_POWER_ROLE_COUNT,	/* number of GPUs over which the energy in a row is summed */
 	KWHY_POWER_ROLE_PUE,	/* power usage effectiveness (PUE), the factor by which the tool multiplied an
 				   energy */
 	/* All roles from here on are readings of power or energy. */
@@ -46,8 +46,8 @@ enum kwhy_power_shape { KWHY_POWER_READINGS, KWHY_POWER_WINDOWS_FROM, KWHY_POWER
 struct kwhy_power_name {
 	const char *name;
 	enum kwhy_power_role role;
-	const char *unit; /* unit of a reading for which neither header nor cell states one; NULL: not a
-			     reading */
+	const char *unit; /* unit of the reading if neither the header nor the cell states one; NULL: the name
+			     is not that of a reading */
 };
 
 #define KWHY_POWER_NAMES_MAX 8

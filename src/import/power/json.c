@@ -84,7 +84,7 @@ static struct kwhy_span scalar(const json_t *value, char buffer[NUMBER_BYTES])
 
 /*
  * Time, host and GPU of an object: what the object states itself or, for what it does not state, the objects
- * around it. `numbers` has the texts of those that are JSON numbers.
+ * around it. `numbers` holds the texts of values that are JSON numbers; `row` points to them.
  */
 struct scope {
 	struct kwhy_power_row_text row;
@@ -288,8 +288,8 @@ static size_t next_line(const struct bytes *bytes, size_t at)
 }
 
 /*
- * Reads all documents of the file. One that is not valid JSON, such as the last one of a tool that was
- * stopped, is counted and skipped; reading ends after BAD_MAX such.
+ * Reads all documents of the file. A document that is not valid JSON, such as the last one of a tool that was
+ * stopped, is counted and skipped; after BAD_MAX such documents, reading ends.
  */
 static enum kwhy_status walk_documents(struct walk *walk, const struct bytes *bytes)
 {

@@ -4,8 +4,8 @@
 #include <math.h>
 
 /*
- * Power that every GPU exceeds, mW. Of all GPUs the least draws 3 W when idle; a file that states watts as
- * milliwatts stays below this limit even for the largest GPU.
+ * Power in mW that every GPU exceeds: the smallest GPUs draw 3 W when idle. If a file's figures are watts
+ * that were taken for milliwatts, even those of the largest GPU are below this limit.
  */
 #define DEVICE_MIN_MW 2000
 #define POWERS_MIN 10 /* with fewer readings a power meter is not checked */

@@ -27,8 +27,8 @@ bool kwhy_power_level_is_dead(const struct kwhy_power_level *level, enum kwhy_me
 
 /*
  * The highest reading of a power meter, or the mean power by a counter, in mW, if it is below 2 W, which
- * every GPU draws. NAN: it is not, or there are fewer than 10 readings of a power meter or less than 1 s of a
- * counter.
+ * every GPU draws. NAN: it is at least 2 W, or it is not checked, because a power meter has fewer than 10
+ * readings or those of a counter span less than 1 s.
  */
 double kwhy_power_level_too_low_mw(const struct kwhy_power_level *level, enum kwhy_meter meter);
 

@@ -152,7 +152,7 @@ static bool read_unix(struct kwhy_span text, struct kwhy_power_stamp *out)
 	const int32_t exponent = digits <= 10 ? 9 : digits <= 13 ? 6 : digits <= 16 ? 3 : 0;
 
 	out->is_local = false;
-	/* not by kwhy_power_decimal_read(), which keeps only 17 significant digits */
+	/* nanoseconds have 18 or 19 digits; kwhy_power_decimal_read() would keep only 17 of them */
 	if (exponent == 0)
 		return kwhy_decimal_within(text, 0, INT64_MAX, &out->time_ns);
 	return digits >= 9 && kwhy_power_decimal_read(text, 1, exponent, &out->time_ns);

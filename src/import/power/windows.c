@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP_SHARE = 100 }; /* the log is refused if the gaps between windows exceed 1/100 of the time */
+enum {
+	GAP_SHARE = 100
+}; /* the log is refused if the gaps between a GPU's windows exceed 1/100 of the time from the first to the
+      last */
 
 static int64_t start_of(const struct kwhy_power_entry *entry)
 {
@@ -112,8 +115,8 @@ static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy
 		first = first ? first : &log->entries[i];
 	}
 	/*
-	 * If no run overlaps the work, the last row's run is used; kwhy_power_window_check() then refuses it
-	 * with both intervals.
+	 * If no run overlaps the work, the last row's run is used; kwhy_power_window_check() then refuses the
+	 * file with a message that states the intervals of log and trace.
 	 */
 	if (!first)
 		first = &log->entries[log->entry_count - 1];

@@ -139,8 +139,8 @@ enum kwhy_status kwhy_power_zone_apply(struct kwhy_power_log *log, struct kwhy_r
 	shift(log, false, quarters * QUARTER_S * second_ns);
 	if (count == 0)
 		/*
-		 * With no offset the log overlaps the work; kwhy_power_window_check() refuses it later with
-		 * the intervals of log and trace.
+		 * No offset makes the log overlap the work. kwhy_power_window_check() refuses the log later,
+		 * with a message that states the intervals of log and trace.
 		 */
 		return KWHY_OK;
 	return kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-zone", error,

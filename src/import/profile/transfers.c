@@ -128,8 +128,8 @@ static enum kwhy_status read_choice(
 }
 
 /*
- * Allocates the items of the list `name`, which is empty if it is missing. KWHY_E_INPUT: it is no list, or
- * too long.
+ * Allocates *out_count items for the JSON list `list`; a missing list gives 0 items. `name` names the list in
+ * messages. KWHY_E_INPUT: the value is no list, or has more than ITEMS_MAX items.
  */
 static enum kwhy_status make_list(const struct reader *reader, const json_t *list, const char *name,
 	size_t item_bytes, void **out, size_t *out_count)

@@ -31,10 +31,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_protobuf_stream_open(
 void kwhy_protobuf_stream_close(struct kwhy_protobuf_stream *stream);
 
 /*
- * Reads the start of the next field of the message that ends at file offset `end`. out->value is the value of
- * a number, or the length of BYTES; of BYTES then either read the fields in them, up to
- * kwhy_protobuf_stream_end(), or get the content by kwhy_protobuf_stream_take(), or skip it. *out_more false:
- * the message has ended. KWHY_E_INPUT: the file is damaged or ends inside the field.
+ * Reads the start of the next field of the message that ends at file offset `end`. For a number, out->value
+ * is its value. For a field of BYTES, out->value is the length of its content; then do one of three things
+ * before the next field: read the content as a message, field by field, up to kwhy_protobuf_stream_end(); or
+ * get it as a whole by kwhy_protobuf_stream_take(); or skip it by kwhy_protobuf_stream_skip(). *out_more
+ * false: the message has ended. KWHY_E_INPUT: the file is damaged or ends inside the field.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_protobuf_stream_next(struct kwhy_protobuf_stream *stream, uint64_t end,
 	struct kwhy_protobuf_field *out, bool *out_more, struct kwhy_error *error);

@@ -13,8 +13,8 @@
 #define OWN_KERNELS "kwhy_probe_"
 
 /*
- * Name of the copies that restore the memory of a kernel between its repeats: with the kernel's name, blocks
- * and threads per block.
+ * Name given to the copies that restore the memory of a kernel between its repeats. It contains the kernel's
+ * name, its number of blocks and its threads per block.
  */
 #define COPIES_NAME "d2d device->device for %s [%" PRIu32 " x %" PRIu16 "]"
 
@@ -300,8 +300,9 @@ static bool may_be_probers(
 
 /*
  * If the activity is the program's own launch of its burst, sets from it the burst's stream and the full name
- * of the kernel, which kwhy probe may have truncated. `stream` becomes that of the first repeat, for bursts
- * after a launch had returned, and for launches that CUPTI lost.
+ * of the kernel, which kwhy probe may have truncated. Otherwise, if the activity is the first repeat of its
+ * burst, sets burst->stream to its stream. find_stream() uses that if the program's launch is not found: if
+ * it had returned before the burst, or if CUPTI lost its record.
  */
 static void find_first(const struct kwhy_recorded *recorded, size_t row)
 {
@@ -392,8 +393,9 @@ static enum kwhy_status name_copies(struct kwhy_recorded *recorded, struct kwhy_
 }
 
 /*
- * Marks an activity that kwhy probe caused, as a repeat or as one of its own. Such an activity loses its
- * correlation id, so that it is not assigned to a call of the program.
+ * Sets the origin of an activity that kwhy probe caused: a repeat of work of the program
+ * (KWHY_ORIGIN_REPEAT), or other work of kwhy probe (KWHY_ORIGIN_PROBER). Removes the activity's correlation
+ * id, so that it is not assigned to a call of the program.
  */
 static void assign_origin(const struct kwhy_recorded *recorded, size_t row)
 {

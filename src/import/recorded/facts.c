@@ -319,10 +319,11 @@ static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const str
 }
 
 /*
- * Limits a window to the run, because the launcher may be asked to record less than the processes do. A
- * process that ended properly less than KWHY_RECORDED_JUST_BEFORE_NS before the end of the run ran nothing
- * afterwards; its window then lasts until KWHY_RECORDED_FLUSH_NS after the run, to contain the next update of
- * the energy counters. Otherwise the energy since the last update would belong to no account.
+ * Limits a window to the run that the launcher states, because the user may ask the launcher to record less
+ * time than the processes record. A process that ended properly less than KWHY_RECORDED_JUST_BEFORE_NS before
+ * the end of the run ran nothing afterwards; its window then lasts until KWHY_RECORDED_FLUSH_NS after the
+ * run, to contain the next update of the energy counters. Otherwise the energy since the last update would
+ * belong to no account.
  */
 static void fit_to_run(const struct kwhy_recorded *recorded, struct kwhy_recorded_window *row)
 {
@@ -437,7 +438,7 @@ static enum kwhy_status apply_kind(struct kwhy_recorded *recorded, unsigned kind
 {
 	const size_t known_bytes = kwhy_wire_record_bytes(kind);
 	enum kwhy_status status = KWHY_OK;
-	uint64_t scratch[8]; /* room for one record; the largest record of facts has 64 bytes */
+	uint64_t scratch[8]; /* memory for one record; the largest record of facts has 64 bytes */
 
 	for (size_t i = 0; !status && i < recorded->fact_count; i++) {
 		const struct kwhy_recorded_fact *fact = &recorded->facts[i];

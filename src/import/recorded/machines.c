@@ -17,8 +17,9 @@ static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_cl
 }
 
 /*
- * lowest_ns() and highest_ns(): the range of Unix time minus monotonic time, ns, that a pair of clock
- * readings allows; INFINITY: there is none. As doubles, so that they do not overflow.
+ * lowest_ns() and highest_ns(): the ends of the range, in ns, in which Unix time minus monotonic time lies by
+ * a pair of clock readings; INFINITY: the writer has no such pair (width_ns -1). They are doubles, because an
+ * int64_t could overflow.
  */
 static double lowest_ns(const struct kwhy_wire_clock *clock)
 {
@@ -149,7 +150,8 @@ static enum kwhy_status add_machine(struct kwhy_recorded *recorded, const uint32
 
 /*
  * Number of writers at the start of a list, sorted by compare_writers(), that are on the machine of the first
- * one: their names are equal and their clocks differ by no more than SET_BY_NS each time.
+ * writer: all have the same boot id or host name (compare_names()), and no gap between the clock ranges of
+ * successive writers is longer than SET_BY_NS.
  */
 static size_t count_machine(const struct kwhy_recorded *recorded, const uint32_t *writers, size_t count)
 {

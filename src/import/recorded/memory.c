@@ -13,8 +13,8 @@ static bool is_on_device(uint8_t memory)
 }
 
 /*
- * Whether all allocations of a writer's process are recorded. If a selection limits the recording to windows,
- * those before and between the windows are not.
+ * Whether all allocations of a writer's process are recorded. If the user's selection limits the recording to
+ * windows, allocations before and between the windows are not recorded.
  */
 static bool is_followed(const struct kwhy_recorded *recorded, uint32_t writer)
 {

@@ -134,8 +134,8 @@ static enum kwhy_status check_once(struct kwhy_recorded *recorded, struct kwhy_e
 }
 
 /*
- * The process that a writer, a helper such as a sampler, helps to record (helps_pid); KWHY_NONE: it helps
- * none, or that process wrote nothing.
+ * If the writer is a helper, such as a sampler, the process with pid helps_pid on its machine, which it helps
+ * to record. KWHY_NONE: the writer is no helper, or that process wrote no block.
  */
 static uint32_t helped_process(
 	const struct kwhy_recorded *recorded, const struct kwhy_recorded_writer *writer)
@@ -241,7 +241,10 @@ static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_
 	return status;
 }
 
-/* Names kwhy probe as the producer of the source if it has bursts or launches that were not probed. */
+/*
+ * Names kwhy probe as the producer of the source if the source has a burst, or a record of a launch that kwhy
+ * probe did not repeat.
+ */
 static void name_producer(struct kwhy_recorded *recorded)
 {
 	struct kwhy_recording *recording = recorded->recording;

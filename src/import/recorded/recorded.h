@@ -16,13 +16,13 @@
  */
 
 /*
- * An energy counter is updated at the latest this long after the end of the run, ns. The launcher reads the
+ * Longest time in ns from the end of the run to the next update of an energy counter. The launcher reads the
  * counters just before the start of the run and after its end.
  */
 #define KWHY_RECORDED_FLUSH_NS 200000000
 /*
- * A process that ends less than this before the run, ns, counts as having lasted until the end of the run.
- * Interpreters take long to shut down.
+ * A process that ends less than this many ns before the end of the run counts as having lasted until the end
+ * of the run, because interpreters take long to shut down.
  */
 #define KWHY_RECORDED_JUST_BEFORE_NS 1000000000
 

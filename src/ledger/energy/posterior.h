@@ -35,7 +35,8 @@ struct kwhy_normal {
 
 /*
  * The prior. If tied[c], the median of a class's power above idle is exp(UNIT) * fill: the power of a full
- * grid times the share of the device that its grids occupy. Otherwise it is a power in watts of its own.
+ * grid times the share of the device that its grids occupy. Otherwise the median is a power in watts that
+ * does not depend on UNIT.
  */
 struct kwhy_posterior_prior {
 	size_t class_count;

@@ -28,8 +28,9 @@ static double step_variance(const struct kwhy_power_readings *readings, size_t i
 }
 
 /*
- * Residual of reading i, divided by the predicted power. Writes its variance, which is larger for outliers,
- * as the weights of Student-t noise are smaller.
+ * Residual of reading i (power as read minus predicted power), divided by the predicted power. Also writes
+ * the variance of this ratio. For outliers the variance is increased as Student-t noise requires, so that
+ * they get little weight.
  */
 static double residual_of(const struct kwhy_posterior_model *model,
 	const struct kwhy_posterior_prediction *prediction, const struct kwhy_posterior_noise *noise,
@@ -78,8 +79,8 @@ static void smooth(struct walk_state *states, size_t count)
 }
 
 /*
- * Divides the readings by 1 + the drift, less its mean weighted by power, so that the mean power stays the
- * same.
+ * Divides each reading by 1 + its drift - the mean drift of all readings. The mean is weighted by predicted
+ * power, so that the mean power of the readings stays about the same.
  */
 static void divide_out(const struct walk_state *states, const struct kwhy_posterior_prediction *prediction,
 	const double *read_w, struct kwhy_power_readings *readings)

@@ -27,9 +27,10 @@
 
 /*
  * Trajectories (Hamiltonian Monte Carlo, Neal 2011) start in a random direction and follow the gradient of
- * the density in watts, in which the surface is flat. TRAJECTORY_SDS: length of a trajectory; STEP_SIZE_:
- * lengths of its steps; both in standard deviations of the fit. One trajectory crosses the whole surface for
- * the time of a few steps along lines.
+ * the density in watts, in which the surface is flat. TRAJECTORY_SDS: length of a trajectory; STEP_SIZE_FIRST
+ * and STEP_SIZE_MIN: length of its steps before they are tuned, and their least length; all in standard
+ * deviations of the fit. ACCEPTED_RATIO: share of accepted trajectories to which the steps are tuned. One
+ * trajectory crosses the whole surface for the time of a few steps along lines.
  */
 #define TRAJECTORY_SDS 1.6
 #define STEP_SIZE_FIRST 0.25

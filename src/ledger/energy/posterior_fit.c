@@ -8,8 +8,8 @@
 
 /*
  * Climbs to the mode in rounds: powers, idle level and response take damped Gauss-Newton steps with the
- * weights of Student-t noise; then the noise parameters take a Newton step. STEPS_MAX: rounds; The climb ends
- * after two rounds in a row in which the log density gains less than GAIN_MIN.
+ * weights of Student-t noise; then the noise parameters take a Newton step. The climb ends after STEPS_MAX
+ * rounds, or earlier if the log density gains less than GAIN_MIN in each of two successive rounds.
  */
 #define STEPS_MAX 80
 #define GAIN_MIN 1e-4
@@ -367,7 +367,7 @@ static bool try_step(struct climb *climb, size_t size, double *parameters)
 
 /*
  * Takes one step of the parameters other than the noise, with the damping increased until the density rises.
- * Returns the rise of the log density; 0: no damping below DAMPING_MAX leads to one.
+ * Returns by how much the log density rises; 0: it does not rise with any damping below DAMPING_MAX.
  */
 static double step_powers(struct climb *climb, size_t size, double *parameters)
 {
@@ -385,8 +385,8 @@ static double step_powers(struct climb *climb, size_t size, double *parameters)
 }
 
 /*
- * Sets the weights to the expected (Fisher) information of the readings under the model. The weights of the
- * climb are 1.4 times as large on average.
+ * Sets the weights to the expected (Fisher) information of the readings under the model. These weights do not
+ * depend on the residuals; those of the climb (weigh()) do, and are 1.4 times as large on average.
  */
 static void weigh_information(struct climb *climb, const double *parameters)
 {

@@ -9,8 +9,9 @@
 /* Assumed standard deviation of a reading's noise in watts, before the fit. */
 #define NOISE_W 5.0
 /*
- * Factor on the standard deviations of the priors of class powers in the least-squares fit, and largest
- * distance of a fitted power from its prior median, in standard deviations of its logarithm.
+ * LOOSE has two uses: the least-squares fit multiplies the prior standard deviations of class powers by it;
+ * and a fitted power may differ from its prior median by at most LOOSE prior standard deviations of its
+ * logarithm.
  */
 #define LOOSE 2.0
 

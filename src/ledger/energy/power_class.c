@@ -155,8 +155,9 @@ static int compare_sums(const void *a, const void *b)
 }
 
 /*
- * Adds what is known of an account's power to the prior of its class: powers by performance counters or of
- * its kind, of other recordings, and of the profile's list of kernels. Only for classes with one account.
+ * Adds what is known of an account's power to the prior of its class: kind_w by performance counters or, if
+ * these are less certain, by the kind of kernel; learnt_w from other recordings; known_w from the profile's
+ * list of kernels. Only called for classes with one account.
  */
 static void sharpen(struct kwhy_power_prior *prior, const struct account_sum *sum,
 	const struct kwhy_profile *profile, const char *name)

@@ -63,8 +63,10 @@ struct launches {
  */
 struct kind {
 	uint32_t account, blocks;
-	double last_end_ns;  /* busy time of the device, in ns, at the end of the latest of these launches */
-	struct launches row; /* launches since the latest gap; they are a burst if they become enough */
+	double last_end_ns; /* busy time of the device, in ns, at the end of the latest of these launches */
+	struct launches
+		row; /* launches since the latest interruption by other work; end_row() adds them to `burst`
+			if they are at least LAUNCHES_MIN launches and BURST_MIN_NS, otherwise to `place` */
 	struct launches burst, place;
 	double copies_ns; /* time of kwhy probe's copies before repeats of this kernel, if no burst has such
 			     copies alone */
@@ -122,8 +124,9 @@ static enum kwhy_status find_kind(
 }
 
 /*
- * Adds an activity to its grid, if kwhy probe ran. Repeats by kwhy probe count as launches in bursts, however
- * short these are; launches of the program count as launches in place (between other work).
+ * Adds an activity to its grid, if kwhy probe ran. Repeats by kwhy probe count as launches in bursts, even if
+ * they are fewer or shorter than a burst must be otherwise; launches of the program count as launches in
+ * place (between other work).
  */
 static void add_probed(struct search *search, struct kind *kind, bool is_repeat, double length_ns)
 {
@@ -186,8 +189,8 @@ static double spread_of(double difference)
 }
 
 /*
- * Time by which a grid counts in its account: that of all its launches or, if kwhy probe ran, of the
- * program's launches.
+ * Time in ns with which a grid is weighted in the mean over the grids of its account: that of all its
+ * launches or, if kwhy probe ran, only that of the program's launches.
  */
 static double kind_ns(const struct search *search, const struct kind *kind)
 {
@@ -245,9 +248,9 @@ static void mean_ratios(struct search *search, struct sum *sums, size_t count, d
 }
 
 /*
- * Adds the scatter of the clock to the uncertainties of kernels, `ratio`. Where the clock changes while the
- * program's work runs, as it does at the power limit, the powers of kernels change with it, but the model has
- * one power for each kernel.
+ * Adds the scatter of the clock to ratio[account_count], the uncertainties of kernels' powers. Where the
+ * clock changes while the program's work runs, as it does at the power limit, the powers of kernels change
+ * with it, but the model has one power for each kernel.
  */
 static enum kwhy_status add_clock(const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_recording *recording, uint32_t device, double *ratio, struct kwhy_error *error)

@@ -11,10 +11,11 @@ struct kwhy_kind_prior {
 };
 
 /*
- * Prior of the power above idle of a kernel, copy or memset of this name. The profile has the powers of kinds
- * of work that fill the device for the profile's ramp_s or longer; less for shorter and for smaller work.
- * `fill`: share of the multiprocessors that the work occupies (NAN: unknown, all are assumed). each_s: its
- * mean duration in seconds. profile NULL: the kind is unknown.
+ * Prior of the power above idle of a kernel, copy or memset of this name. The profile states the power of
+ * each kind for work that fills the device for the profile's ramp_s or longer; for shorter work, and for work
+ * that does not fill the device, the power is reduced. `fill`: share of the multiprocessors that the work
+ * occupies (NAN: unknown, all are assumed). each_s: its mean duration in seconds. profile NULL: the kind is
+ * unknown.
  */
 struct kwhy_kind_prior kwhy_kind_prior_of(
 	const struct kwhy_profile *profile, const char *name, double fill, double each_s);

@@ -18,8 +18,8 @@ static const double spread_between_runs[] = {
 };
 
 /*
- * Sums over the learnt powers of one account: of those with the best match so far, their weights and their
- * weighted logarithms.
+ * Sums over those learnt powers that match an account best so far (`match`): of their weights, and of their
+ * logarithms times their weights.
  */
 struct gathering {
 	enum match match;

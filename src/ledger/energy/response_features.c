@@ -22,8 +22,8 @@ struct building {
 	struct look *looks;
 	size_t look_count;
 	uint32_t clean; /* class of time without a context; KWHY_NONE: no such class */
-	double *from_s; /* integrals of the filtered levels up to the starts of the windows, indexed as `net`;
-			   NULL: the readings have no windows */
+	double *from_s; /* integrals in s of the filtered levels up to the starts of the readings' averaging
+			   windows, indexed like features->net; NULL: the meter has no averaging window */
 };
 
 static int compare_looks(const void *a, const void *b)

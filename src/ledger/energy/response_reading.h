@@ -26,8 +26,9 @@ struct kwhy_reading_limits {
 	const struct kwhy_profile
 		*profile; /* profile that states the averaging window of means; NULL: no profile */
 	bool ignore_counter;
-	const struct kwhy_window *unsettled; /* [unsettled_count] windows of time; readings that show a part
-						of one are not used */
+	const struct kwhy_window
+		*unsettled; /* [unsettled_count] times in which the idle level or a clock changed, for
+			       example; a reading that shows a part of such a time is not used */
 	size_t unsettled_count;
 };
 

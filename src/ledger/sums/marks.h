@@ -28,8 +28,8 @@ void kwhy_marks_sort(struct kwhy_marks *marks);
 void kwhy_marks_done(struct kwhy_marks *marks);
 
 /*
- * Indices that the latest look-ups for the start and for the end of a range returned, as `near` of the next
- * ones; 0 at first.
+ * Results of the latest kwhy_marks_up_to_near() for the start and for the end of a range; the next calls get
+ * them as `near`, where the search begins. Initially 0.
  */
 struct kwhy_marks_near {
 	size_t start, end;

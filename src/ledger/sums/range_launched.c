@@ -11,7 +11,8 @@ enum scope { SCOPE_THREAD, SCOPE_PROCESS, SCOPE_ALL, SCOPE_COUNT };
 
 /*
  * Sums over the work launched between two successive marks (starts and ends of ranges); after sum_bins(),
- * over all work launched before the second one. Unsigned sums may wrap; their differences are right.
+ * over all work launched before the second of the two marks. Unsigned sums may wrap; their differences are
+ * right.
  */
 struct bin {
 	uint64_t activity_count, device_ns, unknown_energy_count;
@@ -27,8 +28,8 @@ struct launches {
 	size_t near[SCOPE_COUNT];	/* bin of the latest launch that was added, in each scope */
 	struct kwhy_marks_near *ranges; /* [thread_count + 1] where the marks of each thread's latest range
 					   were found; the last entry is for ranges of unknown thread */
-	bool metered; /* the energy of at least one device is known; false: that of a range is unknown even if
-			 it launched nothing */
+	bool metered; /* the energy of at least one device is known; false: the energy of every range is
+			 unknown (NAN), also of one that launched nothing */
 };
 
 static uint64_t scope_id(enum scope scope, uint32_t number)

@@ -18,9 +18,9 @@ struct rise {
 };
 
 /*
- * A note says that a counter may have jumped if the mean power of one interval is above ALONE_W and above
- * ALONE_RATIO times that of every other interval, because a burst of work rarely fits into one interval.
- * Counters with fewer than ALONE_INTERVALS_MIN known intervals are not checked.
+ * A note says that a counter may have jumped if the mean power of one interval between readings is above
+ * ALONE_W and above ALONE_RATIO times that of every other interval. Real work of so high a power rarely fits
+ * into one interval. Counters with fewer than ALONE_INTERVALS_MIN known intervals are not checked.
  */
 #define ALONE_W 300.0
 #define ALONE_RATIO 3.0

@@ -23,8 +23,8 @@ struct step {
 			     process */
 	int64_t work_ns; /* latest end, on a device, of the work launched in the step; at least the step's own
 			    end */
-	bool is_left; /* work is launched after the step (and all earlier ones) ended and before the next one
-			 starts */
+	bool is_left;	 /* work is launched after this step and all earlier ones of its process have ended on
+			    the host, and before the next one starts */
 };
 
 struct steps {
@@ -112,8 +112,8 @@ static void find_work(const struct steps *steps, const struct kwhy_recording *re
 }
 
 /*
- * Median time in ns between the starts of successive steps [first, after) of a process; 0: only one step.
- * `space` is scratch memory for as many values.
+ * Median time in ns between the starts of successive steps [first, after) of a process; 0: there is only one
+ * step. `space` is scratch memory for after - first - 1 values.
  */
 static int64_t usual_period_ns(const struct steps *steps, size_t first, size_t after, int64_t *space)
 {

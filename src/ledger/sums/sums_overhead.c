@@ -10,8 +10,8 @@
 
 /*
  * Overhead of the measurement, by kind: costs that kwhy's own parts state (struct kwhy_cost); the time that
- * the profiler states it took from the program's threads; and, for each device, the part of the latter in
- * which the device was idle.
+ * the profiler took from the program's threads, as its trace states; and, for each device, the part of the
+ * profiler's time in which the device was idle.
  */
 
 /*
@@ -29,8 +29,8 @@ static struct kwhy_overhead_sum *open_row(struct kwhy_ledger *ledger, uint32_t k
 }
 
 /*
- * Mean power in W of all metered CPU packages of a machine, summed; NAN: the power of one is unknown, or
- * there is none.
+ * Sum of the mean powers in W of all metered CPU packages of a machine. NAN: the machine has no metered
+ * package, or the power of a package is unknown.
  */
 static double packages_w(const struct kwhy_ledger *ledger, uint32_t machine)
 {

@@ -12,8 +12,8 @@ struct running {
 
 /*
  * State of a walk over the activities of a device, which counts what runs on each stream. active: number of
- * streams on which something runs; active_sum: sum of their indices, which is the index of the stream if it
- * is the only one.
+ * streams on which something runs; active_sum: sum of the indices of these streams. If `active` is 1,
+ * active_sum is the index of the only one.
  */
 struct walk {
 	const struct kwhy_recording *recording;

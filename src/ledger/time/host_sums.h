@@ -23,7 +23,8 @@ struct kwhy_host_sums {
 	size_t count, capacity, now_capacity;
 	uint64_t gap;
 	struct kwhy_error *error;
-	enum kwhy_status status; /* first failure, which is kept */
+	enum kwhy_status status; /* status of the first failure; KWHY_OK: none so far. kwhy_host_sums_finish()
+				    returns it */
 };
 
 /*

@@ -33,8 +33,8 @@ struct tally {
 	const struct kwhy_covered *covered;
 	struct kwhy_covered_window *windows; /* windows of the ledger's coverage, one for each of
 						covered->windows; NULL: the ledger has none */
-	size_t window, unrecorded, probing;  /* indices of the current ones: window, unrecorded interval,
-						interval of kwhy probe */
+	size_t window, unrecorded, probing;  /* indices of the window, of the unrecorded interval and of the
+						interval of kwhy probe that the walk has reached */
 	struct kwhy_host_wait wait;
 	struct kwhy_host_sums host;
 	uint32_t last, next; /* last: activity of the program that ended last before the current interval
@@ -164,9 +164,9 @@ static void add_window_idle(
 
 /*
  * Finds the program's activities before and after an interval, `last` and `next`. Activities of kwhy probe
- * are skipped: before it repeats a launch of the program it makes copies, and the gap before these copies is
- * one of waiting for that launch. If the program has no later activity, row `next` is taken, whatever its
- * origin.
+ * are skipped: before it repeats a launch of the program it makes copies, so the activity for which the
+ * device waits in the gap before these copies is the program's launch. If the program has no later activity,
+ * row `next` is taken, whatever its origin.
  */
 static void follow_program(struct tally *tally, const struct kwhy_sweep_interval *interval, size_t next)
 {
@@ -214,8 +214,8 @@ static enum kwhy_status add_gap(
 }
 
 /*
- * Whether an interval is unrecorded time. It wholly is or is not, since intervals are split at the ends of
- * windows.
+ * Whether an interval is unrecorded time. No interval is only partly unrecorded, because intervals are split
+ * at the starts and ends of windows.
  */
 static bool is_unrecorded(struct tally *tally, const struct kwhy_sweep_interval *interval)
 {
