@@ -14,8 +14,8 @@ struct kwhy_track_key {
 };
 
 /*
- * Traces look up few keys many times. The last key for each of these slots is kept, so that it is found
- * without hashing.
+ * Number of slots of a small cache in front of the map, because traces look up few keys many times. Each slot
+ * holds the key that was looked up last among those that belong to the slot.
  */
 enum { KWHY_TRACK_RECENT = 64 };
 

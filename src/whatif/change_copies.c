@@ -35,8 +35,8 @@ static uint32_t process_of(const struct kwhy_recording *recording, uint32_t row)
 }
 
 /*
- * Sum of the times in ns that the pack's copies take in the graph as changed so far. It is the time of the
- * packed copy if the cost of a copy is unknown.
+ * Sum of the times in ns that the pack's copies take in the graph as changed so far. If the cost of the
+ * packed copy is unknown, this sum is used as its time.
  */
 static double sum_ns(const struct pack *pack)
 {
@@ -389,7 +389,8 @@ static void drop_wait_after(struct kwhy_whatif *whatif, uint32_t row, uint32_t c
 
 /*
  * Makes the host memory of a copy page-locked: the copy takes its cost from such memory, if that is less, and
- * its call no longer blocks. *out_cost: the cost that was used; if one was only assumed, that one.
+ * its call no longer blocks. *out_cost, which is for the change's words, becomes the cost of this copy,
+ * unless it already has the cost of an earlier copy that was only assumed (is_generic).
  */
 static void pin(
 	struct kwhy_whatif *whatif, uint32_t row, const bool *waited, struct kwhy_whatif_cost *out_cost)

@@ -14,7 +14,10 @@
  * device ahead of time.
  */
 
-enum { ROUND_TRIP_BYTES = 256 /* In bytes. Smaller copies may have equal sizes by chance. */ };
+enum {
+	ROUND_TRIP_BYTES = 256 /* In bytes. Smaller copies are not taken as round trips, since they may have
+				  equal sizes by chance. */
+};
 
 /*
  * A copy between host and device. `computed` is equal for two copies if they are on one device and no kernel,
@@ -240,8 +243,9 @@ static void open_batch(struct overlap *overlap, uint32_t row)
 }
 
 /*
- * Makes a copy to the device follow the previous such copy, instead of other work, and the last work that
- * used its buffer, `buffers` - 1 batches earlier; it is also issued that much earlier.
+ * Moves a copy to the device earlier. It then follows the previous copy to the device of its stream, instead
+ * of the work between them; and the last work that used its buffer, which is the work before the batch that
+ * is `buffers` - 1 batches earlier. It is issued with the first copy of that batch.
  */
 static void move_copy(struct overlap *overlap, uint32_t row)
 {

@@ -30,7 +30,10 @@ enum {
 	TOGETHER = 16
 };
 
-/* Value in the map `repeats` of a sequence whose first occurrence capture_repeated() has visited. */
+/*
+ * Value in the map `repeats` that replaces the number of occurrences of a sequence once capture_repeated()
+ * has visited the first of these.
+ */
 #define CAPTURED UINT32_MAX
 
 /* What one process issues in one step that a range names. */

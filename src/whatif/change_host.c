@@ -20,7 +20,7 @@ static bool is_left(const struct kwhy_whatif *whatif, size_t call)
 
 /*
  * Sets *issues if the call issued work that is not removed, even if a graph launches it now. Sets *reads if
- * such work includes a copy to the host. Neither is ever cleared.
+ * that work includes a copy to the host. Otherwise *issues and *reads are unchanged.
  */
 static void look_at_issued(const struct kwhy_whatif *whatif, size_t call, bool *issues, bool *reads)
 {
@@ -196,8 +196,8 @@ void kwhy_whatif_use_events(struct kwhy_whatif *whatif, uint32_t number, struct 
 }
 
 /*
- * Whether all work of a call that is not removed is copies to the host; true if there is none. Sets *issues
- * to whether there is any.
+ * Whether all work that a call issues, except removed work, is copies to the host; true if the call issues
+ * nothing. Sets *issues to whether the call issues anything.
  */
 static bool issues_read_backs_alone(const struct kwhy_whatif *whatif, size_t call, bool *issues)
 {
@@ -454,8 +454,8 @@ static bool is_prefetched(const struct kwhy_whatif *whatif, uint32_t call, struc
 
 /*
  * Whether other threads could do in advance what the host does in the pause before a call, judged by the host
- * range that covers most of it. They can neither run the operators of a model nor read back its results. If
- * no range is known, they can.
+ * range that covers most of it. Not if the range is an operator of a model or reads back results, which only
+ * this thread can do. True if the recording has no host ranges, or none in the pause.
  */
 static bool is_ahead(const struct kwhy_whatif *whatif, uint32_t call, int64_t pause_ns)
 {

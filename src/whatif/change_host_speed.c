@@ -13,8 +13,8 @@
  */
 
 /*
- * Largest sum in ns of all scaled calls and pauses. It keeps sums of times far from the largest int64_t, as
- * the reader of recordings does with recorded times.
+ * Largest sum in ns of all scaled calls and pauses; with a larger one the change is refused, so that sums of
+ * times do not overflow an int64_t. Recorded times have the same limit.
  */
 #define HOST_MAX_NS ((double)(INT64_MAX / 4))
 
@@ -37,8 +37,9 @@ static void issue_sooner(struct kwhy_whatif *whatif, uint32_t row, int64_t saved
 }
 
 /*
- * Scales the pauses before a call, up to KWHY_WHATIF_PAUSE_MAX_NS; of a removed call, what is left of them.
- * Returns the time saved in ns, below 0 if they become longer.
+ * Scales the pauses before a call; of a removed call, the parts of its pauses that are left. A pause longer
+ * than KWHY_WHATIF_PAUSE_MAX_NS stays as it is. Returns the time saved in ns, which is below 0 if the pauses
+ * become longer.
  */
 static int64_t change_pauses(struct kwhy_whatif_graph *graph, struct kwhy_whatif_node *node, uint32_t percent)
 {

@@ -54,15 +54,15 @@ static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uin
 }
 
 /*
- * State of the search for chains: tiny activities that follow each other closely (within FUSE_GAP_NS). One
- * that does not still belongs to the chain if most of its name do, so that one delay of the host in a
- * thousand steps does not split a chain.
+ * State of the search for chains: tiny activities that each start within FUSE_GAP_NS of the end of the one
+ * before. An activity that starts later also belongs to the chain if most activities of its name start within
+ * that time, so that one delay of the host in a thousand steps does not split a chain.
  */
 struct chains {
 	struct kwhy_whatif *whatif;
 	/*
-	 * [name_count] number of activities of the name that start soon after the one before, minus number of
-	 * the others
+	 * [name_count] number of activities of the name that start within FUSE_GAP_NS of the end of the one
+	 * before, minus the number of those that start later
 	 */
 	int32_t *close_of_name;
 	/* from: number of activities in chains; to: number of kernels that they become */

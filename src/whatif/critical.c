@@ -75,8 +75,8 @@ static bool leave_start(struct walk *walk)
 }
 
 /*
- * Goes from the end of walk->node to its start, adding the time of a call, or, if the node ended because what
- * it waited for had ended, to that.
+ * Goes on from the end of walk->node. If the node ended when the work that it waited for had ended, goes to
+ * that work. Otherwise goes to the node's own start and, if the node is a call, adds its time.
  */
 static void leave_end(struct walk *walk)
 {

@@ -18,8 +18,8 @@ static const struct kwhy_transfer_curve *find(const struct kwhy_transfers *trans
 }
 
 /*
- * Whether the profile has transfer curves, and copies of this kind are among those that have some (to and
- * from the host).
+ * Whether the profile has transfer curves, and copies of this kind are between host and device, the only ones
+ * that have curves.
  */
 static bool is_measured(const struct kwhy_profile *profile, enum kwhy_copy_kind kind)
 {

@@ -96,10 +96,10 @@ static bool issues_nothing(const struct kwhy_whatif *whatif, uint32_t call)
 }
 
 /*
- * Lets an activity whose predecessor in its stream was removed start as soon after its call as kernels
- * usually do, if it started KWHY_WHATIF_STALL_NS or more after it. What stalled the device is not recorded
- * (such as a profiler that stores its records), but with less work there is less to stall it. Not for the
- * lower bound of the saving.
+ * For an activity whose predecessor in its stream was removed: if the activity started KWHY_WHATIF_STALL_NS
+ * or more after its call, it now starts as soon after its call as kernels usually do. What stalled the device
+ * is not recorded (such as a profiler that stores its records), but with less work there is less to stall it.
+ * Not for the lower bound of the saving.
  */
 static void drop_stall(struct kwhy_whatif *whatif, uint32_t row)
 {

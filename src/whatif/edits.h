@@ -28,8 +28,8 @@ void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call);
 void kwhy_whatif_drop_captured_call(struct kwhy_whatif *whatif, uint32_t call);
 
 /*
- * Host time in ns that removing a call saves at the expected costs: the call without its wait for the device,
- * and the part of the pause before it that goes.
+ * Host time in ns that removing a call saves at the expected costs: the call's time without its wait for the
+ * device, plus the part of the pause before the call that kwhy_whatif_drop_call() removes with it.
  */
 int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t call);
 

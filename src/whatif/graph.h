@@ -103,8 +103,8 @@ struct kwhy_whatif_delays {
 	/* gap between two kernels of one graph launch, a median of at least 8 samples */
 	int64_t graph_queued_ns;
 	/*
-	 * [name_count] mean gap between queued kernels before those of each name; 0 counts for a kernel that
-	 * starts before the previous one ends; -1: too few kernels were queued
+	 * [name_count] mean gap before the queued kernels of each name. The gap of a kernel that starts
+	 * before the previous one ends counts as 0. -1: too few kernels of the name were queued
 	 */
 	int32_t *queued_of_name;
 	/* first and third quartile of the gaps between queued kernels, each divided by their median */
@@ -116,7 +116,7 @@ struct kwhy_whatif_delays {
 	/*
 	 * Shortest time from the end of the work to the return of a call that waited for it, by class of
 	 * call. A class whose calls never waited gets the shortest time of all classes, without that of calls
-	 * that waited for large copies. If no call waited, it gets least_call_ns.
+	 * that waited for large copies. If no call of any class waited, each class gets its least_call_ns.
 	 */
 	int64_t return_ns[KWHY_CALL_CLASS_COUNT];
 	int64_t launch_call_ns;			      /* median length of a launch call */
@@ -186,7 +186,7 @@ struct kwhy_whatif_graph {
 	size_t order_count, stack_depth, stack_capacity;
 	/*
 	 * 1 + index of the first edit that made a node follow one that is later in `order`; 0: no edit did.
-	 * Simulation is slower then.
+	 * If it is not 0, simulation is slower.
 	 */
 	size_t unordered;
 

@@ -85,8 +85,8 @@ static void set_start_lags(struct kwhy_whatif_graph *graph, uint32_t at)
 }
 
 /*
- * Time in ns that a node takes without its wait: own_ns, its recorded length, but at most the time from the
- * end of what it waited for (from_ns) to its own end; 0 if it ended earlier.
+ * Time in ns that a node takes without its wait: its recorded length own_ns, but at most the time from
+ * from_ns, when the work that it waited for ended, to its own end end_ns; 0 if it ended before that work.
  */
 static int64_t alone_ns(int64_t own_ns, int64_t end_ns, int64_t from_ns)
 {

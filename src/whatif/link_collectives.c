@@ -49,7 +49,10 @@ static void collect(struct collectives *all, uint32_t *counts)
 	}
 }
 
-/* Whether a group has more than one activity, and there is a time at which all of them ran. */
+/*
+ * Whether the group of activities with indices [begin, end) in `order` has more than one activity, and there
+ * is a moment at which all of them ran.
+ */
 static bool ran_together(const struct collectives *all, const uint32_t *order, size_t begin, size_t end)
 {
 	const struct kwhy_activities *rows = &all->recording->activities;

@@ -20,7 +20,8 @@ static struct kwhy_whatif_node fresh_node(
 
 /*
  * Makes the nodes of calls, and finds the outermost call around each. Calls of a thread are sorted by start,
- * outer ones first, so an outermost call lasts until a call ends after it.
+ * and of calls with one start the outer one comes first. A call is thus inside the latest outermost call
+ * unless it starts or ends after the end of that call; then it is the next outermost call.
  */
 static void find_outer_calls(struct kwhy_whatif_graph *graph)
 {

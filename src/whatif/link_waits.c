@@ -82,8 +82,8 @@ struct walk {
 	 */
 	const uint32_t *issued;
 	uint32_t call, process;
-	uint32_t last; /* activity among those issued by the thread's latest issuing call that ended last;
-			  KWHY_NONE: it has issued none yet */
+	uint32_t last; /* of the activities issued by the thread's latest call that issued any, the activity
+			  that ended last; KWHY_NONE: the thread has issued nothing yet */
 };
 
 static bool was_issued_before(const struct walk *walk, uint32_t row)

@@ -216,10 +216,10 @@ void kwhy_recorded_selection_keep(
 
 /*
  * Sets the coverage of each device, the intervals in which everything that ran on it was recorded. Call it
- * after all rows. Without a selection it is the coverage that the writers state. With a selection, a moment
- * is covered if some window is open and each process that uses the device and is in its selection has an open
- * window. A window counts as open only from the time at which no stream runs work that was launched before
- * the window.
+ * after all rows. Without a selection it is the coverage that the writers state. With selections, a moment is
+ * covered if it lies in at least one window, and if it lies in a window of each process that uses the device
+ * and whose selection contains the moment. A window counts only from the time on at which no stream runs work
+ * that was launched before the window.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_windows_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);

@@ -169,7 +169,7 @@ static enum kwhy_status add_range(struct kwhy_recorded *recorded, uint32_t write
 	struct kwhy_activity times;
 	enum kwhy_status status = KWHY_OK;
 
-	/* Skips a range without valid times, such as one that was open when its program was killed. */
+	/* Skips a range without valid times, such as one that had not ended when its program was killed. */
 	if (!place(recorded, writer, range->start_mono_ns, range->end_mono_ns, &times)) {
 		recorded->recording->lost.skipped_events++;
 		return KWHY_OK;
@@ -185,8 +185,8 @@ static enum kwhy_status add_range(struct kwhy_recorded *recorded, uint32_t write
 }
 
 /*
- * Adds a reading of a gauge. One before or after the run is dropped, because gauges show the state of a
- * device during the run.
+ * Adds a reading of a gauge. A reading before or after the run is left out, because gauges show the state of
+ * a device during the run.
  */
 static enum kwhy_status add_gauge(struct kwhy_recorded *recorded, const struct kwhy_recorded_meter *meter,
 	int64_t time_ns, int64_t value, struct kwhy_error *error)
@@ -303,7 +303,7 @@ enum kwhy_status kwhy_recorded_rows_add(struct kwhy_recorded *recorded, uint32_t
 {
 	const size_t known_bytes = kwhy_wire_record_bytes(block->kind);
 	enum kwhy_status status = KWHY_OK;
-	uint64_t scratch[8]; /* room for one record; the largest has 64 bytes */
+	uint64_t scratch[8]; /* memory for one record; the largest record has 64 bytes */
 
 	if (!known_bytes)
 		return KWHY_OK;

@@ -12,8 +12,8 @@
  */
 #define AT_ONCE_NS 100000
 /*
- * In ns: a selection that ends less than this from the end of its process ended with the process and not by a
- * time limit.
+ * In ns: if the end of a selection and the end of its process are less than this apart, the process ended the
+ * selection, not a time limit.
  */
 #define ENDS_WITH_NS 10000000
 
@@ -279,8 +279,9 @@ static void switch_device(struct trimming *trimming, uint32_t device)
 }
 
 /*
- * A time at which one of two sums changes: `open` is added to the number of open windows, `unrecorded` to the
- * number of processes that use the device and are in their selection, but in none of their windows.
+ * A time at which one of two sums changes. `open` is added to the number of windows, and of times in which a
+ * process is known to run nothing, that contain the time. `unrecorded` is added to the number of processes
+ * that use the device and whose selection contains the time, but none of whose windows does.
  */
 struct change {
 	int64_t time_ns;
@@ -358,8 +359,9 @@ static void list_changes(const struct trimming *trimming, uint32_t device, struc
 }
 
 /*
- * Adds the coverage of a device: the intervals in which a window is open and `unrecorded` is 0. A device that
- * is never covered gets one empty interval, which shows that its coverage is known to be none.
+ * Adds the coverage of a device: the intervals in which the sum of `open` is above 0 and that of `unrecorded`
+ * is 0 (struct change). A device that is never covered gets one empty interval, which shows that its coverage
+ * is known to be none.
  */
 static enum kwhy_status cover(struct kwhy_recorded *recorded, uint32_t device, const struct changes *changes,
 	struct kwhy_error *error)

@@ -235,8 +235,9 @@ static void read_lengths(struct reading *reading, const json_t *groups)
 }
 
 /*
- * Appends the member `key` of the result, a number or a text, after `words` to the description of the
- * requests. Without "prompt_tokens" the prompts came from a file.
+ * Appends `words` and the member `key` of the result, a number or a text, to the description of the requests;
+ * nothing if the member is missing. If "prompt_tokens" is missing and nothing was appended before, the
+ * prompts came from a file, which is appended.
  */
 static void add_asked(struct kwhy_text *out, const json_t *root, const char *key, const char *words)
 {

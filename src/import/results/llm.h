@@ -25,8 +25,8 @@ struct kwhy_read_llm_figure {
 };
 
 /*
- * The steady window of a load, which leaves out the start and the end of the load, and the answers and tokens
- * that arrived in it. NAN: the file does not state the number.
+ * The steady window of a load: its time without the start and the end of the load. answers, prompt_tokens,
+ * output_tokens: numbers of those that arrived in the window. NAN: the file does not state the number.
  */
 struct kwhy_read_llm_steady {
 	int64_t start_unix_ns; /* 0: the file does not state it */

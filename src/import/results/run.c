@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Width of a 95 % interval over that of a 90 % interval, which reports state, of a normally distributed
- * figure.
+ * Reports state 90 % intervals, and the struct has 95 % intervals. TO_95 is the ratio of their widths for a
+ * normally distributed figure.
  */
 #define TO_95 (1.960 / 1.645)
 

@@ -100,9 +100,9 @@ static void read_findings(struct kwhy_side_sums *sums, const json_t *findings)
 }
 
 /*
- * Reads the work of a run. The energy per unit is the run's energy, which the report states to the nanojoule,
- * divided by the count. If the run's energy is unknown, it is the report's own figure per unit, which is
- * rounded to nine digits.
+ * Reads the work of a run. The energy per unit is computed as the run's energy, which the report states to
+ * the nanojoule, divided by the count. If the run's energy is unknown, the energy per unit that the report
+ * states is taken, which is rounded to nine digits.
  */
 static void read_work(struct kwhy_side_sums *sums, const json_t *work, int64_t run_nj)
 {

@@ -45,7 +45,10 @@ static struct kwhy_estimate estimate_of(const json_t *figure)
 	};
 }
 
-/* Reads the figures of an object; its members of other kinds are left out. */
+/*
+ * Reads the figures of an object: its members that are objects with a member "mean". Other members are left
+ * out.
+ */
 static struct kwhy_read_figures read_figures(struct reading *reading, const json_t *object)
 {
 	struct kwhy_read_figures figures = {

@@ -103,8 +103,8 @@ static const struct kwhy_rocprof_csv_kind *kind_of(const unsigned char *head, si
 }
 
 /*
- * Reads a file without a known ending, as after renaming, alone, by the kind that its columns show. Its set
- * cannot be found.
+ * Reads a file whose name has none of the known endings, for example because it was renamed. Its columns show
+ * its kind. The other files of its set cannot be found and are not read.
  */
 static enum kwhy_status read_alone(struct kwhy_rocprof_csv *csv, const char *path, struct kwhy_error *error)
 {

@@ -26,8 +26,8 @@ struct kwhy_rocprof_value {
 #define KWHY_ROCPROF_FIELDS_MAX 32
 
 /*
- * Reads `fields` of the object at which the walk stands, and of objects inside it, into out[count]. Its
- * grammar must have been checked by kwhy_kineto_walk_skip().
+ * Reads `fields` of the object at which the walk stands, and of objects inside it, into out[count].
+ * kwhy_kineto_walk_skip() must have checked the grammar of the object before.
  */
 void kwhy_rocprof_fields_walk(struct kwhy_kineto_walk walk, const struct kwhy_rocprof_field *fields,
 	size_t count, struct kwhy_rocprof_value *out);

@@ -86,8 +86,8 @@ static enum kwhy_status broken(struct kwhy_rocprof_json *json, const char *words
 }
 
 /*
- * Handles a value that is not a level: calls `read` for it, or, if `read` is NULL, begins to skip it.
- * *out_cut: the window ends inside the value.
+ * Handles a value that is not one of the levels, whose elements are read one at a time: calls `read` for the
+ * value or, if `read` is NULL, begins to skip it. *out_cut: the window ends inside the value.
  */
 static enum kwhy_status take_value(struct kwhy_rocprof_json *json, enum kwhy_rocprof_level level,
 	kwhy_rocprof_json_read *read, bool *out_cut, struct kwhy_error *error)
@@ -143,7 +143,10 @@ static enum kwhy_status read_element(struct kwhy_rocprof_json *json, bool *out_c
 	return KWHY_OK;
 }
 
-/* Reads the next value or bracket. *out_cut: the window, the part of the file in memory, ends inside it. */
+/*
+ * Reads the next value or bracket. *out_cut: the window (the part of the file that is in memory) ends inside
+ * this value.
+ */
 static enum kwhy_status read_unit(struct kwhy_rocprof_json *json, bool *out_cut, struct kwhy_error *error)
 {
 	char token = kwhy_kineto_walk_peek(&json->walk);

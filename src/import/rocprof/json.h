@@ -11,7 +11,7 @@
 /* The objects and arrays of the file that are entered ("levels"). */
 enum kwhy_rocprof_level {
 	KWHY_ROCPROF_FILE,
-	KWHY_ROCPROF_TOOL, /* processes */
+	KWHY_ROCPROF_TOOL, /* the list of processes */
 	KWHY_ROCPROF_PROCESS,
 	KWHY_ROCPROF_AGENTS,
 	KWHY_ROCPROF_STRINGS,

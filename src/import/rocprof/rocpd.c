@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * A process has a set of tables whose names end in its GUID, so the tables with this start show the
- * processes; a merged file has several.
+ * A process has a set of tables whose names end in its GUID, so the tables whose names begin with this text
+ * show which processes the file has; a merged file has several.
  */
 static const char process_table[] = "rocpd_info_process";
 

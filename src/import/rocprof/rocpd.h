@@ -63,7 +63,10 @@ struct kwhy_span kwhy_rocpd_text(const struct kwhy_sqlite_rows *rows, size_t col
 /* In rocprof/rocpd_info.c: reads host, process, ranks and agents of the current process's tables. */
 KWHY_MUST_USE enum kwhy_status kwhy_rocpd_process_read(struct kwhy_rocpd *rocpd, struct kwhy_error *error);
 
-/* In rocprof/rocpd_rows.c: opens and closes the lookups of the current process, and readers of its rows. */
+/*
+ * In rocprof/rocpd_rows.c: functions that open and close the lookups of the current process, and the readers
+ * of its rows.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_rocpd_lookups_open(struct kwhy_rocpd *rocpd, struct kwhy_error *error);
 void kwhy_rocpd_lookups_close(struct kwhy_rocpd *rocpd);
 extern const struct kwhy_rocpd_reader kwhy_rocpd_regions, kwhy_rocpd_kernels, kwhy_rocpd_copies;

@@ -71,8 +71,9 @@ enum kwhy_status kwhy_rocprof_begin(struct kwhy_rocprof *rocprof, struct kwhy_re
 }
 
 /*
- * Sets the rank of a process until it states one: in the first source unknown, in a later one the position of
- * the source, because its devices are not those of earlier sources.
+ * Sets the rank that a process has until it states one itself. In the first source of the recording the rank
+ * is unknown; in a later source it is the source's index, so that its devices are distinct from those of
+ * earlier sources.
  */
 static void choose_rank(struct kwhy_rocprof *rocprof)
 {

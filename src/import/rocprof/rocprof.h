@@ -36,8 +36,8 @@ struct kwhy_rocprof_figures {
 };
 
 /*
- * What kernels and copies have in common. Times are those of the trace, ns; others may be
- * KWHY_ROCPROF_UNKNOWN.
+ * What kernels and copies have in common. start_ns and end_ns are times of the trace's clock; the other
+ * members may be KWHY_ROCPROF_UNKNOWN.
  */
 struct kwhy_rocprof_work {
 	int64_t start_ns, end_ns;
@@ -112,7 +112,9 @@ struct kwhy_rocprof_ranks {
 	int64_t rank, world_size;
 };
 void kwhy_rocprof_set_ranks(struct kwhy_rocprof *rocprof, struct kwhy_rocprof_ranks ranks);
-/* Adds notes on what the trace lacks or could not be read. KWHY_E_INPUT: it has no row. */
+/*
+ * Adds notes on what the trace lacks and on what could not be read of it. KWHY_E_INPUT: the trace has no row.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_rocprof_finish(struct kwhy_rocprof *rocprof, struct kwhy_error *error);
 void kwhy_rocprof_release(struct kwhy_rocprof *rocprof);
 

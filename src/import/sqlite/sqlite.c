@@ -17,12 +17,13 @@
 #define EACH_FUNCTION "kwhy_each"
 
 enum {
-	OPERATIONS_A_CALL = 100000, /* SQLite calls the progress handler after so many instructions of its
-				       virtual machine */
+	OPERATIONS_A_CALL = 100000, /* number of instructions of SQLite's virtual machine after which SQLite
+				       calls the progress handler again */
 	FIRST_CALLS = 100,
-	BYTES_A_CALL = 2000, /* one call of the handler is allowed for so many bytes of the file, which allows
-				50 instructions for each byte; reading the whole file takes about 1 */
-	ROW_BYTES_MIN = 6,   /* bytes of the shortest row with a start, an end and a type */
+	BYTES_A_CALL = 2000,  /* the handler may be called once for each BYTES_A_CALL bytes of the file before
+				 it stops SQLite; this allows 50 instructions for each byte, while reading the
+				 whole file takes about 1 */
+	ROW_BYTES_MIN = 6,    /* bytes of the shortest row with a start, an end and a type */
 	ROW_BYTES_USUAL = 24, /* size of a short row of a trace, bytes; limits the estimate of
 				 kwhy_sqlite_row_count() */
 	SQL_BYTES = 4096
@@ -31,7 +32,8 @@ enum {
 struct kwhy_sqlite {
 	sqlite3 *handle;
 	const char *file;	 /* path of the file */
-	const char *path, *cure; /* path, or name of the file in messages, and advice for messages */
+	const char *path, *cure; /* path: name of the file in messages, which may differ from `file`; cure:
+				    advice for messages */
 	uint64_t file_bytes;
 	uint64_t calls_left; /* calls of the progress handler until it stops SQLite */
 	struct walk *walk;   /* the innermost kwhy_sqlite_each() that runs */

@@ -463,7 +463,7 @@ static const struct kwhy_sqlite_column work_columns[] = {{"unit", NULL}, {"count
 static const struct kwhy_sqlite_column coverage_columns[] = {
 	{"start_ns", NULL}, {"end_ns", NULL}, {"device_id", NULL}};
 
-/* The tables that are read. A table with ids of others comes after them. */
+/* The tables that are read. A table that refers to rows of other tables by id comes after those tables. */
 static const struct table table_list[] = {
 	{{"machine", machine_columns, 2}, read_machine},
 	{{"process", process_columns, 6}, read_process},

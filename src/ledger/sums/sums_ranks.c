@@ -65,9 +65,10 @@ static bool has_collectives(const struct kwhy_recording *recording)
 }
 
 /*
- * Notes that the recording lacks the traces of ranks, or that ranks share devices. In a rank's trace, a
- * collective starts when that rank arrives and ends when all have arrived and the data is there; only the
- * traces of the other ranks show when these arrived, and thus how much of the time was waiting.
+ * If the program has collectives and more ranks than the recording has devices with a rank, adds a note:
+ * ranks share devices or, if they do not, traces of ranks are missing. In a rank's trace, a collective starts
+ * when that rank arrives and ends when all have arrived and the data is there; only the traces of the other
+ * ranks show when these arrived, and thus how much of the time was waiting.
  */
 static enum kwhy_status note_missing(
 	struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error)
