@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /*
- * Makes the ledger of a finished recording, from the file `path`, and takes the powers of its accounts as
- * learnt powers.
+ * Makes the ledger of a finished recording and takes the powers of the ledger's accounts as learnt powers.
+ * `path` is the file that the recording was read from.
  */
 static enum kwhy_status learn(const struct kwhy_recording *recording,
 	const struct kwhy_analysis_options *options, const char *path, struct kwhy_learnt_powers **out,

@@ -122,7 +122,8 @@ static void add_near_self(struct folders *out)
 	if (!find_self(parent) || !to_parent(parent))
 		return;
 	for (size_t i = 0; i < PARENT_LIMIT && to_parent(parent); i++) {
-		if (i < 2) /* above bin/ or lib/, and above lib/ARCHITECTURE/ */
+		if (i < 2) /* the folder that contains bin/ or lib/, or, one level further up, the one that
+			      contains lib/ARCHITECTURE/ */
 			add_folder(out, parent, "/share/kwhy/profiles");
 		if (is_source_tree(parent)) {
 			add_folder(out, parent, "/profiles");

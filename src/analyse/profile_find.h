@@ -17,8 +17,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_profile_find(
 	const char *device_name, struct kwhy_profile **out, struct kwhy_error *error);
 
 /*
- * Writes the first folder that has profiles, of those that kwhy_profile_find() searches, and returns their
- * number. 0: there are none; `out` is then the first folder that was searched.
+ * Writes to `out` the first of the folders searched by kwhy_profile_find() that has a profile, and returns
+ * the number of profiles in it. 0: no folder has one; `out` is then the first folder that was searched.
  */
 size_t kwhy_profile_folder(char *out, size_t out_bytes);
 

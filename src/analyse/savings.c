@@ -43,8 +43,8 @@ static int64_t not_below_0(int64_t value)
 
 /*
  * Upper end of the interval of a saving, in nJ: high_nj, limited to the upper end of the energy that the
- * waste takes, because a cure cannot save more, but not below the saving itself. The interval may be wider
- * before, because it includes the variation between runs.
+ * waste takes, because a cure cannot save more, but not below the saving itself. The projected high_nj may be
+ * above that limit, because it includes the variation between runs.
  */
 static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_saving *saving, int64_t high_nj)
 {
@@ -124,8 +124,8 @@ static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings
 }
 
 /*
- * Removes findings whose cure saves too little, however much energy their waste takes. made[count] is kept in
- * step with the findings.
+ * Removes findings whose cure saves too little, however much energy their waste takes. made[] loses the same
+ * items, so that made[i] still belongs to findings->items[i].
  */
 static void drop_small(struct kwhy_findings *findings, struct made *made)
 {
@@ -165,9 +165,9 @@ static void refer(struct kwhy_findings *findings, struct kwhy_finding *finding,
 }
 
 /*
- * Credits the saving of a change once: to the finding with index `owner`, unless another finding that the
- * change cures takes more energy (or time, if energies are unknown or equal). The other findings that it
- * cures then refer to the owner, whose assumption names them.
+ * If the finding with index `owner` takes the most energy (or time, if energies are unknown or equal) of all
+ * findings that the same change cures, credits the saving of the change to it alone: the other findings refer
+ * to the owner, whose assumption names them. Otherwise does nothing.
  */
 static void credit(struct kwhy_findings *findings, const struct made *made, size_t owner)
 {

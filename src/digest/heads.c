@@ -263,7 +263,10 @@ static int compare_heads(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* Values that are typical of the digests. Those of the job's own digests are near them. */
+/*
+ * Values that most of the given digests have. A digest of the same job has equal or similar values; one that
+ * differs is taken to be of another job (judge()).
+ */
 struct most {
 	uint32_t world_size; /* the most frequent world size; KWHY_NONE: no digest states one */
 	bool is_unix_clock;
@@ -328,8 +331,8 @@ static enum kwhy_status judge(const struct kwhy_head *head, const struct most *m
 }
 
 /*
- * Adds a problem if a digest has the content of an earlier one, or the rank and devices of an earlier one
- * that has at least as many activities. *twice: whether it does.
+ * Adds a problem if an earlier digest has the same content, or if an earlier digest has the same rank and
+ * devices and at least as many activities. *twice: whether it does.
  */
 static enum kwhy_status judge_twice(const struct kwhy_head *head, const struct kwhy_heads *kept,
 	struct kwhy_map *identities, struct kwhy_job *job, bool *twice, struct kwhy_error *error)

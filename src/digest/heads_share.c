@@ -49,8 +49,8 @@ struct sums {
 	size_t uses;
 	double power_w, share;
 	/*
-	 * shared_ns: time with more than one use. per_share_nj: integral of the device's power divided by
-	 * `share`.
+	 * shared_ns: time with more than one use. per_share_nj: integral over time of the device's power
+	 * (power_w / uses) divided by `share`.
 	 */
 	double shared_ns, per_share_nj;
 };
@@ -74,8 +74,8 @@ static int compare_events(const void *a, const void *b)
 }
 
 /*
- * Adds a use to the sums at its start and removes it at its end. From then on, its shared_ns and divided_nj
- * are the integrals over the use.
+ * Adds a use to the sums at its start and removes it at its end. After its end, its shared_ns and divided_nj
+ * are the integrals from its start to its end.
  */
 static void take_event(const struct event *event, struct sums *sums)
 {

@@ -21,8 +21,8 @@
 
 enum {
 	/*
-	 * If a job has more collectives, half of their sequence numbers are dropped at random until few
-	 * enough are left.
+	 * If a job has more collectives, those with a random half of the sequence numbers are dropped, again
+	 * and again, until at most this many are left.
 	 */
 	KWHY_JOB_COLLECTIVES_MAX = 1 << 21,
 	KWHY_JOB_ACCOUNTS_MAX = 1
@@ -73,7 +73,8 @@ struct kwhy_job_rank {
 	int64_t category_nj[KWHY_CATEGORY_COUNT]; /* gross energy of the accounts of each category */
 	double collective_w;			  /* mean power during collectives, W; NAN: unknown */
 
-	uint64_t compared;		/* its collectives that are compared, see kwhy_job_is_compared() */
+	uint64_t compared; /* number of this rank's collectives that are compared, see kwhy_job_is_compared()
+			    */
 	int64_t waiting_ns, waiting_nj; /* This rank's waiting, from its own entering until the last rank
 					   enters, summed over the compared collectives. */
 	uint64_t late;			/* compared collectives that this rank entered last */
@@ -104,7 +105,8 @@ struct kwhy_job_host {
 	int64_t sm_clock_hz; /* median of its ranks' sm_clock_hz */
 	double throttled_ratio;
 	const char *throttle;
-	bool is_throttled; /* its clocks are low compared with those of the other hosts */
+	bool is_throttled; /* its median clock is low compared with that of all ranks, or a rank's readings
+			      state a reason for low clocks (job_conclude.c) */
 };
 
 struct kwhy_job_account {
@@ -151,10 +153,11 @@ struct kwhy_job_operation {
 struct kwhy_job_collective {
 	int64_t sequence;
 	uint32_t communicator, operation, part;
-	uint32_t ranks;	 /* number of ranks that have it */
+	uint32_t ranks;	 /* number of ranks in whose digests the collective is */
 	uint32_t late;	 /* index in `ranks` of the rank that entered last */
 	bool differs;	 /* ranks have different operations under this number */
-	bool is_partial; /* some digests of its communicator leave it out */
+	bool is_partial; /* at least one digest of a rank of its communicator does not keep it
+			    (kwhy_digest_keeps()) */
 	int64_t first_enter_ns, last_enter_ns, first_exit_ns, last_exit_ns;
 	int64_t waiting_ns, waiting_nj;
 	/*
@@ -194,9 +197,9 @@ struct kwhy_job {
 		*cuts; /* for each communicator, how many collectives each rank has; see job_cut.c */
 	FILE *visits;  /* temporary file of structs kwhy_job_visit, sorted by index in `ranks` */
 
-	size_t files,
-		digests; /* files: digest files found in the given paths; digests: digests that were added */
-	uint32_t world_size; /* KWHY_NONE: unknown */
+	size_t files, digests; /* files: number of digest files in the given paths; digests: number of digests
+				  that were added to the job */
+	uint32_t world_size;   /* KWHY_NONE: unknown */
 	int64_t origin_unix_ns;
 	/*
 	 * Collectives. seen, kept: counted once for each rank; seen: all, kept: those that all digests of

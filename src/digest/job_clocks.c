@@ -91,7 +91,10 @@ static struct line fit(const struct kwhy_job *job, const struct kwhy_job_rank *r
 	return line;
 }
 
-/* Sets exits_ns of all collectives; INT64_MIN: the collective has no anchor_ns yet. */
+/*
+ * Sets exits_ns of all collectives to `value`. The value INT64_MIN marks collectives that have no anchor_ns
+ * yet.
+ */
 static void clear_exits(struct kwhy_job *job, int64_t value)
 {
 	for (size_t i = 0; i < job->collective_count; i++)

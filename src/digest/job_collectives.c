@@ -55,8 +55,9 @@ static enum kwhy_status find_communicator(struct kwhy_job *job, const struct kwh
 
 	/*
 	 * Counted sequence numbers agree only between ranks with the same number of collectives, so this
-	 * number is part of the key. Ranks that still ran when their digests were made have different
-	 * numbers, but all counted from their start; -1 stands for these.
+	 * number is part of the key. Ranks that still ran when their digests were made have different numbers
+	 * of collectives, although their sequence numbers agree; in their keys -1 takes the place of the
+	 * number.
 	 */
 	length = snprintf(key, sizeof(key), "%d %lld %u %.600s %.600s", row->is_numbered == 1,
 		row->is_numbered == 1 ? 0LL

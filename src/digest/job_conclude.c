@@ -11,16 +11,23 @@
 
 enum {
 	LATE_MIN = 3,		  /* a straggler is the last to enter in at least this many collectives */
-	LINK_COLLECTIVES_MIN = 3, /* a communicator is judged in an operation only if it has at least this
-				     many compared collectives of it, */
-	LINKS_MIN = 3 /* and if at least this many communicators have the same size and operation */
+	LINK_COLLECTIVES_MIN = 3, /* least number of compared collectives of an operation with which a
+				     communicator is judged in the operation */
+	LINKS_MIN = 3 /* least number of communicators of one size that must have the operation, for a
+			 judgement */
 };
 
-/* A straggler causes at least this share of all waiting */
+/*
+ * A rank is a straggler if it reaches four limits: LATE_MIN and the next three. It causes at least this share
+ * of the waiting of all ranks.
+ */
 static const double STRAGGLER_SHARE = 0.05;
-/* and at least this share of the sum of all ranks' spans */
+/* The waiting that it causes is at least this share of the sum of all ranks' spans. */
 static const double STRAGGLER_TIME_SHARE = 0.001;
-/* and at least this multiple of what the median rank causes or, of two ranks, the other one. */
+/*
+ * The waiting that it causes is at least this multiple of what the median rank causes or, if there are two
+ * ranks, of what the other rank causes.
+ */
 static const double STRAGGLER_TIMES = 4;
 /* The median transfer time of a slow communicator is at least this multiple of others_ns. */
 static const double SLOW_LINK_TIMES = 1.25;

@@ -15,8 +15,10 @@ struct numbering {
 	const struct kwhy_digest_making *making;
 	struct kwhy_map communicators,
 		operations;	/* communicators, operations: from hashes to rows of the tables */
-	struct kwhy_map parts;	/* collectives so far of a communicator, device and sequence number */
-	struct kwhy_map counts; /* collectives so far of a communicator on a device */
+	struct kwhy_map parts;	/* from a hash of communicator, device and sequence number to the number of
+				   collectives with these so far */
+	struct kwhy_map counts; /* from communicator and device to the number of the communicator's
+				   collectives on the device so far */
 	size_t next;		/* index in the recording's collectives from which details_of() searches on */
 	struct kwhy_digest_collective *rows;
 	size_t count;
@@ -180,8 +182,8 @@ static enum kwhy_status find_all(struct numbering *numbering)
 }
 
 /*
- * A row that may be kept, with what the rows are sorted by. These values are the same in all ranks, so all of
- * them keep the same rows. Times differ between ranks, so they are not used.
+ * A row that may be kept, with what the rows are sorted by. collectives, name and detail are the same in the
+ * digests of all ranks, so all ranks keep the same rows. Times differ between ranks, so they are not used.
  */
 struct candidate {
 	int64_t collectives;
@@ -246,7 +248,7 @@ static enum kwhy_status choose(struct numbering *numbering)
 
 /*
  * Removes the operations that are not kept, and sums the communicators that are not kept in one row without a
- * name. operations, communicators: receive the new row of each kept one.
+ * name. operations, communicators: for each old row that is kept, receive its new row.
  */
 static enum kwhy_status drop_rows(struct numbering *numbering, uint32_t *operations, uint32_t *communicators)
 {
@@ -281,8 +283,9 @@ static enum kwhy_status drop_rows(struct numbering *numbering, uint32_t *operati
 }
 
 /*
- * Adds the collectives of kept operations and communicators whose sequence numbers the share `ratio` keeps.
- * operations, communicators: new rows of the kept ones.
+ * Adds a collective if three conditions hold: its operation is kept, its communicator is kept, and the share
+ * `ratio` keeps its sequence number (kwhy_digest_keeps()). operations, communicators: for each old row of
+ * these tables that is kept, its new row.
  */
 static enum kwhy_status add_kept(
 	struct numbering *numbering, double ratio, const uint32_t *operations, const uint32_t *communicators)

@@ -11,8 +11,8 @@ struct kwhy_digest_limits {
 	size_t rows;	 /* rows of each table of details */
 	size_t collectives;
 	/*
-	 * Rows of the tables operation and communicator: those with most collectives. Collectives of the
-	 * others are left out.
+	 * Largest numbers of rows of the tables operation and communicator. The operations and communicators
+	 * with the most collectives are kept; collectives of the other ones are left out.
 	 */
 	size_t operations, communicators;
 };

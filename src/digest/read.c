@@ -102,7 +102,10 @@ static enum kwhy_status read_table(struct kwhy_digest *digest, const struct kwhy
 	return status;
 }
 
-/* Whether a time is small enough that differences of such times cannot overflow. Times of real runs are. */
+/*
+ * Whether a time is so small that the difference of two such times cannot overflow. All times of real runs
+ * are.
+ */
 static bool is_time(int64_t time_ns)
 {
 	return time_ns >= INT64_MIN / 16 && time_ns <= INT64_MAX / 16;

@@ -76,8 +76,8 @@
 	X(T, INT, run_unmetered_nj)
 
 /*
- * Time and energy of a device by category. The sum over its span_ns is the device's span; the further columns
- * are sums over the category's accounts.
+ * Time and energy of a device by category. span_ns: time of the category in the device's span; the values of
+ * all categories add up to that span. The columns after span_ns are sums over the category's accounts.
  */
 #define KWHY_DIGEST_CATEGORY(X, T) \
 	X(T, INDEX, device)        \
@@ -128,7 +128,8 @@
 	X(T, TEXT, what)
 
 #define KWHY_DIGEST_COMMUNICATOR(X, T)                                                                       \
-	X(T, TEXT, name)  /* NULL: not stated, or the sum of all further rows */                             \
+	X(T, TEXT, name)  /* NULL: the trace states no name, or the row is the sum of the communicators that \
+			     have no row */                                                                  \
 	X(T, TEXT, ranks) /* as listed in the trace */                                                       \
 	X(T, INDEX, size)                                                                                    \
 	X(T, INT, is_numbered) /* 1: the trace states sequence numbers; 0: counted; NULL: the sum of further \

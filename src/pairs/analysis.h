@@ -52,15 +52,16 @@ void kwhy_pair_line_fit(const struct kwhy_pairs *pairs, const struct kwhy_pair_c
 	uint64_t from_bytes, struct kwhy_pair_line *out);
 
 /*
- * Which clock's measurements of an engine are compared with predictions: the first of back to back, isolated,
- * by the host, queued with a sample of a transfer alone on the links. False: there is none.
+ * Chooses the kind of time measurement (enum kwhy_pair_clock) by which an engine is compared with
+ * predictions: the first of "back to back", "isolated", "by the host" and "queued" that has a sample of a
+ * transfer while no other used the links. False: none has.
  */
 bool kwhy_pairs_clock_of(
 	const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, enum kwhy_pair_clock *out);
 
 /*
- * Fits a line for each two GPUs to an engine's measurements by one clock. Collectives get no links. `out`
- * refers to `pairs`, which must outlive it.
+ * Fits a line, for each two GPUs, to the times of an engine that were measured by one clock. For engines that
+ * are collectives no line is fitted. `out` refers to `pairs`, which must outlive it.
  */
 void kwhy_pairs_series_fit(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine,
 	enum kwhy_pair_clock clock, struct kwhy_pair_series *out);

@@ -223,7 +223,8 @@ static enum kwhy_status judge_throttling(struct kwhy_pairs *pairs, struct kwhy_e
 }
 
 /*
- * Repeatability of medians: those of the odd and of the even repetitions, both of which cover the whole run.
+ * Repeatability of medians: compares the median of the odd repetitions of each configuration with that of the
+ * even ones. Both sets of repetitions cover the whole run.
  */
 static enum kwhy_status judge_repetition(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {

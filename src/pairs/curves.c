@@ -182,7 +182,10 @@ enum kwhy_status kwhy_pairs_fit_curves(struct kwhy_pairs *pairs, struct kwhy_err
 	return status;
 }
 
-/* Fits a line with weights 1 / y^2 to all points except number `left_out`; the number of points: to all. */
+/*
+ * Fits a line with weights 1 / y^2 to all points except the one with index `left_out`; if that equals
+ * points->count, to all points.
+ */
 static void line_of(const struct points *points, size_t left_out, double *out_alpha, double *out_beta)
 {
 	double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0, scale = points->items[points->count - 1].x;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* a reading is not used for samples later than this after it */
+/* a reading is not used for samples that start more than this many ns after it */
 #define READING_LASTS_NS INT64_C(1500000000)
 #define NORMAL_97_5 1.959964
 
@@ -128,8 +128,8 @@ static double products(const double *a, const double *b, size_t count, size_t la
 }
 
 /*
- * The number of independent points that would contain as much information. It is lower than the number of
- * points, because successive readings resemble each other. By Bartlett's formula for two first-order
+ * The number of independent points that would contain as much information as `points`. It is lower than
+ * points->count, because successive readings resemble each other. By Bartlett's formula for two first-order
  * autoregressive series; xx, yy: sums of squared deviations from the mean of x and of y.
  */
 static double independent(const struct points *points, double xx, double yy)

@@ -185,9 +185,10 @@ static bool begins_at(const struct kwhy_block_reader *reader, size_t at)
 
 /*
  * Gives the bytes up to `end`, the next valid header or the end of the file, as damaged, for the reason
- * `damage`. `due` is the end that the block's header states, or the end of the header itself if that is
- * damaged. If another recording begins at `end`, before `due`, files were concatenated and the first one ends
- * inside this block, because its writer was killed; the block then counts as truncated (is_cut).
+ * `damage`. `due` is the offset at which the block ends by its header or, if the header is damaged, the
+ * offset at which the header ends. If another recording begins at `end`, before `due`, files were
+ * concatenated and the first one ends inside this block, because its writer was killed; the block then counts
+ * as truncated (is_cut).
  */
 static int give_until(
 	struct kwhy_block_reader *reader, struct kwhy_block *out, const char *damage, size_t due, size_t end)

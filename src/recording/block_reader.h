@@ -58,9 +58,10 @@ KWHY_MUST_USE int kwhy_block_reader_next(
 bool kwhy_block_reader_probe(const void *bytes, size_t length);
 
 /*
- * Record `index` of a block. If the record in the file is aligned and at least known_bytes long, it is
- * returned in place; otherwise it is copied to `scratch` (known_bytes), with zeros for the members that an
- * older version of kwhy did not write.
+ * Record `index` of a block. known_bytes is the length of such a record in this version of kwhy. If the
+ * record in the file is aligned and at least known_bytes long, it is returned in place; otherwise it is
+ * copied to `scratch`, which has known_bytes bytes, with zeros for the members that an older version of kwhy
+ * did not write.
  */
 const void *kwhy_block_record(
 	const struct kwhy_block *block, size_t index, void *scratch, size_t known_bytes);

@@ -182,8 +182,8 @@ void kwhy_block_writer_flush(struct kwhy_block_writer *writer)
 }
 
 /*
- * Adds a LOST record if records were lost. It lifts the size limit for this, so that a recording at its limit
- * states them.
+ * Adds a LOST record if records were lost. The size limit does not apply to this record, so that also a
+ * recording that has reached its limit states how many records were lost.
  */
 static void say_lost(struct kwhy_block_writer *writer)
 {

@@ -5,11 +5,11 @@
 #include <stdint.h>
 
 /*
- * File with the progress of `kwhy probe`, which its launcher shows while the command runs. The launcher makes
- * it in the folder of the recording, of which it is not a part, and deletes it. If it exists, the injected
- * library in each process of the command appends a row once a second; the last row of a process is valid.
- * Rows are appended by write(), because a store to a memory mapping would kill the program when the disk is
- * full.
+ * File with the progress of `kwhy probe`, which its launcher shows while the command runs. The launcher
+ * creates the file in the folder of the recording and deletes it at the end; it is no part of the recording.
+ * If it exists, the injected library in each process of the command appends a row once a second; the last row
+ * of a process is valid. Rows are appended by write(), because a store to a memory mapping would kill the
+ * program when the disk is full.
  */
 #define KWHY_PROBE_PROGRESS_FILE "probe.progress"
 
@@ -27,7 +27,8 @@ struct kwhy_probe_progress_row {
 		 * kernels with a known power.
 		 */
 		known_ns;
-	int64_t left_ns;  /* time that further bursts may take under the limit, ns */
+	int64_t left_ns; /* time in ns that the process may still spend on bursts: the limit that it was given
+			    minus the time that its bursts took so far */
 	uint64_t is_over; /* 1: the process makes no more bursts */
 };
 

@@ -85,7 +85,7 @@ struct kwhy_wire_call {
 
 struct kwhy_wire_range {
 	int64_t start_mono_ns,
-		end_mono_ns; /* end INT64_MAX: the range was still open when the recording ended */
+		end_mono_ns; /* end INT64_MAX: the range had begun and not ended when the recording ended */
 	uint32_t name, thread, kind, zero; /* kind: enum kwhy_range_kind */
 };
 
@@ -112,7 +112,10 @@ struct kwhy_wire_process {
 	uint32_t local_rank_from_1; /* rank among the processes of the run on this machine, plus 1; 0: unknown
 				     */
 	uint32_t boot;		    /* id of a name: the boot id of the machine; 0: unknown */
-	/* 1: the writer is a helper that records for its parent process and counts as a part of it */
+	/*
+	 * 1: the writer is a helper process: it records for its parent process, and what it records counts as
+	 * that of the parent
+	 */
 	uint32_t is_helper;
 };
 
@@ -308,7 +311,8 @@ struct kwhy_wire_sample {
 	 */
 	int64_t time_mono_ns, since_mono_ns;
 	uint32_t thread;      /* thread that called CUDA */
-	uint32_t of_thread;   /* thread whose stack this is: `thread`, or one that waited for it */
+	uint32_t of_thread;   /* thread whose call stack `frame` begins: `thread` itself, or a thread that
+				 waited for `thread` */
 	uint32_t frame, zero; /* frame: the innermost frame */
 };
 
@@ -323,7 +327,7 @@ struct kwhy_wire_counters {
 	float counts[8]; /* index: enum kwhy_perf_counter */
 };
 
-/* A time in which the counters of a device were enabled, which lets the device draw more power. */
+/* A time in which the performance counters of a device were enabled. The device draws more power then. */
 struct kwhy_wire_counter_window {
 	int64_t start_mono_ns, end_mono_ns;
 	int32_t device; /* number of the device, as in this writer's DEVICE records */

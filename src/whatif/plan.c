@@ -23,8 +23,8 @@ struct candidate {
 	 */
 	double gain_ratio;
 	/*
-	 * share of the run's time or energy that it saves, whichever is larger, of the run without any
-	 * change; compared with the least share that the caller asks for
+	 * the larger of two shares that the change saves: of the time and of the energy of the run without
+	 * any change. The change is only taken if this share is at least planner.min_gain_ratio
 	 */
 	double share_ratio;
 	size_t tried; /* number of changes that were taken when it was last tried; SIZE_MAX: never */
@@ -80,9 +80,9 @@ static int64_t saved_nj(const struct kwhy_projection *before, const struct kwhy_
 }
 
 /*
- * Kind of bound that a saving is: that of the change, unless it is an upper bound in any case. If activities
- * were lost in recording, idle time that the change removes may have been work. If a cost is only assumed
- * (is_generic), the real cost may be higher, since assumed costs are low ones.
+ * Kind of bound that a saving is: that which change->bound states, or an upper bound in two cases. If
+ * activities were lost in recording, idle time that the change removes may have been work. If a cost is only
+ * assumed (is_generic), the real cost may be higher, since assumed costs are low ones.
  */
 static enum kwhy_bound bound_of(const struct kwhy_whatif *whatif, const struct kwhy_whatif_change *change,
 	const struct kwhy_whatif_effect *effect)
@@ -409,8 +409,9 @@ static struct candidate *best(const struct planner *planner)
 }
 
 /*
- * Tries the candidate with the largest known gain, until that gain is one in addition to all taken changes.
- * *out is NULL if no candidate saves enough.
+ * Tries the candidate with the largest known gain again, in addition to all taken changes, until the
+ * candidate with the largest gain is one that was already tried so. *out is NULL if no candidate saves
+ * enough.
  */
 static enum kwhy_status find_best(struct planner *planner, struct candidate **out)
 {

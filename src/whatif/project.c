@@ -261,7 +261,8 @@ struct kwhy_projection kwhy_whatif_baseline(const struct kwhy_whatif *whatif)
 
 /*
  * How far the time of another, equal run may be below and above a simulated time, in ns (half of a 90 %
- * interval), and the idle energies, in nJ, of the part of these times that comes from the host.
+ * interval), and the idle energies, in nJ, that the devices draw in that part of these times by which
+ * host-limited time varies.
  */
 struct other_run {
 	double below_ns, above_ns, below_nj, above_nj;

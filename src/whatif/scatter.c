@@ -89,8 +89,9 @@ static struct kwhy_moments steps_of(const struct kwhy_whatif *whatif, uint32_t d
 }
 
 /*
- * Standard deviation of the run's time as a share of that time, by the steps of the device that has most.
- * Steps, and the time outside of steps, are taken as independent. NAN: fewer than STEPS_MIN steps.
+ * Standard deviation of the run's time as a share of that time, computed from the steps of the device that
+ * has the most steps. Steps, and the time outside of steps, are taken as independent. NAN: fewer than
+ * STEPS_MIN steps.
  */
 static double ratio_of_steps(const struct kwhy_whatif *whatif)
 {

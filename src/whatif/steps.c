@@ -73,8 +73,9 @@ static void note_places(const struct kwhy_whatif *whatif, uint32_t stream, struc
 }
 
 /*
- * The kernel name with the largest `period`, of those for which most distances equal it, at least EVEN_MIN of
- * them, and these cover at least half of the stream (`length` activities); KWHY_NONE: none.
+ * Of all kernel names whose occurrences are regular, the one with the largest `period`; KWHY_NONE: none is
+ * regular. A name is regular if at least half of its distances, and at least EVEN_MIN, equal `period`, and
+ * these distances add up to at least half of the stream, which has `length` activities.
  */
 static uint32_t choose_name(const struct rhythm *rhythms, size_t names, uint32_t length)
 {

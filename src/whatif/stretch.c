@@ -13,8 +13,9 @@
 enum { STEPS_MAX = 4, MIDDLE_ROWS = 120 };
 
 /*
- * The excerpt of the run that a picture shows: chosen activities and, on each thread, the calls from the
- * first that issued one of these up to the next issuing call after the last.
+ * The excerpt of the run that a picture shows: chosen activities and, on each thread, calls. The calls are
+ * those from the first call that issued a chosen activity up to, and without, the call that issues work next
+ * after the last such call.
  */
 struct choice {
 	struct kwhy_whatif *whatif;
@@ -280,7 +281,8 @@ static enum kwhy_status keep(struct choice *choice, struct kwhy_plan *plan)
 
 /*
  * Chooses the excerpt: up to STEPS_MAX steps, or 2 or 1 if these have more than KWHY_WHATIF_STRETCH_ITEMS
- * activities and calls; without steps, the middle of the device with most activities.
+ * activities and calls; without steps, MIDDLE_ROWS activities in the middle of the work of the device with
+ * most activities.
  */
 static enum kwhy_status choose(struct choice *choice)
 {

@@ -98,9 +98,9 @@ static void find_usual(struct sort *sort)
 }
 
 /*
- * Gives memsets the usual length of kernel launches if their own would be an outlier among these. To the
- * driver a memset is a launch; a program that makes one memset in each step, after all other work of the
- * step, makes all of them with cold caches.
+ * Gives memset calls the usual length of kernel launches, if their own usual length would be an outlier among
+ * kernel launches. To the driver a memset is a launch; a program that makes one memset in each step, after
+ * all other work of the step, makes all of them with cold caches.
  */
 static void take_memsets_for_launches(struct sorts *sorts)
 {

@@ -46,8 +46,8 @@ enum kwhy_xplane_stat {
 };
 
 /*
- * An entry of a plane's table of keys (XStatMetadata). A value refers to an entry for its key, and may refer
- * to another one in place of a text of its own.
+ * An entry of a plane's table of keys (XStatMetadata). A value (XStat) states its key as the id of an entry;
+ * if its content is a text, it may state the id of another entry that has the text.
  */
 struct kwhy_xplane_text {
 	const char *text; /* in the recording's arena */

@@ -21,8 +21,9 @@ struct reader {
 	struct kwhy_protobuf_stream *stream;
 	struct kwhy_xplane_plane *plane;
 	const struct kwhy_xplane_line *line;
-	int64_t stream_id; /* number of the stream that a GPU's line shows; -1: the line is not a stream's and
-			      shows the work of streams a second time */
+	int64_t stream_id; /* number of the stream that the current line of a GPU shows; -1: the line shows no
+			      stream. Such a line of a GPU is not read, because it shows the work of streams a
+			      second time */
 	uint32_t track;	   /* the recording's stream or thread; KWHY_NONE: not added yet */
 	size_t next_plane, next_line;
 };

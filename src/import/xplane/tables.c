@@ -237,8 +237,9 @@ static enum kwhy_status read_line(struct kwhy_xplane_file *file, struct kwhy_pro
 }
 
 /*
- * Whether the names of a plane's events are read: those of GPUs and hosts, or before the plane's own name is
- * known. Those of "/host:metadata" are not; they contain whole programs.
+ * Whether the names of a plane's events are read: if the plane is of a GPU or host, or if its own name, which
+ * shows its kind, is not known yet. Other planes' names are not needed; those of "/host:metadata" contain
+ * whole programs.
  */
 static bool has_names(const struct kwhy_xplane_plane *plane)
 {
