@@ -5,8 +5,8 @@
 #include "digest/job.h"
 
 /*
- * The head of a digest file: the values that identify the digest, read before the rest of it. By the heads,
- * the files that are digests of one job are chosen so that each rank's work counts once.
+ * The head of a digest file: the values that identify the digest, read before the rest of it. The heads show
+ * which files are digests of one job, and which of these to leave out so that each rank's work counts once.
  */
 
 /* One device in the head of a file. */

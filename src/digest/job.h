@@ -75,9 +75,10 @@ struct kwhy_job_rank {
 
 	uint64_t compared; /* number of this rank's collectives that are compared, see kwhy_job_is_compared()
 			    */
-	int64_t waiting_ns, waiting_nj; /* This rank's waiting, from its own entering until the last rank
-					   enters, summed over the compared collectives. */
-	uint64_t late;			/* compared collectives that this rank entered last */
+	int64_t waiting_ns,
+		waiting_nj; /* Sums over the compared collectives of this rank's waiting in each: time, and
+			       energy, from this rank's entering until the last rank enters. */
+	uint64_t late;	    /* compared collectives that this rank entered last */
 	int64_t caused_ns, caused_nj; /* Waiting of all ranks, summed over the compared collectives that this
 					 rank entered last. */
 	bool is_straggler;
@@ -171,9 +172,9 @@ struct kwhy_job_collective {
 struct kwhy_job_slow_link {
 	uint32_t communicator, operation;
 	uint64_t collectives;
-	double median_ns, others_ns; /* median_ns: median transfer time of this communicator; others_ns:
-					median of such medians over the communicators of its size in its
-					operation, this one included */
+	double median_ns, others_ns; /* median_ns: median transfer time of the operation in this communicator;
+					others_ns: median of the median_ns of all communicators of the same
+					size with the same operation, this one included */
 	double excess_ns;	     /* number of collectives * (median_ns - others_ns) */
 };
 
@@ -203,7 +204,8 @@ struct kwhy_job {
 	int64_t origin_unix_ns;
 	/*
 	 * Collectives. seen, kept: counted once for each rank; seen: all, kept: those that all digests of
-	 * their communicator keep. compared: those that are compared, counted once.
+	 * their communicator keep. compared: number of collectives whose times are compared
+	 * (kwhy_job_is_compared()), each counted once for all ranks.
 	 */
 	uint64_t seen, kept, compared;
 	/*
@@ -225,7 +227,7 @@ struct kwhy_job {
 	size_t merged_ranks; /* ranks without a digest of their own whose work is in the digest of another
 				rank on the same devices */
 	size_t unused_ranks; /* rows whose is_unused is true */
-	size_t running;	     /* digests made while the recorded command still ran */
+	size_t running;	     /* number of digests that were made while the recorded command still ran */
 	int64_t category_ns[KWHY_CATEGORY_COUNT], category_nj[KWHY_CATEGORY_COUNT];
 	int64_t hosts_nj; /* Energy by the hosts' own meters (of processors, memory, ...). A meter that
 			     several digests have counts once. */

@@ -22,7 +22,7 @@ static const double AGREED_SHARE = 0.75;
 
 /* A communicator. whole: ranks that have all its collectives. */
 struct group {
-	int64_t most; /* collectives of the rank that has most */
+	int64_t most; /* number of collectives of the rank that has the most */
 	size_t ranks, whole;
 	bool is_numbered;
 	const char *name;

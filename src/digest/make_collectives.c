@@ -16,7 +16,7 @@ struct numbering {
 	struct kwhy_map communicators,
 		operations;	/* communicators, operations: from hashes to rows of the tables */
 	struct kwhy_map parts;	/* from a hash of communicator, device and sequence number to the number of
-				   collectives with these so far */
+				   collectives so far in which all three are equal */
 	struct kwhy_map counts; /* from communicator and device to the number of the communicator's
 				   collectives on the device so far */
 	size_t next;		/* index in the recording's collectives from which details_of() searches on */

@@ -33,7 +33,7 @@
 	X(T, INT, origin_unix_ns)                                                                          \
 	X(T, INT, start_ns)                                                                                \
 	X(T, INT, end_ns)                                                                                  \
-	X(T, INT, parts)   /* digests that this recording was divided into */                              \
+	X(T, INT, parts)   /* number of digests made of this recording */                                  \
 	X(T, INT, steps)   /* all steps; table step may have only some */                                  \
 	X(T, INT, loop_ns) /* time of all steps, each up to the end of the work that it queued */          \
 	X(T, INT, loop_nj)                                                                                 \
@@ -94,7 +94,7 @@
 	X(T, INDEX, device)                                                    \
 	X(T, TEXT, category)                                                   \
 	X(T, TEXT, name)    /* NULL: sum of the category's smaller accounts */ \
-	X(T, INT, accounts) /* accounts summed in this row */                  \
+	X(T, INT, accounts) /* number of accounts summed in this row */        \
 	X(T, INT, count)                                                       \
 	X(T, INT, bytes)                                                       \
 	X(T, INT, time_ns)                                                     \

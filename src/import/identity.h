@@ -16,12 +16,12 @@ uint64_t kwhy_identity_digest(const uint64_t *values, size_t count);
 
 /*
  * Called after a trace has appended its source and activities to the recording. Refuses the trace if an
- * earlier one has the same activities. Activities are compared by device index and stated rank, stream,
- * times and kind; kernels also by name; copies and memsets, which have names in some formats only, by
- * direction and bytes. A trace without activities is never taken for a copy, and neither is one that states
- * another rank than the earlier one. Two recordings of kwhy are compared by the processes that wrote them
- * instead (import/recorded/recorded.c). The digest is computed only if an earlier trace has the same number
- * of activities.
+ * earlier one has the same activities. Activities are compared by device index and stated rank, stream, times
+ * and kind; kernels also by name; copies and memsets, which have names in some formats only, by direction and
+ * bytes. A trace is never taken for a copy if it has no activities, or if it states another rank than the
+ * earlier trace. Two recordings of kwhy are compared by the processes that wrote them instead
+ * (import/recorded/recorded.c). The digest is computed only if an earlier trace has the same number of
+ * activities.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_identity_check_trace(struct kwhy_recording *recording,
 	size_t activities_before, const char *path, struct kwhy_error *error);

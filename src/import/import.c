@@ -93,7 +93,7 @@ static enum kwhy_status refuse_results(
 	const bool is_json = length && (*head == '{' || *head == '[');
 	enum kwhy_status status;
 
-	/* a trace of Kineto may contain these two keys in its metadata; such a trace is not refused */
+	/* a trace of Kineto may contain the keys "frame" and "metrics" in its metadata; it is not refused */
 	if (is_json && memmem(head, length, "\"frame\"", 7) && memmem(head, length, "\"metrics\"", 9) &&
 		!kwhy_kineto_is_trace(path, head, length))
 		return kwhy_fail(error, KWHY_E_INPUT,

@@ -96,8 +96,8 @@ static enum kwhy_status look_at_work(struct kwhy_ledger *ledger, const struct kw
 			odd = work->unit;
 	}
 	/*
-	 * If FLOP of some precision are stated, a count of "flop" is their sum and is ignored. Alone, it is
-	 * noted as work of unknown peak.
+	 * If FLOP of some precision are stated, a count of "flop" is their sum and is ignored. If it is the
+	 * only count of FLOP, a note says that its peak is unknown.
 	 */
 	if (plain && isnan(known->arithmetic_s) && !known->unknown_unit)
 		odd = plain;

@@ -9,10 +9,10 @@
 #include <sys/types.h>
 
 /*
- * Gathers records by kind in memory that the caller provides. When the memory of a kind is full, and for each
- * kind on a flush, it appends a block to the file. It runs inside other people's programs, so it allocates
- * nothing, takes no lock, and makes one write and four other system calls for each block. Only one thread at
- * a time may use it.
+ * Gathers records by kind in memory that the caller provides. It appends the records of a kind to the file,
+ * as a block, when the memory of that kind is full; on a flush it does so for each kind. It runs inside other
+ * people's programs, so it allocates nothing, takes no lock, and makes one write and four other system calls
+ * for each block. Only one thread at a time may use it.
  *
  * The first failed write is final: from then on records are only counted as lost, so that the earlier blocks
  * stay readable. The failure is EBADF if the descriptor refers to another file, because the program has

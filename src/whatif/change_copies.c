@@ -259,8 +259,8 @@ static void pack_copies(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, en
 }
 
 /*
- * Whether an activity that is no copy to the device ends a pack of such copies. Only a copy to the host does,
- * because later copies to the device may depend on what the host read.
+ * Whether an activity that is no copy to the device ends a pack of such copies. Only a copy to the host ends
+ * it, because the data of later copies to the device may depend on what the host read.
  */
 static bool reads_back(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -275,8 +275,8 @@ void kwhy_whatif_pack_h2d(struct kwhy_whatif *whatif, uint32_t number, struct kw
 }
 
 /*
- * Whether an activity that is no copy to the host ends a pack of such copies. Any does, because values that
- * are read after it may differ.
+ * Whether an activity that is no copy to the host ends a pack of such copies. Any other activity ends it,
+ * because the activity may change the values that later copies read.
  */
 static bool is_work(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -298,7 +298,8 @@ static bool is_pageable(const struct kwhy_activities *rows, uint32_t row)
 
 /*
  * What a thread does after a call. AFTER_WAIT: it waits for the device before it issues work other than
- * copies to the host. AFTER_OTHER_WORK: it may issue such work first, or it never waits again.
+ * copies to the host. AFTER_OTHER_WORK: it may issue other work than copies to the host before it waits, or
+ * it does not wait any more.
  */
 enum after { AFTER_OTHER_WORK, AFTER_WAIT };
 

@@ -88,7 +88,10 @@ static int by_work_and_bytes(const void *context, uint32_t a, uint32_t b)
  */
 static void drop_pairs(struct round_trips *round_trips, struct passage *copies, size_t count)
 {
-	/* copies[oldest] to copies[held - 1]: copies to the host without a partner so far */
+	/*
+	 * copies[oldest] to copies[held - 1]: copies to the host that are not yet paired with a copy to the
+	 * device
+	 */
 	size_t oldest = 0, held = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -149,8 +152,8 @@ static uint64_t drop_last_read_backs(struct kwhy_whatif *whatif, uint32_t device
 
 /*
  * Sets the length of the remaining copies of one kind and size, for the bounds of the saving: if few of many
- * copies remain, they may be the fastest or the slowest ones. They get the 10 % quantile of the recorded
- * lengths for the upper bound, the 90 % quantile for the lower one.
+ * copies remain, they may be the fastest or the slowest ones. The remaining copies get the 10 % quantile of
+ * the recorded lengths for the upper bound of the saving, and the 90 % quantile for the lower bound.
  */
 static void spread_kept(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, uint64_t bytes)
 {
@@ -213,7 +216,10 @@ struct overlap {
 	uint32_t buffers;
 	struct batch *batches; /* [activity_count] batches of the stream that is being changed, so far */
 	size_t count;
-	/* Last copy to the device, and last other activity, of that stream so far. */
+	/*
+	 * last_copy: last copy to the device so far in the stream that is being changed; last_work: last
+	 * activity so far of that stream that is no copy to the device.
+	 */
 	uint32_t last_copy, last_work;
 	bool in_batch;
 	uint64_t moved, blocked;

@@ -380,8 +380,8 @@ enum { PAUSE_MIN_NS = 100000, PAUSE_MAX_NS = 1000000000 };
 
 /*
  * Part in ns of the pause before a call that remains if input is prefetched: the usual pause before calls of
- * its class. It is 0 if even that is PAUSE_MIN_NS or more, and if the call is removed, because its usual
- * pause went with it.
+ * its class. The result is 0 in two cases: the usual pause is itself PAUSE_MIN_NS or more; or the call is
+ * removed, and its usual pause was removed with it.
  */
 static int64_t prefetched_ns(const struct kwhy_whatif *whatif, uint32_t call)
 {

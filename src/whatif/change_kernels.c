@@ -86,8 +86,9 @@ static void count_close(struct chains *chains, const struct kwhy_whatif_segment 
 }
 
 /*
- * Number of activities from rows[0] on that can be fused: tiny ones of one stream that follow each other
- * closely and share a launch. It is 1 unless the first one is a tiny kernel.
+ * Number of activities from rows[0] on that can be fused: tiny activities of one stream that each start soon
+ * after the one before (struct chains) and can share a launch. The result is 1 if rows[0] is not a tiny
+ * kernel.
  */
 static size_t chain_length(const struct chains *chains, const uint32_t *rows, size_t count)
 {

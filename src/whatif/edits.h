@@ -44,8 +44,8 @@ void kwhy_whatif_pack_row(struct kwhy_whatif *whatif, uint32_t row, uint64_t byt
 void kwhy_whatif_pin_row(struct kwhy_whatif *whatif, uint32_t row);
 /*
  * kwhy_whatif_copy_bytes(): bytes of a copy after the changes so far; KWHY_UNKNOWN_BYTES: unknown.
- * kwhy_whatif_row_copy_cost(): cost of that copy, with its kinds of memory after the changes so far, if it
- * had `bytes` bytes.
+ * kwhy_whatif_row_copy_cost(): cost that a copy of `bytes` bytes would have with the direction of this copy
+ * and its kinds of memory after the changes so far.
  */
 uint64_t kwhy_whatif_copy_bytes(const struct kwhy_whatif *whatif, uint32_t row);
 struct kwhy_whatif_cost kwhy_whatif_row_copy_cost(

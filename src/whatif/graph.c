@@ -28,8 +28,8 @@ static void mark_names(struct kwhy_whatif_graph *graph)
 
 /*
  * Upper bound of the number of joints (nodes that start when all ranks of a collective have started). A joint
- * follows up to three nodes; in a chain, one of these is the joint before it. So a collective of n ranks
- * needs about n / 2 joints.
+ * follows up to three nodes, so a collective of more than three ranks gets a chain of joints. Each joint but
+ * the first follows the joint before it and two activities, so that n ranks need about n / 2 joints.
  */
 static size_t joints_at_most(const struct kwhy_recording *recording)
 {

@@ -229,8 +229,8 @@ struct kwhy_whatif_node *kwhy_whatif_drop(struct kwhy_whatif_graph *graph, uint3
 
 /*
  * Codes of times: from KWHY_WHATIF_NEAR_MIN on the time itself in ns; below it KWHY_WHATIF_FAR + the index of
- * the time in far_ns. If there is no memory for another such time, the code is 0, and the next simulation
- * fails.
+ * the time in far_ns. If memory for another time in far_ns cannot be allocated, the code is 0, and the next
+ * simulation fails.
  */
 #define KWHY_WHATIF_FAR INT32_MIN
 #define KWHY_WHATIF_NEAR_MIN (INT32_MIN / 2)

@@ -66,7 +66,7 @@ bool kwhy_whatif_is_wait(const struct kwhy_whatif_graph *graph, uint32_t call)
 	case KWHY_CALL_SYNC:
 	case KWHY_CALL_COPY:
 		return true;
-	case KWHY_CALL_FREE: /* a stream-ordered free does not wait */
+	case KWHY_CALL_FREE: /* waits, unless it is stream-ordered */
 		return !kwhy_whatif_call_is(graph, call, KWHY_MARK_ASYNC);
 	default:
 		return false;

@@ -56,7 +56,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_order(
 
 /*
  * Whether the start or end to which a link of a node leads comes before the node's own start in graph->order.
- * For links that bound the start.
+ * Call it only for links that bound the node's start (not for JOIN links).
  */
 bool kwhy_whatif_is_in_order(
 	const struct kwhy_whatif_graph *graph, uint32_t node, enum kwhy_whatif_link link);

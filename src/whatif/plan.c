@@ -410,8 +410,8 @@ static struct candidate *best(const struct planner *planner)
 
 /*
  * Tries the candidate with the largest known gain again, in addition to all taken changes, until the
- * candidate with the largest gain is one that was already tried so. *out is NULL if no candidate saves
- * enough.
+ * candidate with the largest gain is one that has been tried in addition to exactly these changes. *out is
+ * NULL if no candidate saves enough.
  */
 static enum kwhy_status find_best(struct planner *planner, struct candidate **out)
 {

@@ -75,8 +75,8 @@ static void take(struct kwhy_whatif_segments *segments, uint32_t call, struct kw
 /*
  * Whether a call of step `step`, after calls of step `before`, begins a new segment. If segments->steps is
  * set, the first step of each group of that many steps does. Otherwise every step that a range names does. A
- * step without a name may be an iteration of a loop inside a real step, so it does only if the segment so far
- * has LONG_ROWS activities or more, and not if rhythm_is_whole.
+ * step without a name may be an iteration of a loop inside a real step; it begins a new segment only if the
+ * segment so far has LONG_ROWS activities or more and rhythm_is_whole is false.
  */
 static bool parts_segment(
 	const struct kwhy_whatif_segments *segments, uint32_t before, uint32_t step, size_t row_count)

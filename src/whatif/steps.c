@@ -14,7 +14,10 @@
  */
 struct rhythm {
 	uint32_t last; /* position in the stream of the last occurrence so far */
-	/* after vote(): the distance that more than half of all distances have, if there is one, else any */
+	/*
+	 * after vote(): if more than half of all distances are equal, that distance; otherwise any of the
+	 * distances
+	 */
 	uint32_t period;
 	uint32_t votes; /* votes for `period` less votes for other distances */
 	uint32_t even;	/* number of distances that equal `period` */

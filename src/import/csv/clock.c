@@ -118,8 +118,9 @@ static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_cs
 }
 
 /*
- * Text of an error for a time far from the origin: that this time, or else that the origin, looks like a Unix
- * time in another unit than nanoseconds. NULL: neither does, or the clock is not Unix time.
+ * Text of an error for a time far from the origin: it says that this time, or that the recording's origin,
+ * looks like a Unix time in another unit than nanoseconds. NULL: neither looks like that, or the clock is not
+ * Unix time.
  */
 static const char *other_unit(const struct kwhy_csv_clock *clock, int64_t time, char *words, size_t size)
 {

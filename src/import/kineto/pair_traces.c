@@ -14,8 +14,8 @@
 enum { PATH_BYTES = 4096, CONFIGS_MAX = 1 << 16 };
 
 /*
- * One side of a transfer: what the trace of the sending or receiving rank shows of it, the range around the
- * transfer and the activities launched in the range.
+ * One side of a transfer, by the trace of the sending or of the receiving rank: the range around the transfer
+ * and the activities that were launched in the range.
  */
 struct transfer {
 	uint32_t config, source, target, repetition, rank;

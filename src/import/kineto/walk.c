@@ -6,8 +6,8 @@
 enum value_class { CLASS_NONE, CLASS_SCALAR, CLASS_WORD, CLASS_OBJECT, CLASS_ARRAY };
 
 /*
- * What a value is, by its first byte. CLASS_SCALAR is one token and needs no check; CLASS_WORD is one token
- * whose text skip_word() checks, also after '-', which may begin a number or -Infinity.
+ * What a value is, by its first byte. CLASS_SCALAR is one token whose text is not checked here; CLASS_WORD is
+ * one token whose text skip_word() checks. '-' is a CLASS_WORD, because it may begin a number or -Infinity.
  */
 static const unsigned char class_of[256] = {
 	['"'] = CLASS_SCALAR,

@@ -8,8 +8,8 @@
 
 /*
  * WINDOW_BYTES, the size of a window, is small enough that the text and its tokens fit a second-level cache.
- * SMALL_BYTES is the size of the first window after a syntax error: each error needs a new window, and a file
- * with one error often has many. PAD_BYTES are allocated after the text, for a NUL and for vector
+ * SMALL_BYTES is the size of the first window after a syntax error: windows are small then, because each
+ * further error needs a new one. PAD_BYTES are allocated after the text, for a NUL and for vector
  * instructions that read beyond the text.
  */
 enum { WINDOW_BYTES = 1 << 18, SMALL_BYTES = 16 << 10, PAD_BYTES = 64 };

@@ -202,8 +202,9 @@ static enum kwhy_status read_system_call(
 		!kwhy_sqlite_integer(rows, SYSTEM_NAME, &id))
 		return KWHY_OK;
 	status = kwhy_nsys_times(nsys, rows, SYSTEM_START, &range.start_ns, &range.end_ns, error);
-	nsys->tally.negative_starts = negative; /* not counted: a system call may have begun before the
-						   session, at a negative time */
+	nsys->tally.negative_starts =
+		negative; /* system calls are left out of this count of rows that start before the session (at
+			     a negative time), because a system call may well begin before the session */
 	if (status)
 		return status == KWHY_E_INPUT ? KWHY_OK : status;
 	status = kwhy_nsys_string(nsys, id, &range.name, error);
@@ -222,8 +223,9 @@ static enum kwhy_status read_overhead(
 	int64_t start_ns, end_ns;
 	enum kwhy_status status = kwhy_nsys_times(nsys, rows, 0, &start_ns, &end_ns, error);
 
-	nsys->tally.negative_starts = negative; /* not counted: the profiler may have begun before the
-						   session, at a negative time */
+	nsys->tally.negative_starts = negative; /* the profiler's own overhead is left out of this count of
+						   rows that start before the session (at a negative time),
+						   because the profiler may start before the session */
 	if (status)
 		return status;
 	nsys->tally.overhead_count++;

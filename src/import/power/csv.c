@@ -28,7 +28,7 @@ struct reader {
 	struct kwhy_power_intake intake;
 	uint64_t rows, elsewhere; /* elsewhere: number of readings of device numbers that the recording does
 				     not have */
-	int32_t absent_index;	  /* the last such device number */
+	int32_t absent_index;	  /* the last of these device numbers; valid if `elsewhere` is above 0 */
 };
 
 /*
@@ -201,7 +201,8 @@ enum kwhy_status kwhy_power_csv_read(struct kwhy_recording *recording, const cha
 	kwhy_csv_clock_init(&reader->clock, recording);
 	/*
 	 * If the recording already has times, the clock accepts times far from its origin, because
-	 * kwhy_power_intake_close() refuses them later with a message that states both intervals.
+	 * kwhy_power_intake_close() refuses them later, with a message that states the intervals of the power
+	 * file and of the trace.
 	 */
 	reader->clock.keeps_far = !reader->clock.chooses;
 	status = kwhy_power_intake_init(&reader->intake, recording, path, error);

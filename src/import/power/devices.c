@@ -25,8 +25,8 @@ static struct kwhy_span span_of(const char *text)
 }
 
 /*
- * Splits a text at its first `at` character: *out_before is the text before this character, *rest the text
- * after it. False: the text has no such character.
+ * Splits a text at the first occurrence of the character `at`: *out_before becomes the text before it, *rest
+ * the text after it. False: the text has no such character.
  */
 static bool cut(struct kwhy_span *rest, char at, struct kwhy_span *out_before)
 {

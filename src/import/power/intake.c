@@ -51,8 +51,8 @@ enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *intake,
 }
 
 /*
- * Removes the readings of a dead meter, one that always reads 0 or a counter that does not move, from the
- * recording and adds a note. Refuses the file if it has no other readings.
+ * Removes the readings of a dead meter from the recording and adds a note. A meter is dead if it always reads
+ * 0 or, if it is a counter, does not change. Refuses the file if it has no other readings.
  */
 static enum kwhy_status leave_out(
 	struct kwhy_power_intake *intake, uint32_t device, enum kwhy_meter meter, struct kwhy_error *error)

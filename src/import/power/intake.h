@@ -52,8 +52,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_intake_close(
 	struct kwhy_power_intake *intake, struct kwhy_error *error);
 
 /*
- * Adds a note that `readings` readings were left out because the recording does not have their devices; none
- * if 0.
+ * Adds a note that `readings` readings were left out because the recording does not have their devices. Adds
+ * nothing if `readings` is 0.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_intake_note_elsewhere(
 	const struct kwhy_power_intake *intake, uint64_t readings, struct kwhy_error *error);

@@ -31,8 +31,9 @@ struct bytes {
 struct walk {
 	struct kwhy_power_log *log;
 	uint64_t records;
-	bool empty_answer;		   /* Prometheus's answer has no series */
-	char failure[3 * WORDS_BYTES + 1]; /* the error that Prometheus answered; empty: none */
+	bool empty_answer; /* Prometheus's answer has no series */
+	char failure[3 * WORDS_BYTES +
+		1]; /* text of the error that Prometheus gave as its answer; "": it gave none */
 	struct kwhy_error *error;
 };
 

@@ -11,9 +11,9 @@
 #define POWERS_MIN 10 /* with fewer readings a power meter is not checked */
 
 /*
- * STILL_NS: a counter that does not change over readings at least this long apart is dead; an H200's counter
- * changes every 100 ms. MEAN_NS: shortest time over which the mean power of a counter is checked, ten updates
- * on an H200.
+ * STILL_NS: a counter is dead if it does not change although its first and last readings are at least this
+ * far apart; an H200's counter changes every 100 ms. MEAN_NS: shortest time over which the mean power of a
+ * counter is checked, ten updates on an H200.
  */
 #define STILL_NS INT64_C(200000000)
 #define MEAN_NS INT64_C(1000000000)

@@ -20,8 +20,8 @@ struct kwhy_power_level {
 void kwhy_power_level_add(struct kwhy_power_level *level, int64_t time_ns, int64_t value);
 
 /*
- * Whether all powers are 0, or a counter has one value in readings at least 0.2 s apart; no working meter of
- * a GPU does so.
+ * Whether the meter does not work: a power meter of which all readings are 0, or a counter of which all
+ * readings are equal although the first and the last are at least 0.2 s apart.
  */
 bool kwhy_power_level_is_dead(const struct kwhy_power_level *level, enum kwhy_meter meter);
 

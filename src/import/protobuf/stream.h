@@ -7,8 +7,8 @@
 
 /*
  * A file that is one protocol-buffer message, read from front to back in memory that does not grow with the
- * file. A message inside it is read field by field, or, if it has at most KWHY_PROTOBUF_MESSAGE_MAX_BYTES,
- * into memory as a whole. The file may be compressed.
+ * file. A message inside that message can be read field by field or, if it has at most
+ * KWHY_PROTOBUF_MESSAGE_MAX_BYTES, into memory as a whole. The file may be compressed.
  */
 struct kwhy_protobuf_stream {
 	struct kwhy_input *input;

@@ -38,8 +38,8 @@ static bool agree(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock 
 }
 
 /*
- * Gives a writer without a boot id, of an older version of kwhy, the boot id of the first writer with the
- * same host name, if there is one.
+ * Writers of older versions of kwhy state no boot id. Gives each of them the boot id of the first writer that
+ * has one and the same host name.
  */
 static enum kwhy_status complete_starts(
 	struct kwhy_recorded *recorded, struct kwhy_track_map *starts, struct kwhy_error *error)

@@ -53,8 +53,8 @@ static int compare_times(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * Bytes that a process holds after a change. Never below 0: it may free memory that it allocated before the
- * recording began.
+ * Bytes that a process has allocated after a change. The result is at least 0, because a process may free
+ * memory that it allocated before the recording began.
  */
 static uint64_t changed(uint64_t held, int64_t change)
 {

@@ -206,8 +206,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_machines_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
 /*
- * kwhy_recorded_window_keep() keeps an interval in which a writer's activities were recorded, in times of the
- * recording's clock. kwhy_recorded_selection_keep() keeps which part of the run a writer was asked to record.
+ * kwhy_recorded_window_keep() stores an interval, in times of the recording's clock, in which a writer's
+ * activities were recorded. kwhy_recorded_selection_keep() stores which part of the run a writer was asked to
+ * record.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_window_keep(
 	struct kwhy_recorded *recorded, const struct kwhy_recorded_window *window, struct kwhy_error *error);
@@ -243,8 +244,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_ranks_apply(
 
 /*
  * kwhy_recorded_cost_keep() keeps what recording cost a writer in one respect, such as its sampling thread;
- * of several records of one kind and writer the last one counts. The times by which recording delayed the
- * program are rows, for kwhy_recorded_overhead_add().
+ * of several records of one kind by one writer the last one counts. kwhy_recorded_overhead_add() adds an
+ * interval in which recording delayed the program.
  */
 void kwhy_recorded_cost_keep(
 	struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_cost *cost);

@@ -360,8 +360,8 @@ static void list_changes(const struct trimming *trimming, uint32_t device, struc
 
 /*
  * Adds the coverage of a device: the intervals in which the sum of `open` is above 0 and that of `unrecorded`
- * is 0 (struct change). A device that is never covered gets one empty interval, which shows that its coverage
- * is known to be none.
+ * is 0 (struct change). If there is no such interval, adds one of length 0, which shows that the device's
+ * coverage is known and empty; without it, all time would count as covered.
  */
 static enum kwhy_status cover(struct kwhy_recorded *recorded, uint32_t device, const struct changes *changes,
 	struct kwhy_error *error)

@@ -38,8 +38,8 @@ struct kwhy_read_stat_work {
 };
 
 /*
- * One value that the program reported of a metric, such as its loss: the number of the run, and the joules
- * and seconds since the run's start; NAN: unknown.
+ * One value of a metric that the program reported, such as its loss. run: number of the run; joules, time_s:
+ * energy and time from the run's start to the report. NAN: unknown.
  */
 struct kwhy_read_point {
 	double run, value, joules, time_s;

@@ -70,8 +70,8 @@ static const struct kwhy_csv_column agent_columns[AGENT_COLUMN_COUNT] = {
 };
 
 /*
- * Number of GPUs among the agents read so far. HIP numbers GPUs in the order of the file, so it is the number
- * of the next one.
+ * Number of GPUs among the agents read so far. HIP numbers GPUs from 0 in the order of the file, so this is
+ * also HIP's number of the next GPU.
  */
 static int64_t gpu_count(const struct kwhy_rocprof *rocprof)
 {

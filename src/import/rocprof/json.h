@@ -35,8 +35,10 @@ struct kwhy_rocprof_json {
 
 	enum kwhy_rocprof_level levels[8];
 	size_t depth;	     /* number of levels around the current position, in `levels` */
-	size_t skipped;	     /* number of open brackets inside a value that is skipped; 0: none is */
-	uint64_t numbers[8]; /* for each of these levels, the number of elements begun so far */
+	size_t skipped;	     /* number of brackets in the value that is being skipped which have been read and
+				whose closing brackets have not; 0: no value is being skipped */
+	uint64_t numbers[8]; /* for each entry of `levels`, the number of its elements that have begun so far
+			      */
 	bool done;
 
 	bool has_process;

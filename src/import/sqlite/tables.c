@@ -28,7 +28,7 @@ struct tables {
 	size_t class_capacity;
 	const struct table *reading;
 	uint64_t rows;
-	/* words in the file for the values of enumerations, by value */
+	/* [value of the enumeration] word by which the file states the value */
 	const char *kinds[KWHY_ACTIVITY_KIND_COUNT], *copies[KWHY_COPY_KIND_COUNT];
 	const char *memories[KWHY_MEMORY_KIND_COUNT], *classes[KWHY_CALL_CLASS_COUNT];
 	const char *host_kinds[KWHY_HOST_KIND_COUNT];

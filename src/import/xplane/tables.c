@@ -232,7 +232,8 @@ static enum kwhy_status read_line(struct kwhy_xplane_file *file, struct kwhy_pro
 		if (!status && more)
 			status = read_line_field(file, stream, &field, &line, error);
 	}
-	file->lines[row] = line; /* also if the file ends inside the line: the part that was read counts */
+	file->lines[row] =
+		line; /* stored also if the file ends inside the line, so that the events read so far count */
 	return status;
 }
 

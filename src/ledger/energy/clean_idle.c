@@ -37,7 +37,7 @@
 /*
  * Idle power counts as elevated if it is at least this far above the level right after the work. On an H100,
  * elevated idle power was 4 to 5 W above that level. Idle levels drift by less within a second, and they
- * drift upwards after hot work.
+ * drift upwards after work that heats the device.
  */
 #define ELEVATED_MIN_W 2.0
 /*

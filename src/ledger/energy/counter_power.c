@@ -74,7 +74,7 @@ struct division {
 	int64_t *open;	   /* [column_count] activities that cover the current sample wholly */
 	uint32_t *present; /* [column_count] the columns with time in the current sample */
 	double squares;	   /* sum of the squared energies of the samples, in J^2 */
-	size_t used;	   /* samples in which something ran */
+	size_t used;	   /* number of samples in which something ran */
 };
 
 static void division_done(struct division *division)

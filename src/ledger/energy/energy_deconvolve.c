@@ -50,8 +50,8 @@ static const struct {
 };
 
 /*
- * One end of a window or cell. The energy predicted up to it is added to *sum, times `sign` (1: end, -1:
- * start).
+ * Start or end of a window or cell. The energy predicted from origin_ns to time_ns is added to *sum, times
+ * `sign` (1: end, -1: start); the two terms give the energy of the window or cell.
  */
 struct look {
 	int64_t time_ns;
@@ -83,8 +83,8 @@ struct deconvolution {
 	bool is_tried[POINTS];
 	double best_log, weight;  /* best_log: largest log evidence so far. weight: sum over the tried
 				     combinations of evidence / largest evidence */
-	double *energy_j, *sum_j; /* [cell_count] energies for one combination of values; and sums of such
-				     energies, weighted by evidence */
+	double *energy_j, *sum_j; /* [cell_count] energies for one combination of values; sums of the energies
+				     for all of them, weighted by evidence */
 	double run_j, run_j2;
 };
 

@@ -44,8 +44,8 @@ void kwhy_energy_draws_done(struct kwhy_energy_draws *draws)
 
 /*
  * Draws the unknown ratio between two powers above idle of a power class: its power in place (between the
- * program's other work) divided by its power in bursts. The readings show the latter. It is lognormal with
- * median 1, and 1 if in_place_ratio is 0.
+ * program's other work) divided by its power in bursts. The readings show the power in bursts. The ratio is
+ * lognormal with median 1, and exactly 1 if in_place_ratio is 0.
  */
 static double in_place_factor(const struct kwhy_powers *powers, size_t class, struct kwhy_random *random)
 {

@@ -17,7 +17,7 @@ struct kwhy_energy_draws {
 				     include the apportioned energy */
 	double unrecorded_low_nj,
 		unrecorded_high_nj; /* 5 and 95 % quantiles of the energy of unrecorded time, widened to
-				       include the apportioned energy; 0 without such time */
+				       include the apportioned energy; 0 if there is no unrecorded time */
 	double wrong_ratio; /* share of the energy of recorded time that is on other power classes in the
 			       ledger than in a draw, as the mean over the draws */
 };

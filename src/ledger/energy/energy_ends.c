@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * A reading this many time constants (and the delay) of the meter after a change of power no longer shows the
- * former power.
+ * A change of power is fully shown by readings that lie the meter's delay plus this many of its time
+ * constants, or more, after the change.
  */
 #define SETTLED_TAUS 5
 

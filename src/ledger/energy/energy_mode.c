@@ -161,10 +161,10 @@ static enum kwhy_status start_here(
 }
 
 /*
- * Whether the posterior density may have several maxima along the delay. It may if activities are on average
- * about as long as the prior standard deviation of the delay, as in a loop of such activities: a shift by one
- * activity then fits as well. Shorter activities cause no ripple in the readings, and longer ones cannot be
- * confused with their neighbours.
+ * Whether the posterior density may have several maxima along the delay. That is possible if activities are
+ * on average about as long as the prior standard deviation of the delay: in a loop of activities of that
+ * length, a delay that is longer or shorter by one activity fits as well. Shorter activities cause no ripple
+ * in the readings, and longer ones cannot be confused with their neighbours.
  */
 static bool is_ambiguous(const struct kwhy_inference *inference)
 {

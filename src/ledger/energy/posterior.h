@@ -126,10 +126,10 @@ static inline double kwhy_posterior_variance(const struct kwhy_posterior_model *
 }
 
 /*
- * Terms of the log prior: of a class's power, of another parameter, and of the power limit. A device holds
- * its power, idle level included, to about its limit: above 1.2 times the limit the density falls, so that
- * only decisive readings put a power there. The last term is 0 for classes whose `seen` is set. power_w: idle
- * level plus the class's power above idle.
+ * Terms of the log prior: of a class's power, of another parameter, and of the power limit. A device limits
+ * its power, idle level included, to about its power limit. Therefore the density falls above 1.2 times the
+ * limit; only readings that leave no other choice lead to such a power. The last term is 0 for classes whose
+ * `seen` is set. power_w: idle level plus the class's power above idle.
  */
 double kwhy_posterior_log_class(
 	const struct kwhy_posterior_prior *prior, size_t class, double log_power, double unit);

@@ -13,8 +13,8 @@
 
 /*
  * The prior density falls for powers above LIMIT_HELD times the power limit, as a normal density with a
- * standard deviation of LIMIT_SPREAD times the limit. A device holds its mean power over some milliseconds to
- * the limit; shorter kernels may exceed it.
+ * standard deviation of LIMIT_SPREAD times the limit. A device keeps its mean power over some milliseconds
+ * below the limit; kernels shorter than that may exceed it.
  */
 #define LIMIT_HELD 1.2
 #define LIMIT_SPREAD 0.1

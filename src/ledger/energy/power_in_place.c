@@ -35,12 +35,12 @@
 
 /*
  * kwhy probe restores a kernel's memory by copies between its repeats, so readings show the power of kernel
- * and copies together. Unless a burst has such copies alone, they are assumed to draw the power of all copies
- * of their size. POWER_OF_COPIES: relative standard deviation of their power above idle under this
- * assumption. On an H200, copies at 2.05 to 2.14 TB/s drew 555 to 790 W; a uniform distribution over this
- * range has a standard deviation of 68 W, 12 % of 550 W above idle. COPIES_MAX: upper bound on the relative
- * standard deviation that this adds to the kernel's power; the kernel's kind alone, without any burst,
- * determines that power as well.
+ * and copies together. Unless a burst consists of these copies alone, they are assumed to draw the same power
+ * as other copies of their size. POWER_OF_COPIES: relative standard deviation of their power above idle under
+ * this assumption. On an H200, copies at 2.05 to 2.14 TB/s drew 555 to 790 W; a uniform distribution over
+ * this range has a standard deviation of 68 W, 12 % of 550 W above idle. COPIES_MAX: upper bound on the
+ * relative standard deviation that this adds to the kernel's power; the kernel's kind alone, without any
+ * burst, determines that power as well.
  */
 #define POWER_OF_COPIES 0.12
 #define COPIES_MAX 0.4
@@ -68,8 +68,8 @@ struct kind {
 		row; /* launches since the latest interruption by other work; end_row() adds them to `burst`
 			if they are at least LAUNCHES_MIN launches and BURST_MIN_NS, otherwise to `place` */
 	struct launches burst, place;
-	double copies_ns; /* time of kwhy probe's copies before repeats of this kernel, if no burst has such
-			     copies alone */
+	double copies_ns; /* time of kwhy probe's copies before repeats of this kernel; without copies that
+			     have a burst of their own, whose power is known */
 };
 
 struct search {

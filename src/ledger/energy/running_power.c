@@ -6,8 +6,8 @@
 #include <math.h>
 
 /*
- * Largest power of an activity, in nW, far above any device's; a larger one counts as unknown. It keeps sums
- * over malicious files in range.
+ * Largest power of an activity in nW; it is far above the power of any device. A larger power counts as
+ * unknown, so that sums do not overflow even if a malicious file leads to absurd powers.
  */
 #define POWER_LIMIT_NW 1e15
 

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Memory that processes hold on devices, in bytes, as they last stated it. */
+/* Memory in bytes that each process has on each device, by the latest statement of the process. */
 struct held {
 	uint64_t *of_process; /* memory of each pair of device and process, by the number of the pair in
 				 watch.keys */
