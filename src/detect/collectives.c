@@ -125,8 +125,8 @@ static void weigh(const struct kwhy_detect_context *context, struct balance *bal
 
 /*
  * Whether the slowest device is a straggler: its excess over the mean of the other devices is at least the
- * threshold straggler_share of its own time, and STRAGGLER_SDS standard deviations of theirs. False for fewer
- * than three devices.
+ * threshold straggler_share of its own time, and at least STRAGGLER_SDS standard deviations of the times of
+ * the other devices. False for fewer than three devices.
  */
 static bool has_straggler(const struct kwhy_detect_context *context, const struct balance *balance)
 {
@@ -139,9 +139,9 @@ static bool has_straggler(const struct kwhy_detect_context *context, const struc
 }
 
 /*
- * Energy drawn by devices while they wait for the slowest one: the sum, over the compared devices, of their
- * mean idle power times the time by which they are faster. Waiting devices draw at least idle power. Adds the
- * energies of their runs to *out_recorded_nj.
+ * Energy drawn by devices while they wait for the slowest one: the sum, over the compared devices, of a
+ * device's mean idle power times the difference between the slowest device's time and its own. Waiting
+ * devices draw at least idle power. Adds the energies of the compared devices' runs to *out_recorded_nj.
  */
 static struct kwhy_energy_ci90 waiting_energy(
 	const struct kwhy_detect_context *context, const struct balance *balance, double *out_recorded_nj)

@@ -169,9 +169,9 @@ static double pinned_ns(const struct pinned_rates *rates, const struct kwhy_acti
 enum { RATE_WORDS = 128 };
 
 /*
- * Called for each call that issued an activity: if that is a counted copy to the device from pageable memory,
- * and the thread's next wait (`wait`) is for it, the idle time after the copy is waste, because the host need
- * not wait for data that it sends.
+ * Called for each call that issued an activity: if the activity is one of the marked copies (view->marks) and
+ * goes to the device, and the thread waits for it in its next wait (`wait`), the idle time after the copy is
+ * waste, because the host need not wait for data that it sends.
  */
 static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {

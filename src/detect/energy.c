@@ -81,8 +81,8 @@ static double bound_ratio(int64_t bound_nj, int64_t gross_nj)
 
 /*
  * Ends of the 90 % interval of an account's energy, divided by that energy. If none of the account's work was
- * metered, the ends of the interval of its power class's power, divided by that power. Unchanged if neither
- * is known.
+ * metered, the ends of the interval of its power class's power, divided by that power. Unchanged if nothing
+ * of the account was metered and it has no power class.
  */
 static void work_interval(const struct kwhy_device_ledger *ledger, const struct kwhy_account *account,
 	double *out_low_ratio, double *out_high_ratio)

@@ -162,9 +162,9 @@ bool kwhy_detect_is_product(const struct kwhy_detect_view *view, size_t row)
 }
 
 /*
- * Marks conversions from sparse to dense matrices, and each matrix product that is the next kernel of a
- * conversion's stream; with the cure these take no time. In the state of a stream, `row` is its last kernel
- * if that is a conversion, else KWHY_NONE.
+ * Marks conversions from sparse to dense matrices, and each matrix product that is the first kernel after a
+ * conversion in its stream; with the cure these take no time. In the state of a stream, `row` is its last
+ * kernel if that is a conversion, else KWHY_NONE.
  */
 static void mark_dense(struct kwhy_tally *tally)
 {

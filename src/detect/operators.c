@@ -20,7 +20,8 @@ enum part {
 enum {
 	/*
 	 * Largest number of elementwise kernels between a product and the softmax, and between the softmax
-	 * and the next product; with more, it is not taken for attention. Chosen, not measured.
+	 * and the next product; kernels with more between them are not taken for attention. Chosen, not
+	 * measured.
 	 */
 	EACH_MAX = 8,
 	SOFTMAX_SEEN = 1

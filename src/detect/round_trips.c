@@ -191,7 +191,7 @@ static void add_relay(struct kwhy_tally *tally, const struct relay *relay)
 
 /*
  * Adds a finding on the relays from index `begin` on whose copies up are on the context's device. *out_end
- * receives the index of the first relay behind them.
+ * receives the index of the first relay after these.
  */
 static enum kwhy_status report_relays(
 	const struct kwhy_detect_context *context, const struct legs *legs, size_t begin, size_t *out_end)

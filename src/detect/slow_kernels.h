@@ -14,9 +14,8 @@
 KWHY_MUST_USE enum kwhy_status kwhy_slow_by_counters(const struct kwhy_detect_context *context, double *out);
 
 /*
- * Sizes in bytes of the arrays that a program mostly copies between host and device: sizes of at least 64
- * MiB, since smaller arrays largely fit in caches, whose copies have at least half of all copied bytes. So
- * there are at most two.
+ * Sizes in bytes of arrays, each at least 64 MiB, whose copies have at least half of all bytes copied between
+ * host and device; thus there are at most two. Smaller arrays are left out, since they largely fit in caches.
  */
 struct kwhy_slow_arrays {
 	uint64_t bytes[2];
@@ -25,9 +24,9 @@ struct kwhy_slow_arrays {
 
 void kwhy_slow_arrays_find(const struct kwhy_detect_context *context, struct kwhy_slow_arrays *out);
 /*
- * The largest of these sizes to which the kernel's grid fits, with one thread for each value of 4 or 8 bytes,
- * rounded up to whole blocks; 0: there is none. The kernel is assumed to read and to write an array of that
- * size.
+ * The largest of the sizes in `arrays` to which the kernel's grid fits, with one thread for each value of 4
+ * or 8 bytes, rounded up to whole blocks; 0: there is none. The kernel is assumed to read and to write an
+ * array of that size.
  */
 uint64_t kwhy_slow_array_bytes(
 	const struct kwhy_slow_arrays *arrays, const struct kwhy_recording *recording, size_t row);

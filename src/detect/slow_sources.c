@@ -31,7 +31,8 @@ struct counters {
 			      between intervals */
 	double *filled_ns; /* [names] total length of the intervals that kernels of each name filled */
 	/*
-	 * [names] sum over these intervals of their length times the activity (activity_at()) of the kernels
+	 * [names] sum, over the intervals that kernels of each name filled, of their length times the
+	 * activity (activity_at()) of these kernels
 	 */
 	double *active_ns;
 	uint32_t *intervals;

@@ -62,10 +62,11 @@ static double rate_of(const struct kwhy_counter_readings *readings, size_t from,
 }
 
 /*
- * Whether the fall after reading `before` was a dip of wrong readings, which ended at reading `back`, and not
- * a reset of the counter. It was a dip if the rate from `before` to `back` is closer, as a ratio, to the rate
- * up to `before` than the rate from `back - 1` (the last low reading) to `back` is. It also counts as a dip
- * if the rate up to `before` or the rate from `back - 1` is 0 or unknown.
+ * Whether the fall after reading `before` was a dip of wrong readings that ended at reading `back`, and not a
+ * reset of the counter. Three rates are compared by their ratios: that from the last right reading before
+ * `before` to `before` (course), that from `before` to `back`, and that from `back - 1`, the last low
+ * reading, to `back` (reset). It was a dip if the second rate is at least as close to the first as the third
+ * is. It also counts as a dip if the first or the third rate is 0 or unknown.
  */
 static bool is_on_course(
 	const struct kwhy_counter_readings *readings, size_t before, size_t back, const uint8_t *verdict)

@@ -52,8 +52,8 @@ struct kwhy_counter_readings {
 /* Verdict on one reading of a counter from the readings around it. */
 enum kwhy_counter_verdict {
 	KWHY_COUNTER_RIGHT,
-	KWHY_COUNTER_WRONG, /* a dip or peak of at most KWHY_COUNTER_WRONG_MAX readings, after which the
-			       counter continued */
+	KWHY_COUNTER_WRONG, /* the reading is too low or too high: one of at most KWHY_COUNTER_WRONG_MAX in a
+			       row, after which the counter continued as before them */
 	KWHY_COUNTER_OPEN,  /* the counter fell, and too few readings follow to distinguish a dip from a reset
 			     */
 };

@@ -20,8 +20,8 @@ struct kwhy_evidence {
 
 /*
  * What the cure would save. If the cure is a change that `kwhy whatif` can simulate on this recording, the
- * figures and the bound are those of its projection with this change alone; otherwise they are an upper
- * bound. Energies are KWHY_UNKNOWN_NJ if unknown.
+ * figures and the bound are those of a projection with this change alone; otherwise they are an upper bound.
+ * Energies are KWHY_UNKNOWN_NJ if unknown.
  */
 struct kwhy_saving {
 	int64_t time_ns;
@@ -95,7 +95,8 @@ static inline bool kwhy_finding_saves_more_than_it_costs(const struct kwhy_findi
 
 /*
  * Findings in the order of reports: those with `leads` first, then by the energy that the cure saves, the
- * largest first, or by the time if the energy of a finding is unknown.
+ * largest first. If the energy of any finding is unknown, all are sorted by the time that the cure saves
+ * instead.
  */
 struct kwhy_findings {
 	struct kwhy_arena arena;

@@ -53,8 +53,9 @@ static const char *const parallel_work[] = {"aten::flatten_dense_tensors", "aten
 	"c10d::", "nccl:", "FSDP::", "DistributedDataParallel.forward", "FullyShardedDataParallel"};
 
 /*
- * Marks of a name: the three below, and bit i if the name contains signs[i].part. Each name is searched only
- * once, however many ranges have it.
+ * Bits of the marks of a name. Bit i: the name contains signs[i].part. SEARCHED: the name was searched; each
+ * name is searched only once, however many ranges have it. IS_PARALLEL_WORK: the name begins as one of
+ * `parallel_work` does. IS_MODEL: the range is an operator or a module of the model.
  */
 #define SEARCHED (UINT32_C(1) << 31)
 #define IS_PARALLEL_WORK (UINT32_C(1) << 30)
@@ -103,8 +104,9 @@ enum kwhy_status kwhy_held_mark_names(struct kwhy_recording *recording, struct k
 }
 
 /*
- * The cause that `signs` gives for the innermost of `row` and the ranges around it whose name contains a
- * part. KWHY_HELD_PARALLEL is the cause only if the name of `row` itself is in `parallel_work`.
+ * The cause by the parts in `signs`. Of `row` and the ranges around it, the innermost whose name contains a
+ * part decides; KWHY_HELD_UNKNOWN: no name contains one. Rows of `signs` with KWHY_HELD_PARALLEL apply only
+ * if the name of `row` itself begins as one of `parallel_work` does.
  */
 static enum kwhy_held_cause sign_of(const struct kwhy_host_ranges *rows, uint32_t row)
 {

@@ -21,9 +21,9 @@ void kwhy_host_time_done(struct kwhy_host_time *time)
 }
 
 /*
- * Moves the thread's cursor forward to time_ns and returns the innermost row (host range) that is open then;
- * KWHY_NONE: none. A row that is still open when the rows inside it have ended is found by the links to
- * parents.
+ * Moves the thread's cursor forward to time_ns and returns the innermost row (host range) that contains
+ * time_ns; KWHY_NONE: no row does. Rows whose inner rows have ended before time_ns are reached by the links
+ * to parents.
  */
 static uint32_t advance(struct kwhy_host_time *time, uint32_t thread, int64_t time_ns)
 {
@@ -179,8 +179,8 @@ static int64_t common_ns(const struct kwhy_host_ranges *rows, uint32_t row, int6
 }
 
 /*
- * The innermost of the rows open at time_ns that covers at least half of [start_ns, end_ns); KWHY_NONE: none
- * does.
+ * Of the rows that contain time_ns, the innermost that covers at least half of [start_ns, end_ns); KWHY_NONE:
+ * none does.
  */
 static uint32_t range_over_from(const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns,
 	int64_t end_ns, int64_t time_ns)
@@ -201,8 +201,8 @@ static bool is_within(const struct kwhy_host_ranges *rows, uint32_t row, uint32_
 }
 
 /*
- * A row that covers at least half of the interval is open at the middle of the interval, or ends exactly
- * there and is open one nanosecond earlier. Therefore both times are searched.
+ * A row that covers at least half of the interval contains its middle or ends exactly there; in the latter
+ * case it contains the nanosecond before the middle. Therefore both times are searched.
  */
 uint32_t kwhy_host_range_over(
 	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns)

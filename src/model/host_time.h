@@ -29,7 +29,8 @@ enum {
 struct kwhy_host_cursor {
 	bool begun;
 	size_t next;  /* first row not yet visited */
-	uint32_t top; /* innermost open row; KWHY_NONE: no row is open */
+	uint32_t top; /* innermost row that contains the time to which the cursor was moved; KWHY_NONE: no row
+			 does */
 };
 
 struct kwhy_host_time {
@@ -52,7 +53,7 @@ typedef void kwhy_host_visit(void *context, int64_t start_ns, int64_t end_ns, ui
 void kwhy_host_time_divide(struct kwhy_host_time *time, const struct kwhy_host_span *gap, uint32_t before,
 	uint32_t after, kwhy_host_visit *visit, void *context);
 
-/* The innermost row of the thread at a time, by binary search; KWHY_NONE: no row is open. */
+/* The innermost row of the thread that contains the time, by binary search; KWHY_NONE: no row does. */
 uint32_t kwhy_host_range_at(const struct kwhy_recording *recording, uint32_t thread, int64_t time_ns);
 /*
  * The innermost row of the call's thread that encloses the start of the call. KWHY_NONE: none does, or `call`

@@ -18,7 +18,7 @@ static const uint8_t state_of_class[KWHY_CALL_CLASS_COUNT] = {
 /*
  * Moves to the next interval in which the thread is in a state other than ELSEWHERE; start_ns and end_ns
  * become INT64_MAX after the last one. Calls are sorted by start, the outer first. Time that two calls share
- * belongs to the earlier one, unless its state is ELSEWHERE.
+ * belongs to the one that started earlier, unless the state of that one is ELSEWHERE.
  */
 static void walk_next(struct kwhy_host_walk *walk, const struct kwhy_calls *calls)
 {

@@ -30,7 +30,7 @@ enum kwhy_host_state {
 struct kwhy_host_walk {
 	bool begun;
 	size_t next, end;   /* the thread's calls not yet visited are rows [next, end) */
-	int64_t covered_ns; /* latest end of the calls visited */
+	int64_t covered_ns; /* latest end of the visited calls whose state is not ELSEWHERE */
 	int64_t start_ns, end_ns;
 	enum kwhy_host_state state;
 };
@@ -41,7 +41,8 @@ struct kwhy_host_span {
 
 /*
  * Disjoint intervals in which at least one thread is in a given state or in an earlier one of enum
- * kwhy_host_state. `next` is the first interval not yet passed by the gaps.
+ * kwhy_host_state. `next` is the first interval that may reach into the next gap, as gaps come in order of
+ * time.
  */
 struct kwhy_host_union {
 	struct kwhy_host_span *spans;
@@ -51,8 +52,10 @@ struct kwhy_host_union {
 struct kwhy_host_wait {
 	const struct kwhy_recording *recording;
 	uint32_t device;
-	struct kwhy_host_walk *threads;			    /* [thread_count] */
-	struct kwhy_host_union unions[KWHY_HOST_ELSEWHERE]; /* computed when first needed */
+	struct kwhy_host_walk *threads; /* [thread_count] */
+	struct kwhy_host_union
+		unions[KWHY_HOST_ELSEWHERE]; /* one for each state but ELSEWHERE; computed at the first gap
+						for which the issuing thread is unknown */
 	bool merged;
 };
 

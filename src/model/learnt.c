@@ -41,8 +41,9 @@ static bool grids_are_equal(struct kwhy_learnt_grid a, struct kwhy_learnt_grid b
 
 /*
  * State of finding the grid with more than half of an account's time. The first pass over the activities
- * finds the only grid that can have it (majority vote of Boyer and Moore, lead_ns); the second pass sums the
- * time of that grid (grid_ns) and of all grids (all_ns).
+ * finds the only grid that can have that much, by the majority vote of Boyer and Moore (lead_ns is by how
+ * much the current candidate leads); the second pass sums the time of that grid (grid_ns) and of all grids
+ * (all_ns).
  */
 struct vote {
 	double lead_ns, grid_ns, all_ns;
@@ -104,8 +105,8 @@ enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, 
 /*
  * Whether an account's power is learnt. Only accounts of kernels, collectives, copies and memsets are. Their
  * power must be decided by the readings. For an account in a group, of which the readings decide only the
- * sum, the account must be alone in its power class, and the power must be certain to GROUPED_SPREAD_MAX and
- * not itself come from another recording.
+ * sum, the account must be alone in its power class, the relative standard uncertainty of its power above
+ * idle must be at most GROUPED_SPREAD_MAX, and the prior of its power must not come from another recording.
  */
 static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account)
 {

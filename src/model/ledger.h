@@ -410,9 +410,9 @@ struct kwhy_api_sum {
 /*
  * Sum over all ranges of one name and kind, or over one step. The activities of a range are those that its
  * own thread launched inside it; the activities of a step are those that any thread of its process launched
- * during it. If the thread of a range is unknown, they are those that any process launched during it. An
- * activity launched inside nested ranges counts in each of them. The window of a range is the range's own
- * interval, on every device on which its process has streams.
+ * during it. If the thread of a range is unknown, the activities of the range are those that any process
+ * launched during it. An activity launched inside nested ranges counts in each of them. The window of a range
+ * is the range's own interval, on every device on which its process has streams.
  */
 struct kwhy_range_sum {
 	uint32_t name;
@@ -439,8 +439,8 @@ struct kwhy_range_sum {
 /*
  * All steps together. The consecutive steps of a process form a loop. A long pause between two steps in which
  * the process launches other work ends a loop (ledger/sums/sums_loop.c). A loop lasts from the start of its
- * first step to the end of its last step or, if later, of the activities launched in its steps. time_ns per
- * step is the mean time of a step with its activities.
+ * first step to the end of its last step or, if later, of the activities launched in its steps. time_ns
+ * divided by the number of steps is the mean time of a step with its activities.
  */
 struct kwhy_loop_sum {
 	int64_t start_ns, end_ns; /* start of the first loop, end of the last one */
@@ -457,8 +457,8 @@ struct kwhy_rank_sum {
 	uint32_t rank;
 	uint32_t device;
 	int64_t span_ns, busy_ns;
-	int64_t compute_ns; /* length of the union of the kernels that are not collectives, overlapped or not
-			     */
+	int64_t compute_ns; /* time in which at least one kernel other than a collective ran, whether or not a
+			       collective ran, too */
 	int64_t collective_exposed_ns;
 	int64_t energy_nj; /* measured energy, else modelled energy; KWHY_UNKNOWN_NJ: unknown */
 };

@@ -108,10 +108,10 @@ struct kwhy_meter_list {
 struct kwhy_meter_list kwhy_meters_ranked(unsigned owners, unsigned roles);
 
 /*
- * Other quantities that a device reports over time. Ratios are in permille, so that every value is an
- * integer. GPM gauges (NVML's GPU performance monitoring, Hopper and later) are means since the previous
- * reading, from the device's performance counters. NVML's utilisation is the share of time in which anything
- * ran, however little of the device it used.
+ * Quantities other than energy and power that a device reports over time. Ratios are in permille, so that
+ * every value is an integer. GPM gauges (NVML's GPU performance monitoring, Hopper and later) are means since
+ * the previous reading, from the device's performance counters. NVML's utilisation is the share of time in
+ * which anything ran, however little of the device it used.
  */
 #define KWHY_GAUGES(X)                                                           \
 	X(SM_CLOCK, "sm_clock_hz")                                               \

@@ -25,7 +25,8 @@ struct call {
 
 /*
  * Names of element types in PyTorch's traces. The precision matters only for matrix products, convolutions
- * and attention; integers have FP32, since these do not run on integers.
+ * and attention; integer types have FP32, which is never used, since these three kinds of operators do not
+ * run on integers.
  */
 static const struct {
 	const char *name;
@@ -245,7 +246,8 @@ static bool is_tensor(const struct call *call, int index)
 
 /*
  * Reads the number at `index` of a list such as "[2, 2]". If the list is shorter, its first number is taken:
- * "[2]" means 2 in every dimension. False: the trace has no value, or it has no number.
+ * "[2]" means 2 in every dimension. False: the trace has no value for this input, or the value contains no
+ * number.
  */
 static bool concrete_number(const struct input *input, int index, double *out)
 {

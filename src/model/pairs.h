@@ -258,8 +258,8 @@ struct kwhy_pair_reading {
 
 /*
  * Gauges of a GPU whose correlation with the times of the transfers that the GPU sends is computed. The
- * coefficient r is over readings of the gauge, with its 95 % interval (Fisher's z with the number of
- * independent readings).
+ * coefficient r is that of the gauge and the median deviation of the transfers sent after a reading, over all
+ * readings, with its 95 % interval (Fisher's z with the number of independent readings).
  */
 enum kwhy_pair_gauge { KWHY_PAIR_TEMPERATURE, KWHY_PAIR_CLOCK, KWHY_PAIR_GAUGE_COUNT };
 const char *kwhy_pair_gauge_name(enum kwhy_pair_gauge gauge); /* "temperature" */
@@ -270,14 +270,15 @@ struct kwhy_pair_relation {
 	size_t count;		     /* number of readings with transfer times */
 	double least, most;	     /* lowest and highest reading of the gauge, in degrees Celsius or Hz */
 	struct kwhy_pair_figure r;   /* NAN: unknown, and `missing` says why */
-	double slope_ratio_per_unit; /* relative change of a time per degree, or per Hz */
+	double slope_ratio_per_unit; /* relative change of the time of a transfer per degree Celsius, or per
+					Hz */
 	const char *missing;	     /* NULL: `r` is known */
 };
 
 /*
  * Measurements that were left out of a fit, to test it. An error is the predicted time divided by the
- * measured time, minus 1. For held-out sizes of curves the errors are absolute values, and the median is
- * over the curves.
+ * measured time, minus 1. For sizes held out of curves, the error of a curve is the median absolute error
+ * over its sizes, and median_ratio and worst_ratio are the median and the largest of these over the curves.
  */
 struct kwhy_pair_held_out {
 	const char *what, *model;

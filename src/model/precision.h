@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Precisions of floating-point operations. Each has its own peak rate, and the fastest can be 50 times the
- * slowest.
+ * Precisions of floating-point operations. A device has a peak rate for each of them; its highest can be 50
+ * times its lowest.
  */
 enum kwhy_precision {
 	KWHY_PRECISION_FP64,

@@ -16,7 +16,8 @@ struct kwhy_probing_account {
 	int64_t repeated_ns; /* time of the repeats, as kwhy probe reports it */
 	uint64_t reason_launches;
 	/*
-	 * the commonest of the reasons why launches of the kernel were not repeated; NULL: none was recorded
+	 * of the reasons why launches of the kernel were not repeated, the one with the most launches
+	 * (reason_launches); NULL: no reason was recorded
 	 */
 	const char *reason;
 	uint32_t name, next;

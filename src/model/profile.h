@@ -25,8 +25,8 @@ struct kwhy_known_power {
 };
 
 /*
- * Power above idle of kernels of one kind that fill the device; above_idle_w.sd is its variation between
- * the kernels of the kind.
+ * Power above idle of kernels of one kind that fill the device; above_idle_w.sd is the standard deviation of
+ * the power over the kernels of the kind.
  */
 struct kwhy_kind_power {
 	const char *kind;	  /* "attention" */
@@ -169,10 +169,10 @@ struct kwhy_profile {
 	 */
 	struct kwhy_measured launch_s, synchronize_s, copy_latency_s, graph_launch_s;
 	/*
-	 * Additional time in seconds of each further empty kernel. graph_launch_node_s: longer call that
-	 * launches a graph. graph_start_node_s: longer time from the beginning of that call to the first
-	 * kernel of the graph. graph_node_s: longer run of the graph on the device. queued_kernel_s: longer
-	 * run on the device of a queue of single launches.
+	 * Seconds by which each further empty kernel lengthens a time. graph_launch_node_s: the call that
+	 * launches a graph of such kernels. graph_start_node_s: the time from the beginning of that call to
+	 * the first kernel of the graph. graph_node_s: the run of the graph on the device. queued_kernel_s:
+	 * the run on the device of a queue of single launches.
 	 */
 	struct kwhy_measured graph_launch_node_s, graph_start_node_s, graph_node_s, queued_kernel_s;
 	struct kwhy_measured h2d_pinned_rate_bytes_per_s, h2d_pageable_rate_bytes_per_s,

@@ -17,8 +17,8 @@ struct edge {
 /* The edges (starts and ends) of all ranges, and tables for listing them. */
 struct lists {
 	uint16_t *places; /* [name * KWHY_RANGE_KIND_COUNT + kind] index of the sum with that name and kind */
-	uint32_t *groups; /* [process] union-find forest: a process of the same group that is closer to the
-			     group's representative, which has itself */
+	uint32_t *groups; /* [process] union-find forest of the processes that share devices: the parent of
+			     the process; the representative of a group is its own parent */
 	uint32_t *owners; /* [device] a process that has streams on the device; KWHY_NONE: no process has
 			     any */
 	struct edge *edges;
@@ -29,7 +29,10 @@ struct lists {
 struct walk {
 	uint64_t open[WORDS];
 	size_t counts[KWHY_RANGE_OVERLAPS_MAX];
-	/* [sum] bit set of the sums that had an open range when a range of this sum began */
+	/*
+	 * [sum] bit set of the sums that had a range in progress (begun and not yet ended) when a range of
+	 * this sum began
+	 */
 	uint64_t (*seen)[WORDS];
 };
 
@@ -190,7 +193,10 @@ static void walk_groups(struct lists *lists, struct kwhy_range_overlaps *out)
 	}
 }
 
-/* Makes the bits symmetric: a walk sets bit b of sum a only if a range of a begins while one of b is open. */
+/*
+ * Makes the bits symmetric: a walk sets bit b of sum a only if a range of a begins while one of b is in
+ * progress.
+ */
 static void tell_both(uint64_t (*bits)[WORDS], size_t count)
 {
 	for (size_t a = 0; a < count; a++)

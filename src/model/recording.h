@@ -482,8 +482,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_activity(
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_call(struct kwhy_recording *recording, int64_t start_ns,
 	int64_t end_ns, uint32_t name, uint32_t thread, uint32_t correlation, struct kwhy_error *error);
 /*
- * Adds a call whose class the trace states, as CSV does; of KWHY_CALL_OTHER, kwhy_recording_finish() takes
- * the class of the name instead. The call has no correlation id, so no activity can be linked to it.
+ * Adds a call whose class the trace states, as CSV does. If that is KWHY_CALL_OTHER, kwhy_recording_finish()
+ * replaces it by the class of calls of this name. The call has no correlation id, so no activity can be
+ * linked to it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_call_of_class(struct kwhy_recording *recording,
 	int64_t start_ns, int64_t end_ns, uint32_t name, uint32_t thread, enum kwhy_call_class class,

@@ -50,8 +50,9 @@ enum { WRONG_MEANS_MAX = 3 };
 /*
  * A note is added if a meter repeats one value exactly in at least this many readings and for at least this
  * long. In recordings of an H200 the 20 ms samples of the ring buffer repeated a value at most 6 times, and
- * instantaneous powers read every 50 ms at most 8 times. The third limits are for meters all of whose
- * readings are whole watts, which repeat values for longer.
+ * instantaneous powers read every 50 ms at most 8 times. ring_repeats is for those 20 ms samples,
+ * coarse_repeats for meters all of whose readings are whole watts, which repeat values for longer, and
+ * other_repeats for all other meters.
  */
 static const struct repeats {
 	size_t readings;

@@ -38,7 +38,7 @@ static double between_nj(const struct kwhy_device_ledger *device_ledger)
 
 /*
  * Half-width of the 90 % interval of the energy that was metered before and after the run. It adds to the
- * uncertainty of the run's energy, from which that energy is left out.
+ * uncertainty of the run's energy, which is computed as all metered energy less that energy.
  */
 static double outside_half_nj(const struct kwhy_device_ledger *device_ledger)
 {

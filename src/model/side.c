@@ -309,8 +309,8 @@ bool kwhy_side_has_finding(const struct kwhy_side *side, const char *id)
 }
 
 /*
- * Copies the findings of one id to `side` if more than half of the runs have a finding with this id. They are
- * those of the first run that has any.
+ * Copies the findings of one id to `side` if more than half of the runs have a finding with this id. Those of
+ * the first run that has one with this id are copied.
  */
 static void sum_findings(struct kwhy_side *side, const struct kwhy_side *runs, size_t count)
 {

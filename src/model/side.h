@@ -51,7 +51,8 @@ struct kwhy_side {
 	 * the devices while they idled or, if that is unknown, their context idle power.
 	 */
 	int64_t net_nj, net_low_nj, net_high_nj;
-	int64_t span_ns;	   /* longest time from first start to last end on one device */
+	int64_t span_ns; /* time from first start to last end of work on a device, of the device on which it
+			    is longest */
 	int64_t first_ns, last_ns; /* first start and last end on any device; both 0: no device worked */
 	/* idle time, and time from first start to last end, each summed over the devices */
 	int64_t idle_ns, spans_ns;

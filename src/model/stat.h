@@ -48,8 +48,9 @@ struct kwhy_stat_domain {
 			      switched off */
 	struct kwhy_stat_idle idle;
 	/*
-	 * the energy counter was reset, or did not rise, during a run; for that time or for the whole run the
-	 * energy is from power readings
+	 * counter_reset: the energy counter was reset during a run, and the energy of that time is from power
+	 * readings; counter_stuck: the counter did not rise although power was drawn, and the energy of the
+	 * run is from power readings alone
 	 */
 	bool counter_reset, counter_stuck;
 	bool counter_misread; /* implausible readings of the counter were left out; the counter continued
@@ -126,14 +127,15 @@ struct kwhy_stat_cost {
 			*/
 	double all_s, all_cpu_s; /* elapsed time and CPU time of the sampler from its start, before the first
 				    run, to its end */
-	uint64_t reads, missed;	 /* reads: number of times that a meter was read; missed: number of times that
-				    one was read too late */
+	uint64_t reads, missed;	 /* reads: number of times that a meter was read; missed: number of scheduled
+				    reads that were left out because an earlier one was late */
 	double longest_read_s;
 	double drift_ratio; /* drift of Unix time against the monotonic clock, in seconds per second; NAN:
 			       less than 10 s were measured */
 	double step_s;	    /* largest step by which Unix time was set, s */
-	uint64_t lost, failures; /* lost: readings that were overwritten before they were taken; failures:
-				    readings that a meter refused */
+	uint64_t lost,
+		failures; /* lost: number of readings that were overwritten in a buffer before they could be
+			     used; failures: number of reads that a meter answered with an error */
 };
 
 struct kwhy_stat_absence {
@@ -150,7 +152,7 @@ struct kwhy_stat_kernel {
 	const char *name, *category; /* name and category of the ledger's account */
 	const char *basis;	     /* what decides the energy: "learnt", "data", "prior", "joint" */
 	uint64_t count;
-	double seconds, joules, low_j, high_j; /* 90 % interval */
+	double seconds, joules, low_j, high_j; /* low_j, high_j: 90 % interval of joules */
 };
 
 /* The additional run that is recorded if --powers is given. */

@@ -107,7 +107,8 @@ struct kwhy_transfer_curve {
 	bool is_energy; /* the fit is of gross joules of the GPU, not of seconds */
 	struct kwhy_transfer_segment segments[KWHY_TRANSFER_SEGMENTS_MAX];
 	size_t segment_count;
-	double residual_ratio; /* root mean square of the residuals divided by the measured values */
+	double residual_ratio; /* root mean square of the relative residuals (residual divided by measured
+				  value) */
 	/*
 	 * each size is predicted by a fit to the other sizes: mean and largest absolute value of the relative
 	 * error; NAN: too few sizes

@@ -19,8 +19,8 @@ struct kwhy_account_row {
 	int device; /* number of the device in the trace */
 	uint32_t rank;
 	int64_t mean_power_mw, whole_ns, whole_nj, whole_low_nj, whole_high_nj;
-	double power_w; /* mean power, W; 0 in the row of an account of one device, which has mean_power_mw
-			   instead */
+	double power_w; /* mean power, W, in the row of an account summed over all devices; 0 in the row of an
+			   account of one device, whose mean power is mean_power_mw */
 };
 
 /* Row of an account of one device. */
@@ -31,8 +31,9 @@ struct kwhy_account_row kwhy_account_row_of_total(
 	const struct kwhy_totals *totals, const struct kwhy_total *total);
 
 /*
- * Whether an account has time but 0 J because all of it lies in unmetered time. Rows then show its energy as
- * unknown. Always false for modelled energy.
+ * Whether an account summed over all devices has time, but no metered energy (gross_nj is 0), because all of
+ * its time is unmetered. kwhy_account_row_of_total() then makes its energy unknown. Always false for modelled
+ * energy.
  */
 bool kwhy_account_is_unseen(const struct kwhy_totals *totals, const struct kwhy_total *total);
 

@@ -75,8 +75,9 @@ static void write_sentence(struct brief *brief, const char *key, const char *sen
 }
 
 /*
- * Writes a path. Of a path longer than `columns` bytes, only the last directories and the file's name are
- * written, because the end of a path says more than its start.
+ * Writes a path. A path longer than `columns` bytes is cut at the first "/" within its last `columns` bytes,
+ * so that the last directories and the name of the file remain. A path without a "/" there is cut as any
+ * other text.
  */
 static void write_path(struct brief *brief, const char *key, const char *path)
 {
@@ -88,7 +89,7 @@ static void write_path(struct brief *brief, const char *key, const char *path)
 	write_text(brief, key, slash ? slash + 1 : path);
 }
 
-/* Writes a number with as many digits as the limits allow. */
+/* Writes a number, rounded to limits->digits significant digits; null if it is not finite. */
 static void write_real(struct brief *brief, const char *key, double value)
 {
 	char text[32];

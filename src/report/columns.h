@@ -40,8 +40,8 @@ enum kwhy_value_kind {
 	KWHY_VALUE_REAL,
 	KWHY_VALUE_FIGURE, /* a figure with an interval; the text output shows only its mean */
 	/*
-	 * an estimate with the lower and upper end of its interval, in JSON a list of these three numbers; an
-	 * unknown one of them is NAN, null in JSON
+	 * an estimate with the lower and upper end of its interval, in JSON a list of these three numbers.
+	 * Each of the three is NAN, and null in JSON, if it is unknown
 	 */
 	KWHY_VALUE_INTERVAL,
 };
@@ -64,8 +64,8 @@ struct kwhy_value {
  */
 enum kwhy_column_unit {
 	/*
-	 * words and flags, which tables align left, as they do names; columns of the units below are aligned
-	 * right
+	 * words and flags. Columns of this unit and of KWHY_UNIT_NAME are aligned left in tables, those of
+	 * all other units right.
 	 */
 	KWHY_UNIT_WORDS,
 	KWHY_UNIT_NAME,	 /* a name; its column takes the remaining width, so a table has at most one */

@@ -95,8 +95,8 @@ static void pair_up(struct kwhy_comparison *comparison)
 }
 
 /*
- * Whether the unit counts operations of the hardware (FLOP or bytes). The number of operations depends on how
- * a program is written.
+ * Whether the unit counts what the hardware did (FLOP or bytes) and not what the program achieved. How many
+ * FLOP or bytes the same result takes depends on how the program is written.
  */
 static bool is_effort(const char *unit)
 {
@@ -104,8 +104,8 @@ static bool is_effort(const char *unit)
 }
 
 /*
- * The first unit in A's list of work that B has, too; NULL: there is none. `effort`: true looks only at FLOP
- * and bytes, false only at other units.
+ * The first unit in A's list of stated work in which B states work, too; NULL: there is none. `effort`: true
+ * considers only FLOP and bytes, false only other units.
  */
 static const char *common_work(const struct kwhy_comparison *comparison, bool effort)
 {
@@ -220,9 +220,10 @@ static enum kwhy_status choose_launches(struct kwhy_comparison *comparison, stru
 }
 
 /*
- * Chooses what throughput counts. It is the first in this list that all runs have: units of work, steps, FLOP
- * or bytes as work, launches of a kernel. The choice may differ from the unit in which accounts are compared,
- * as a step may do more work in recording B than in A.
+ * Chooses what throughput counts: the first of the following that both sides have. These are units of work
+ * other than FLOP and bytes, steps, FLOP or bytes, and the launches of a kernel by which agreed_kernel()
+ * compares the work of both sides. Without any of them, throughput is unknown. The choice may differ from the
+ * unit in which accounts are compared, as a step may do more work in recording B than in A.
  */
 static enum kwhy_status choose_rate(struct kwhy_comparison *comparison, struct kwhy_error *error)
 {

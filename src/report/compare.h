@@ -120,16 +120,18 @@ bool kwhy_pair_is_kernel(const struct kwhy_account_pair *pair);
 /* The figures in the summary of a comparison. --fail-if refers to them by their names. NAN: unknown. */
 enum kwhy_figure {
 	KWHY_FIGURE_ENERGY, /* all metered or modelled energy, that before and after the run included, J */
-	KWHY_FIGURE_RUN,  /* energy from the first start to the last end of work, estimates for unmetered time
-			     included, J */
-	KWHY_FIGURE_TIME, /* longest time from first start to last end of work on one device, s */
-	KWHY_FIGURE_POWER, /* mean power of all devices together, W */
+	KWHY_FIGURE_RUN,    /* energy of all devices from the first start to the last end of their work,
+			       estimates for unmetered time included, J */
+	KWHY_FIGURE_TIME,   /* time from the first start to the last end of work on a device, of the device on
+			       which it is longest, s */
+	KWHY_FIGURE_POWER,  /* mean power of all devices together, W */
 	KWHY_FIGURE_BUSY_RATIO,
 	KWHY_FIGURE_IDLE,	 /* energy metered in the run while the devices idled, J */
 	KWHY_FIGURE_THROUGHPUT,	 /* steps, units of work or launches of a kernel per second (see `rate`) */
 	KWHY_FIGURE_STEP,	 /* time of a step, s */
 	KWHY_FIGURE_STEP_ENERGY, /* energy of the devices in a step, J */
-	KWHY_FIGURE_IDLE_RATIO,	 /* idle time divided by the spans of all devices */
+	KWHY_FIGURE_IDLE_RATIO, /* idle time within the runs, divided by the time from first start to last end
+				   of work; both are sums over the devices */
 	KWHY_FIGURE_COUNT
 };
 
@@ -178,7 +180,8 @@ struct kwhy_condition {
 	enum kwhy_condition_kind kind;
 	enum kwhy_figure figure; /* the figure that is compared, for KWHY_CONDITION_FIGURE */
 	const char *unit;	 /* unit of the limit; "": a ratio */
-	char name[200]; /* name of the account, of the unit of work or of the figure, for the other kinds */
+	char name[200]; /* name of the account, of the unit of work or, for KWHY_CONDITION_NAMED, of the
+			   figure; not used for KWHY_CONDITION_FIGURE and KWHY_CONDITION_FINDING */
 	char part[100]; /* for KWHY_CONDITION_NAMED: the part of the comparison, such as a load of kwhy llm;
 			   "": all parts */
 	bool above;	/* true for '>', false for '<' */
@@ -191,7 +194,7 @@ struct kwhy_condition {
 /* Result of checking whether a condition holds. */
 struct kwhy_verdict {
 	double value; /* value that is compared with the limit; infinite if it is a relative change from 0 */
-	double a, b;  /* values of both sides; NAN: not needed */
+	double a, b;  /* values of both sides; NAN: unknown, or the condition is on findings */
 	/*
 	 * interval of the change that the condition is about: 95 % if a side has several runs, else that of
 	 * the meters; NAN: unknown or not used. If it contains 0, the change may be chance (is_chance), and

@@ -273,8 +273,8 @@ static enum kwhy_status find_pair(const struct kwhy_condition *condition,
 
 /*
  * The throughput in the unit of work that the condition names, or in steps found from ranges if it names
- * "steps" and B states no such work. KWHY_E_USAGE: B does not state it, or A does not and the condition is on
- * a change.
+ * "steps" and B states no such work. KWHY_E_USAGE: the throughput of B is unknown, as B does not state the
+ * work or has no steps; or that of A is unknown and the condition is on a change.
  */
 static enum kwhy_status read_rate(const struct kwhy_condition *condition,
 	const struct kwhy_comparison *comparison, struct kwhy_change *out, struct kwhy_error *error)

@@ -7,7 +7,9 @@
 #include "model/doctor.h"
 #include "report/report.h"
 
-/* Write the findings of `kwhy doctor` as text and as JSON (docs/formats/doctor.schema.json). */
+/*
+ * Write the checks of `kwhy doctor` and their verdicts as text and as JSON (docs/formats/doctor.schema.json).
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_doctor_text(const struct kwhy_doctor_report *report,
 	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_doctor_json(

@@ -105,7 +105,8 @@ struct splitting {
 
 /*
  * Length in ns of the part of [start, end) during which a thread is inside a synchronising or copying call.
- * Calls must come in ascending order of time for each thread, because the thread's cursor only moves forward.
+ * The intervals that are asked for must ascend in time for each thread, because the thread's cursor only
+ * moves forward.
  */
 static int64_t blocked_ns(struct splitting *splitting, uint32_t thread, int64_t start_ns, int64_t end_ns)
 {
@@ -201,9 +202,9 @@ static void walk(struct splitting *splitting)
 }
 
 /*
- * Computes dma_nj, the energy of the copies of each kind whose thread is known: the energy of all copies of
- * the kind whose power is known, in proportion to time. Without known energy, all energies of the split are
- * unknown.
+ * Computes dma_nj of each kind of copy, the energy of the copies whose thread is known: the energy of all
+ * copies of the kind whose power is known, times the share of the time of all copies of the kind that is of
+ * copies whose thread is known. If no energy is known, all energies of the split become unknown.
  */
 static void price_copies(struct kwhy_operations *out, bool energy_known)
 {
@@ -240,7 +241,8 @@ static void place_rests(struct splitting *splitting, int64_t *values)
 
 /*
  * Finds the median and the longest rest (idle time after a copy in which the issuing thread is not blocked)
- * of each kind of copy. Lists hold only rests above 0; other copies count as rests of 0.
+ * of each kind of copy. The lists contain only rests above 0; each copy that is in no list counts as a rest
+ * of 0.
  */
 static void find_typical_rests(struct splitting *splitting)
 {

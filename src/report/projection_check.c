@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * A note is written if the upper end of the 90 % interval of B's energy above idle is more than this share of
- * that energy above it.
+ * A note is written if the distance from B's energy above idle to the upper end of its 90 % interval is more
+ * than this share of that energy.
  */
 #define NET_UNSURE_RATIO 0.1
 
@@ -119,8 +119,8 @@ static void add_changes(const struct kwhy_comparison *comparison, const struct k
 }
 
 /*
- * Says why the interval of B's energy above idle is unknown: B's idle level is, or the interval of the energy
- * of B's run is.
+ * Says why the interval of B's energy above idle is unknown: either B's idle level is unknown, or the
+ * interval of the energy of B's run is.
  */
 static const char *unsure_words(const struct kwhy_side *b)
 {
@@ -152,7 +152,7 @@ static void add_net_words(const struct kwhy_side *b, const struct kwhy_text_cont
 
 /*
  * Notes that launches in B took more or less time than projected, because the host of B is slower or faster
- * than the projection assumed; its errors include that.
+ * than the projection assumed. The errors of the projection then contain the effect of this difference.
  */
 static void add_host_words(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {

@@ -10,15 +10,15 @@
 /* Relative errors of a projection, (projected - measured) / measured; NAN if either value is unknown. */
 struct kwhy_projection_errors {
 	double time_ratio, energy_ratio;
-	double net_ratio; /* error of the energy above the idle level of each run */
+	double net_ratio; /* relative error of the energy above the idle level */
 	/*
-	 * mean duration of launching calls of B divided by that of A, a measure of how much slower the host
-	 * is; NAN: unknown
+	 * mean duration of launching calls of B divided by that of A, a measure of the hosts: above 1, the
+	 * host of B is slower than that of A; NAN: unknown
 	 */
 	double launch_ratio;
 	/*
-	 * launch_ratio times the host speed that the projection assumed for B, relative to A; 1: the host was
-	 * as fast as assumed
+	 * launch_ratio times the host speed that the projection assumed for B, relative to A; 1: the host of
+	 * B was as fast as assumed; above 1: slower; NAN: unknown
 	 */
 	double host_ratio;
 	/*

@@ -157,9 +157,9 @@ static const char *from_twin(const struct shortening *work, const char *name, co
 }
 
 /*
- * Makes the names order[first..last) differ, whose shortened forms are equal: by a number after them
- * (by_number), or by showing the place where they differ from the first of them. Names whose originals are
- * equal stay equal.
+ * Changes the shortened forms of the names order[first] to order[last - 1], which are equal, so that they
+ * differ: by a number after each (by_number), or by showing the place where each name differs from the first.
+ * Names whose originals are equal stay equal.
  */
 static bool part(
 	const struct shortening *work, const uint32_t *order, size_t first, size_t last, bool by_number)

@@ -42,8 +42,8 @@ struct kwhy_totals {
 	/* longest and shortest metered time of the devices whose energy is known, without probing_ns */
 	int64_t window_ns, least_window_ns;
 	/*
-	 * The three energies below are sums of the devices' energies of the run (model/run_energy.h). If no
-	 * device has activities, run_nj and recorded_nj are all metered energy.
+	 * run_nj, recorded_nj and unmetered_nj are sums of the devices' energies of the run
+	 * (model/run_energy.h). If no device has activities, run_nj and recorded_nj are all metered energy.
 	 */
 	double run_nj; /* energy of the run with its unmetered part; NAN: unknown on some device */
 	/*
@@ -99,7 +99,10 @@ struct kwhy_totals {
 	 */
 	struct kwhy_total *whole_rows;
 	size_t whole_count;
-	/* time from which random windows were chosen, summed over devices; 0: there are none */
+	/*
+	 * length of the intervals of which only random windows were recorded, summed over devices; 0: no
+	 * device was recorded in random windows
+	 */
 	int64_t whole_ns;
 };
 

@@ -46,7 +46,7 @@ enum kwhy_status kwhy_pairs_lock_begin(struct kwhy_pairs_lock *lock, unsigned mh
 	status = list_devices(indices, &count, error);
 	/*
 	 * A guard is a forked process that unlocks the clocks of one GPU if this process dies. All guards
-	 * must be started before lock_one() opens NVML, which then stays open.
+	 * must be started before lock_one() opens NVML, because NVML does not survive a fork.
 	 */
 	for (size_t i = 0; !status && i < count; i++) {
 		struct lock *one = &lock->locks[i];

@@ -11,8 +11,9 @@
 /* Parts of text and JSON that all benchmarks of workloads and kwhy llm write. */
 
 /*
- * Units per joule: `count` divided by `joules`. The lower bound of the result is computed from the upper
- * bound of the joules, and the upper bound from the lower bound; it is NAN if that is not above 0.
+ * Units per joule: `count` divided by `joules`. The lower bound of the quotient is `count` divided by the
+ * upper bound of `joules`. The upper bound of the quotient is `count` divided by the lower bound of `joules`,
+ * or NAN if that lower bound is not above 0.
  */
 struct kwhy_joules kwhy_workload_for_a_joule(double count, const struct kwhy_joules *joules);
 

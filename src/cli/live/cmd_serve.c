@@ -52,8 +52,8 @@ struct serve_options {
  */
 struct serving {
 	struct kwhy_live_job job;
-	int64_t scraped_ns[2];	      /* times of the last two scrapes on CLOCK_MONOTONIC */
-	int tick_ms;		      /* time between two regular updates */
+	int64_t scraped_ns[2]; /* times of the last two scrapes on CLOCK_MONOTONIC, the earlier one first */
+	int tick_ms;	       /* time between two regular updates */
 	struct kwhy_keeper *keeper;   /* NULL: no accounts are kept, because the readings come from a file and
 					 the processes are unknown */
 	struct kwhy_kubelet *kubelet; /* NULL: no accounts are kept */

@@ -155,8 +155,8 @@ static enum kwhy_status take_answer(struct kwhy_kubelet *kubelet, int64_t now_ns
 }
 
 /*
- * Stores whether the last request failed (`status`). Returns a message for the user if the request before it
- * did the opposite; NULL: it did the same.
+ * Stores whether the last request failed (`status`). Returns a message for the user if only one of this
+ * request and the one before it failed; NULL: both failed or both succeeded.
  */
 static const char *report(
 	struct kwhy_kubelet *kubelet, enum kwhy_status status, const struct kwhy_error *error)

@@ -32,8 +32,8 @@ static double joules(kwhy_wide_nj energy_nj)
 }
 
 /*
- * Energy in kWh of which cost and emissions are computed: that of the owner's devices and of its share of the
- * host, multiplied by the PUE (power usage effectiveness of the building).
+ * Energy in kWh from which cost and emissions are computed: that of the owner's devices and of its share of
+ * the host, multiplied by the PUE (power usage effectiveness of the building).
  */
 static double kwh_of(const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item)
 {

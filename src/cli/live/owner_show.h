@@ -25,8 +25,10 @@ struct kwhy_owner_table {
 	double pue;
 };
 
-/* Write the owners as text for a terminal, as JSON (schema "kwhy.jobs/1") or as CSV. */
-/* In text for a terminal (on_terminal), names are cut to its width; elsewhere they are whole. */
+/*
+ * Write the owners as text, as JSON (schema "kwhy.jobs/1") and as CSV. on_terminal: the text goes to a
+ * terminal, and names are cut to its width; otherwise no name is cut.
+ */
 void kwhy_owners_text(const struct kwhy_owner_table *table, bool on_terminal, struct kwhy_text *out);
 void kwhy_owners_json(const struct kwhy_owner_table *table, struct kwhy_text *out);
 void kwhy_owners_csv(const struct kwhy_owner_table *table, struct kwhy_text *out);

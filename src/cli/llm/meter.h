@@ -47,8 +47,8 @@ struct kwhy_llm_meter {
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_open(
 	struct kwhy_llm_meter *meter, const char *devices, const char *replay_path, struct kwhy_error *error);
 /*
- * Opens the meters of another host. Fails if they do not answer. If they later do not answer, the energy of
- * that window is unknown, and nothing fails.
+ * Opens the meters of another host. Fails if they do not answer. If they do not answer later, during a
+ * window, kwhy_llm_meter_window() succeeds and the energy of this window is unknown.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_open_remote(
 	struct kwhy_llm_meter *meter, const struct kwhy_llm_meters *meters, struct kwhy_error *error);

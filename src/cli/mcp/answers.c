@@ -245,7 +245,7 @@ json_t *kwhy_mcp_plan(const struct kwhy_plan *plan, size_t limit)
 }
 
 /*
- * Shortens each list in an object to `limit` rows, and adds a member that says of how many rows each list was
+ * Shortens each list in an object to `limit` rows, and adds a member that says by how many rows each list was
  * shortened.
  */
 static enum kwhy_status shorten(json_t *object, size_t limit, struct kwhy_error *error)

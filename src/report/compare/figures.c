@@ -129,8 +129,8 @@ double kwhy_compare_units_of(const struct kwhy_comparison *comparison, const str
 
 /*
  * Count, time (s) or energy (J) of an account in one run, for one unit of the comparison or, for
- * ACCOUNT_IN_ALL, the energy in the whole run. It is 0 if the run has work but not this account, for energies
- * only if the run's energy is known, too; else NAN.
+ * ACCOUNT_IN_ALL, the energy in the whole run. If the run lacks the account, the value is 0 if the run has
+ * work (and, for an energy, if the run's energy is known), else NAN.
  */
 static double account_value_of(const struct quantity *quantity, const struct kwhy_side *run)
 {

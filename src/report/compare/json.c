@@ -79,7 +79,10 @@ static void write_unit(struct kwhy_json *json, const struct kwhy_comparison *com
 	kwhy_json_object_end(json);
 }
 
-/* Writes joules per unit, for each unit of work that both sides have. */
+/*
+ * Writes the array "work": joules per unit of work on both sides, for each unit in which both sides state
+ * work.
+ */
 static void write_work(struct kwhy_json *json, const struct kwhy_comparison *comparison)
 {
 	kwhy_json_array(json, "work");
@@ -136,8 +139,8 @@ static void write_pair(struct kwhy_json *json, const struct kwhy_comparison *com
 	write_account(json, "a", pair->a);
 	write_account(json, "b", pair->b);
 	/*
-	 * With several runs on a side, the members change_nj to `significant`, which compare sums over runs,
-	 * are null; the values for one unit, below, are means over runs and are compared.
+	 * If a side has several runs, the members change_nj to `significant`, which compare sums over the
+	 * runs, are null. The members after them are means over the runs and are written in every case.
 	 */
 	kwhy_json_known(json, "change_nj", is_repeated ? KWHY_UNKNOWN_NJ : pair->change_nj);
 	kwhy_json_known(json, "half_width_nj", is_repeated ? KWHY_UNKNOWN_NJ : pair->half_width_nj);

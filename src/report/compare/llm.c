@@ -18,8 +18,8 @@ static const struct kwhy_read_llm_figure *figure_of(
 
 /*
  * Sets the estimate of the figure `like` (its name and load) for a side: of a single run its own estimate, of
- * several runs the mean over the runs, with a count of 0 if one run does not know it. `values` is scratch
- * memory for one number per run. Returns false if a run does not have the figure at all.
+ * several runs the mean over the runs, or a count of 0 if the figure is unknown in one of the runs. `values`
+ * is scratch memory for one number per run. Returns false if a run does not have the figure at all.
  */
 static bool estimate_side(const struct kwhy_llm_side *side, const struct kwhy_read_llm_figure *like,
 	struct kwhy_estimate *out, double *values)

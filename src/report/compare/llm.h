@@ -26,8 +26,8 @@ struct kwhy_llm_comparison {
 	struct kwhy_figure_change *changes;
 	size_t change_count, unknown_count;
 	bool *is_main;	       /* [number of changes] whether a figure is shown without --verbose */
-	const char **unpaired; /* loads and lengths that are not compared, because a run lacks them: "16
-				  concurrent" */
+	const char **unpaired; /* names of the loads ("16 concurrent") and request lengths that at least one
+				  run lacks, so that their figures are not compared */
 	size_t unpaired_count;
 };
 
@@ -47,8 +47,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_compare_llm_condition(
 	const char *text, struct kwhy_condition *out, struct kwhy_error *error);
 /*
  * Checks a condition for the load that it names or, if it names none, for all loads. The verdict is that of
- * the load that exceeds the limit by most. KWHY_E_INPUT: the figure is unknown for one of these loads.
- * KWHY_E_USAGE: no load that all runs have has this figure.
+ * the load whose value is furthest beyond the limit or, if none is beyond it, closest to it. KWHY_E_INPUT:
+ * the figure is unknown for one of these loads. KWHY_E_USAGE: no load that all runs have has this figure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_llm_check(const struct kwhy_condition *condition,
 	const struct kwhy_llm_comparison *comparison, struct kwhy_verdict *out, struct kwhy_error *error);

@@ -19,7 +19,7 @@ static const char *keep(struct kwhy_stat_comparison *out, const char *text, bool
 /*
  * Adds a change for each of `columns` that is compared and known on both sides. `work` is the unit of work,
  * with which the names of these changes begin; "": they are about no work. `domain` is the meters' domain;
- * "": none. `b` is NULL if the other result has no such domain or work.
+ * "": none. `b` is NULL if the other result has no such domain or work; nothing is added then.
  */
 static void add_columns(struct kwhy_stat_comparison *out, const struct kwhy_columns *columns,
 	const char *work, const char *domain, const struct kwhy_read_figures *a,

@@ -14,7 +14,10 @@
 
 /* Comparison of two results of `kwhy stat --json`, A before and B after. */
 
-/* Mean energy and time that the runs of each side took until a metric first reached `value`. */
+/*
+ * Joules and seconds from the start of a run until a metric first reached `value`, as means over those runs
+ * of each side that reached it; NAN if none did.
+ */
 struct kwhy_stat_reached {
 	double value;
 	double joules[2], time_s[2];
@@ -37,8 +40,8 @@ struct kwhy_stat_comparison {
 	struct kwhy_stat_curve_pair *curves;
 	size_t change_count, curve_count;
 	/*
-	 * each side's mean energy, time, power and work, with the energy and power of the main domain, and
-	 * their comparison, on which conditions are checked
+	 * sides: means of energy, time, power and work over the runs of each side, with the energy and power
+	 * of the main domain; figures: the comparison of the two sides, on which conditions are checked
 	 */
 	struct kwhy_side sides[2];
 	struct kwhy_comparison figures;

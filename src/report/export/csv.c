@@ -92,8 +92,8 @@ static void write_comments(const struct kwhy_export_names *names, struct kwhy_te
 }
 
 /*
- * Ends a row that is no operator's. If the file has the columns file, line and inputs, which only operators
- * fill, they stay empty.
+ * Ends a row of anything but an operator, Python function, system call or frame of a call stack. The columns
+ * file, line and inputs, which the file has only if it has such rows (has_operators), stay empty.
  */
 static void end_row(const struct kwhy_export_names *names, struct kwhy_text *out)
 {

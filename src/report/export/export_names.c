@@ -33,8 +33,8 @@ struct walk {
 	/* indices of devices, then of processes, sorted by own number; NULL: not sorted */
 	const uint32_t *order;
 	/*
-	 * at: first position whose own number may be `next` or more; next: lowest number that may still be
-	 * free
+	 * at: position in the order before which all own numbers are below `next`; next: lowest number that
+	 * is not yet known to be used
 	 */
 	size_t count, at;
 	int64_t next;

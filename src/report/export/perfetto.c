@@ -259,7 +259,10 @@ struct slice {
 	uint64_t track;
 	size_t call;	 /* SIZE_MAX: the event is no API call */
 	uint32_t thread; /* thread of calls and ranges; KWHY_NONE: no thread */
-	/* set for operators only: names of the source file and of the inputs, and the line; 0: unknown */
+	/*
+	 * set for operators only: id of the name of the source file, line in it, and id of the text with the
+	 * inputs; 0: unknown
+	 */
 	uint32_t file, line, inputs;
 	bool is_nvtx;
 };
@@ -452,7 +455,7 @@ static void write_ranges(struct kwhy_pftrace *writer)
 
 /*
  * Writes operators, Python functions, system calls and frames of call stacks. All of one thread are on one
- * track, since each encloses another or follows it. The rows are sorted by thread.
+ * track, since any two of them either nest or do not overlap. The rows are sorted by thread.
  */
 static void write_operators(struct kwhy_pftrace *writer)
 {

@@ -48,7 +48,7 @@ enum {
 
 /*
  * Perfetto identifies names of stages and hardware queues by interned ids (iid) from one range: the names of
- * the recording have 1 to names.count, and each lane of each stream has one above.
+ * the recording have the ids 1 to names.count, and each lane of each stream has an id above names.count.
  */
 static uint64_t queue_iid(const struct kwhy_pftrace *writer, size_t stream, size_t lane)
 {

@@ -101,9 +101,9 @@ void kwhy_pftrace_end(struct kwhy_pftrace *writer, size_t begun);
 /* The text of `label`; "": out of memory. */
 const char *kwhy_pftrace_label(struct kwhy_pftrace *writer);
 /*
- * Returns the first lane of a track whose last slice has ended at start_ns or, if there is none, the last
- * lane, in which slices may then overlap, and records end_ns for it. *out_new: whether the lane has had no
- * slice yet.
+ * Returns the first lane of the track in which the last slice has ended at start_ns, and records end_ns as
+ * the end of its new last slice. If no lane is free at start_ns, it returns the last lane, in which slices
+ * then overlap. *out_new: whether the lane has had no slice before.
  */
 size_t kwhy_pftrace_lane(
 	struct kwhy_pftrace *writer, size_t track, int64_t start_ns, int64_t end_ns, bool *out_new);

@@ -461,8 +461,9 @@ static void put_host_wait(struct writer *writer, uint32_t device, const struct k
 }
 
 /*
- * Writes, for each device, its idle time divided by what the host was in meanwhile
- * (device_ledger->host_sums): one row each with time, number of gaps and the longest gap.
+ * Writes the table of host waits: how the idle time of each device is divided among the host ranges that ran
+ * meanwhile (device_ledger->host_sums). A row has the time, the number of gaps and the longest part of a gap
+ * of one host range.
  */
 static void write_host_waits(struct writer *writer)
 {

@@ -46,8 +46,8 @@ void kwhy_json_hosts(struct kwhy_json_report *parts);
 void kwhy_json_overhead(struct kwhy_json_report *parts);
 void kwhy_json_probing(struct kwhy_json_report *parts); /* writes nothing if kwhy probe was not used */
 /*
- * writes "memory_operations" and "transfer_split", the time and energy of copies split into the copies, waits
- * for them, and other idle time after them
+ * writes "memory_operations", and "transfer_split": time and energy of the copies, of the waits for copies,
+ * and of the other idle time after copies
  */
 void kwhy_json_operations(struct kwhy_json_report *parts);
 void kwhy_json_cost_rankings(struct kwhy_json_report *parts);

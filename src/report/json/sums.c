@@ -206,8 +206,8 @@ void kwhy_json_ranges(struct kwhy_json_report *parts)
 		parts->json.out->failed = true;
 	write_ranges(parts, "ranges", ledger->ranges, ledger->range_count, &overlaps);
 	/*
-	 * Steps do not state their rank. Where only some of many devices are shown in full, they could not be
-	 * assigned to one, so the member "steps" is null.
+	 * Sums of steps do not state a rank. If only some of the devices are shown in full, it is unknown to
+	 * which devices a step belongs, so the member "steps" is then null.
 	 */
 	write_ranges(parts, "steps", ledger->steps,
 		parts->opened && kwhy_opened_is_part(parts->opened) ? 0 : ledger->step_count, NULL);

@@ -16,11 +16,11 @@ struct kwhy_json {
 	struct kwhy_text *out;
 	unsigned depth;
 	/*
-	 * number of open objects and arrays that are written on one line, from the outermost one of them on;
-	 * 0: none
+	 * how deep the writer is inside an object or array that is written on one line: 1 in that object or
+	 * array itself, 2 in one nested in it, and so on; 0: not inside any
 	 */
 	unsigned row_depth;
-	bool empty; /* whether the innermost open object or array has no members yet */
+	bool empty; /* whether the object or array that is being written has no members yet */
 };
 
 void kwhy_json_init(struct kwhy_json *json, struct kwhy_text *out);

@@ -13,8 +13,8 @@
 enum { WINDOW_NS = 10000000, WINDOW_LIMIT = 64 };
 
 /*
- * An interval, relative to the timeline's start, in which the page has every activity; in the rest of the
- * recording it has only bins.
+ * An interval, relative to the timeline's start, in which the page has every activity; elsewhere it has only
+ * sums over equal bins of time.
  */
 struct window {
 	int64_t from_ns, to_ns;

@@ -15,8 +15,8 @@ void kwhy_timeline_window(const struct kwhy_recording *recording, int64_t *out_s
 
 /*
  * Return the JSON descriptions of curves in the timeline container (docs/formats/page.md) and append their
- * columns to `columns`: metered powers, the powers that the model computes, and allocated memory of the
- * devices that are shown. Times are relative to the timeline's start.
+ * columns to `columns`: in the order of the functions, metered powers, the powers that the model computes,
+ * and allocated memory, each of the devices that are shown. Times are relative to the timeline's start.
  */
 json_t *kwhy_timeline_power(
 	const struct kwhy_report *report, const bool *is_shown, struct kwhy_text *columns);

@@ -75,8 +75,9 @@ static double nvbandwidth_gb_per_s(const struct kwhy_pair_config *config)
 }
 
 /*
- * Median time in s of a copy of `bytes` bytes from source to target, copies back to back; interpolated
- * linearly between the next smaller and the next larger measured size. NAN: one of them was not measured.
+ * Median time in s of a copy of `bytes` bytes from source to target, copies back to back. If this size was
+ * not measured, the time is interpolated linearly between the next smaller and the next larger measured size.
+ * NAN: there is no smaller or no larger one.
  */
 static double seconds_at(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, uint32_t source,
 	uint32_t target, uint64_t bytes)
@@ -102,7 +103,7 @@ static double seconds_at(const struct kwhy_pairs *pairs, enum kwhy_pair_engine e
 		(double)(above->bytes - below->bytes);
 }
 
-/* Of which transfers the numbers in a matrix of GPUs are. */
+/* The transfers whose figures a matrix of GPUs shows. */
 struct cell {
 	enum kwhy_pair_engine engine;
 	enum kwhy_pair_clock clock;
@@ -326,10 +327,10 @@ static void write_nccl_row(
 }
 
 /*
- * Writes the table of test number `test` for GPUs `one` and `other`; a collective's results have the first
- * and the last GPU of all. In sendrecv_perf both GPUs send and receive concurrently and both directions have
- * the same time, so the table is written for one < other only. *worst becomes the largest relative difference
- * between mean and median so far. Returns the number of rows.
+ * Writes the table of test number `test` for GPUs `one` and `other`; only the first and the last GPU of the
+ * run have rows of collectives. In sendrecv_perf both GPUs send and receive concurrently and both directions
+ * have the same time, so the table is written for one < other only. *worst is raised to the largest relative
+ * difference between the mean and the median of a row. Returns the number of rows.
  */
 static size_t write_nccl_table(const struct kwhy_pairs *pairs, size_t test, uint32_t one, uint32_t other,
 	struct kwhy_text *out, double *worst)

@@ -7,8 +7,8 @@
 
 /*
  * Columns of `kwhy stat`, from which text, JSON, CSV and the comparison of two results by `kwhy compare` are
- * written. Rows are struct kwhy_stat_row, but that of kwhy_stat_cost_columns, what measuring itself cost, is
- * struct kwhy_stat.
+ * written. A row is a struct kwhy_stat_row; the row of kwhy_stat_cost_columns, which shows what measuring
+ * cost, is the struct kwhy_stat.
  */
 extern const struct kwhy_columns kwhy_stat_time_columns, kwhy_stat_domain_columns, kwhy_stat_idle_columns,
 	kwhy_stat_work_columns, kwhy_stat_work_domain_columns, kwhy_stat_run_columns,
@@ -21,14 +21,14 @@ extern const struct kwhy_columns kwhy_stat_time_columns, kwhy_stat_domain_column
 struct kwhy_stat_row kwhy_stat_row_of(
 	const struct kwhy_stat *stat, const struct kwhy_stat_summary *summary, size_t d, size_t w);
 /*
- * Makes the row of the run with index r; with a d below the number of domains also of its energy in that
- * domain.
+ * Makes the row of the run with index r; If d is the index of a domain, the row also has the energy of the
+ * run in this domain.
  */
 struct kwhy_stat_row kwhy_stat_run_row_of(const struct kwhy_stat *stat, size_t r, size_t d);
 
 /*
- * A figure of a single run with the interval of its meter, [low, high]. NAN: the value is unknown, or it has
- * no interval.
+ * A figure of a single run with the interval of its meter, [low, high]. A `value` of NAN is unknown; low and
+ * high are NAN if there is no interval.
  */
 struct kwhy_stat_figure kwhy_stat_single(double value, double low, double high);
 

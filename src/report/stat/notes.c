@@ -77,8 +77,8 @@ static void note_width(const struct kwhy_stat *stat, struct kwhy_stat_summary *s
 }
 
 /*
- * Notes that the device's energy is of a whole GPU that was divided into instances (MIG) at the beginning or
- * meanwhile, so that other users' work on these instances is in it.
+ * Notes that the device's energy is of a whole GPU that was divided into instances (MIG) before or during the
+ * runs, so that other users' work on these instances is in it.
  */
 static void note_division(const struct kwhy_stat_domain *domain, struct kwhy_stat_summary *summary)
 {

@@ -5,7 +5,7 @@
 
 /*
  * More runs are recommended if the half-width of the interval of the mean energy is more than this share of
- * it.
+ * the mean energy.
  */
 #define ENOUGH_RATIO 0.1
 #define RUNS_MAX 1e6
@@ -120,8 +120,8 @@ static double half_ratio_of(const struct kwhy_estimate *estimate, double runs)
 /*
  * Number of runs, those made included, with which the half-width of the mean energy would be at most
  * ENOUGH_RATIO of the mean, up to 5 % more than needed. For a single run with the meter's interval, the
- * half-width is assumed to fall with the square root of the number of runs. 0: it already is, or RUNS_MAX
- * runs would not suffice.
+ * half-width is assumed to fall with the square root of the number of runs. 0: the half-width already is that
+ * small, or RUNS_MAX runs would not suffice.
  */
 static uint64_t runs_needed(const struct kwhy_stat_figure *energy)
 {

@@ -11,8 +11,8 @@ struct kwhy_stat_domain_figures {
 	struct kwhy_stat_figure energy_j;
 	double peak_w; /* highest power in any counted run, W; NAN: unknown */
 	/*
-	 * mean energy of a counted run that a context alone would have drawn above the measured idle power,
-	 * J; NAN: unknown
+	 * energy that a context without work would have drawn above the measured idle power, as the mean over
+	 * the counted runs, J; NAN: unknown
 	 */
 	double context_j;
 	/*
@@ -21,8 +21,8 @@ struct kwhy_stat_domain_figures {
 	 */
 	double meter_half_ratio;
 	/*
-	 * number of runs with which the half-width of the mean energy would be at most 10 % of it; 0: it
-	 * already is, or the number is unknown or too large
+	 * number of runs with which the half-width of the mean energy would be at most 10 % of it; 0: the
+	 * half-width already is that small, or the number is unknown or too large
 	 */
 	uint64_t runs_needed;
 	/* number of counted runs whose energy is unknown; means over energies leave them out */

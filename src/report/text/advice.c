@@ -174,7 +174,7 @@ void kwhy_first_screen_advice(const struct kwhy_text_context *context, size_t li
 	const size_t count = kinds->worth_count < limit ? kinds->worth_count : limit;
 
 	if (!context->report->findings || (!context->totals->active_count && !count))
-		return; /* nothing was searched for findings, or no device was active */
+		return; /* the detectors of findings were not run, or no device was active */
 	write_heading(context, count);
 	if (!count)
 		kwhy_text_add(context->out, "  nothing found that would save enough to be worth it\n");

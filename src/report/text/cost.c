@@ -253,8 +253,9 @@ static const char *devices_of(const struct kwhy_totals *totals, char out[64])
 }
 
 /*
- * Writes energy, time and mean power of the run. The ledger's energy is another one: it includes what was
- * metered before and after the run, but no estimate for its unmetered part.
+ * Writes energy, time and mean power of the run. The energy of the run differs from the sum over the ledger's
+ * accounts: it has an estimate for the unmetered part of the run, and lacks what was metered before and after
+ * the run.
  */
 static void write_run(const struct kwhy_text_context *context)
 {
@@ -295,8 +296,8 @@ static void write_energy(const struct kwhy_text_context *context)
 
 /*
  * Writes the share of time in which devices were busy, and the energy that they drew while idle within the
- * run, with its share of the metered energy of the run. That metered energy is stated, too, unless it looks
- * like the total at the top.
+ * run, with its share of the metered energy of the run. That metered energy is stated, too, unless its first
+ * three digits are those of the total at the top.
  */
 static void write_busy_energy(const struct kwhy_text_context *context, const char *subject, const char *busy)
 {
@@ -318,7 +319,7 @@ static void write_busy_energy(const struct kwhy_text_context *context, const cha
 }
 
 /*
- * Describes the time of which the busy share is one: "300 ms" for one device, "2 x 300 ms" if the mean over
+ * Describes the time that is 100 % for the busy share: "300 ms" for one device, "2 x 300 ms" if the mean over
  * devices is within 1 % of the longest run, else "580 ms, the sum of their runs". Returns `out`.
  */
 static const char *spans_of(const struct kwhy_totals *totals, char out[KWHY_QUANTITY_BYTES + 40])

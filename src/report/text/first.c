@@ -161,8 +161,9 @@ static void write_rows(const struct kwhy_text_context *context, const struct kwh
 }
 
 /*
- * Groups of accounts, which are shown instead of the largest accounts if there is space for few rows and
- * these accounts have less than half of the whole.
+ * Groups of accounts. They are shown in place of the largest accounts if there is space for at most FEW_ROWS
+ * rows, and the accounts that would fit together have less than half of the energy or, if no energy is known,
+ * of the time.
  */
 enum group { GROUP_KERNELS, GROUP_COLLECTIVES, GROUP_COPIES, GROUP_IDLE, GROUP_OTHER, GROUP_COUNT };
 

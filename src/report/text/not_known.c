@@ -62,7 +62,10 @@ static void add_lost(struct sentences *sentences)
 		"events were damaged and are left out (--partial)");
 }
 
-/* Says how many accounts have an unknown energy, which no sum includes, if energies are known at all. */
+/*
+ * If energies are known at all, says how many accounts nevertheless have an unknown energy, which no sum
+ * includes.
+ */
 static void add_missing(struct sentences *sentences)
 {
 	const struct kwhy_totals *totals = sentences->context->totals;

@@ -122,9 +122,9 @@ static void add_known(struct kwhy_text *out, const char *name, const struct kwhy
 }
 
 /*
- * Explains the table, if part of the operations' time is unmetered: counts, times and energies of a single
- * operation are means over all operations, but sums of energy are of metered time only. Also says of how many
- * operations the power is known, if not of all.
+ * Explains the table, if part of the operations' time is unmetered: count, time and energy of a single
+ * operation are of all operations, but the column "energy" has the energy of metered time only. Also says of
+ * how many operations the power is known, if not of all.
  */
 static void explain_operations(
 	const struct kwhy_text_context *context, const struct kwhy_operations *operations)

@@ -167,9 +167,12 @@ void kwhy_section_steps(const struct kwhy_text_context *context)
 		return;
 	kwhy_text_context_heading(
 		context, "Steps", "energy: of what was launched inside; window: all meanwhile");
+	/*
+	 * if the user chose no sections and stated no work, the section on the cost, at the top of the
+	 * report, has these means
+	 */
 	if (context->style->section_count || context->report->recording->work_count)
-		kwhy_text_context_step_mean(context); /* otherwise the first screen has the mean: without
-							 work, the section on the cost shows it */
+		kwhy_text_context_step_mean(context);
 	write_ranges(context, step_columns, ledger->steps, shown);
 	kwhy_text_context_more(context, ledger->step_count, shown);
 }

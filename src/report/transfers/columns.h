@@ -15,7 +15,8 @@ extern const struct kwhy_columns kwhy_transfer_point_columns, kwhy_transfer_ener
 
 struct kwhy_transfer_energy_row {
 	struct kwhy_transfer_energy energy;
-	double moved_bytes; /* bytes moved in both directions */
+	double moved_bytes; /* bytes of one transfer; for KWHY_TRANSFER_BOTH, those of both directions
+			       together */
 	/* lowest energy of any method for the same size, number of pieces and direction; NAN: unknown */
 	double best_j;
 };

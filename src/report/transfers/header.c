@@ -31,7 +31,7 @@ static void add_choices(const struct kwhy_transfers *transfers, struct kwhy_text
 
 /*
  * Adds a macro with the measured limits as an initialiser of struct kwhy_transfer_limits in kwhy/transfer.h,
- * where a limit of 0 means the default. The last limit is not measured.
+ * where a limit of 0 means the default. The last limit, inline_bytes, is not measured and is written as 0.
  */
 static void add_limits(const struct kwhy_transfer_crossover *crossover, struct kwhy_text *out)
 {
