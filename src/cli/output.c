@@ -28,8 +28,8 @@ static bool is_folder(const char *path)
 }
 
 /*
- * The extension of a path: the part of its last component after the last dot, with the dot; NULL: there is
- * none.
+ * The extension of a path: the part of its last component from the last dot on; NULL: there is no dot, or the
+ * last dot is the first character of the component.
  */
 static const char *extension_of(const char *path)
 {

@@ -28,8 +28,10 @@ struct kwhy_gap_cause {
 	 * calls less than spacing_ns apart
 	 */
 	int64_t launch_ns;
-	int64_t host_ns; /* time in longer intervals between calls, and in longer other calls */
-	int64_t wait_ns; /* time inside synchronising calls, blocking copies and frees */
+	int64_t host_ns; /* time between calls at least spacing_ns apart, and in other calls that last at
+			    least spacing_ns */
+	int64_t wait_ns; /* time inside calls that wait for the device: synchronising calls, blocking copies,
+			    and frees other than stream-ordered ones */
 	/*
 	 * Time from the return of the issuing call to the end of the gap: the host had issued the work, and
 	 * the device had not started it. 0 if it is at most KWHY_DELAYED_START_NS. It is set even if `late`

@@ -11,7 +11,7 @@
 struct churn {
 	/*
 	 * free_run: number of frees of a thread since its last allocation or call that issued work; emptied:
-	 * number of such series that reached the threshold empty_run, as when a cache is emptied
+	 * number of times that free_run reached the threshold empty_run, as it does when a cache is emptied
 	 */
 	uint64_t free_run, emptied;
 	int64_t host_ns; /* total time of the counted calls within the device's window */

@@ -106,8 +106,9 @@ static bool is_in_steps(const struct stepping *stepping, int64_t start_ns, int64
 }
 
 /*
- * Counts the gaps inside steps before which the host did not wait: the time that it spent launching, and its
- * other time if that is_shared().
+ * Counts the gaps inside steps for whose end the device waited for the issuing thread, and in which this
+ * thread did not wait for the device. Waste is the time that the thread spent launching and, if is_shared(),
+ * its other time.
  */
 static void tally_gaps(struct kwhy_tally *tally, const struct stepping *stepping, struct kwhy_held *held)
 {

@@ -72,8 +72,9 @@ struct kwhy_tally {
 	 */
 	bool is_partly_exposed;
 	/*
-	 * if only a part of a gap is waste, it is taken first from the host's time outside of calls, then
-	 * from its time in calls; false: the other way
+	 * if only a part of a gap is waste: true: it is taken first from the host's time outside of calls,
+	 * then from its time in launch and waiting calls; false: first from its time in these calls. Time in
+	 * allocations comes last in both cases.
 	 */
 	bool takes_host_first;
 
@@ -149,8 +150,8 @@ struct kwhy_finding_terms {
 	 */
 	unsigned hiding_kinds;
 	/*
-	 * share of the cost that would remain with the cure, of what the kept_ns of activities and gaps do
-	 * not keep already
+	 * share that would remain with the cure of that part of the cost that the kept_ns of activities and
+	 * gaps do not state as remaining
 	 */
 	double kept_share;
 	double idle_energy_share; /* share of the energy of the saved idle time that the cure saves */
@@ -212,8 +213,8 @@ void kwhy_tally_count_kinds(
 	struct kwhy_tally *tally, const int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT], double share);
 
 /*
- * Sets least_ns and least_nj of a finding, the least savings: the option min_gain_ratio times the length of
- * the window and times the energy of the run.
+ * Sets the limits below which a finding is dropped: least_ns is the option min_gain_ratio times window_ns,
+ * least_nj is min_gain_ratio times recorded_nj.
  */
 void kwhy_finding_set_least(const struct kwhy_detect_context *context, int64_t window_ns, double recorded_nj,
 	struct kwhy_finding *out);

@@ -56,7 +56,7 @@ static int byte_of(uint32_t character)
 
 /*
  * Writes the bytes of a token of a tokenizer.json to `out`. With by_bytes, each character of `text` stands
- * for a byte; false: one stands for none, as in added tokens.
+ * for a byte; false: a character stands for no byte, as may be in added tokens.
  */
 static bool decode(const struct kwhy_bpe *bpe, const char *text, struct kwhy_text *out)
 {

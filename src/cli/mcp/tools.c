@@ -12,8 +12,8 @@
 enum { STRINGS_MAX = 1024, LIMIT_MAX = 100, LIMIT_DEFAULT = 10 };
 
 /*
- * One call of a tool. The tool takes arguments of all names that `arguments` has; their values are not yet
- * checked.
+ * One call of a tool. All names in `arguments` are names of arguments that the tool takes; the values are not
+ * yet checked.
  */
 struct call {
 	struct kwhy_mcp_runs *runs;
@@ -232,8 +232,8 @@ static enum kwhy_status finish(const struct call *call, json_t *object)
 }
 
 /*
- * Returns, as a status, the result code of a function of kwhy/analyse.h, which has written its message to
- * call->error, and stores it there, too.
+ * Converts `code`, the result of a function of kwhy/analyse.h, to a status. Stores the status in call->error,
+ * in which the function has already written its message, and returns it.
  */
 static enum kwhy_status status_of(const struct call *call, int code)
 {
@@ -291,8 +291,8 @@ static enum kwhy_status take_request(const struct call *call, struct request *re
 }
 
 /*
- * Stores a run in the next entry. If that is used, which is so when all are, the run in it is the one opened
- * first and is closed. Returns the new run's number.
+ * Stores a run in the next entry, and returns the new run's number. If all entries are used, the next one has
+ * the run that was opened first, which is closed.
  */
 static int64_t keep(struct kwhy_mcp_runs *runs, struct kwhy_analysis *analysis)
 {

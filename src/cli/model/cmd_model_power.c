@@ -224,8 +224,9 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 }
 
 /*
- * Writes what the watts of a factor of the model are divided by: the unit of its gauge (or the gauge's name,
- * which ends in the unit) and, if the gauge is multiplied by the square of the clock, GHz^2.
+ * Writes the unit by which watts are divided in a coefficient of the model: that of the coefficient's gauge
+ * (or the name of the gauge, which ends in its unit) and, if the gauge is multiplied by the square of the
+ * clock, GHz^2.
  */
 static void write_gauge(const struct answer *answer, size_t j, char out[64])
 {

@@ -174,7 +174,10 @@ static double reading_near(const struct kwhy_gauge_series *series, int64_t time_
 	return (double)series->value[at];
 }
 
-/* Mean of the readings whose times are in (start, end]; NAN: there are fewer than `least`. */
+/*
+ * Mean of the readings whose times are in (start, end]; NAN: there are fewer than `least`. *at is the index
+ * from which readings are searched; it is moved past end_ns.
+ */
 static double mean_w(
 	const struct kwhy_power_series *samples, int64_t start_ns, int64_t end_ns, size_t least, size_t *at)
 {

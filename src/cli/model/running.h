@@ -59,8 +59,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_runs_read(struct kwhy_runs *runs,
 void kwhy_runs_done(struct kwhy_runs *runs);
 
 /*
- * Computes the answers from the money or the grams of CO2e per kWh, or from the money per hour of a run. One
- * of the two is NAN.
+ * Computes the answers from the money or the grams of CO2e per kWh, or from the money per hour of a run.
+ * per_kwh or per_hour is NAN.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_runs_answer(
 	struct kwhy_runs *runs, double per_kwh, double per_hour, struct kwhy_error *error);
