@@ -12,8 +12,9 @@ struct divider {
 	struct kwhy_llm_request_energy *requests;
 	struct kwhy_apportioner apportioner;
 	/*
-	 * [1 + 2 * most shares of an interval] energies by the fit, in proportion to which an interval's
-	 * energy is divided: one of the idle server, then two for each share, of prefill and of decoding
+	 * [1 + 2 * largest number of shares in one interval] energies that the fit gives for an interval, in
+	 * J, in proportion to which its metered energy is divided: [0] that of the idle server, then for each
+	 * share the energy of its prefill and that of its decoding
 	 */
 	double *weights;
 	int64_t *parts_nj;
@@ -34,8 +35,9 @@ static double joules_of(
 }
 
 /*
- * Divides the metered energy of an interval among the idle server and its `count` shares, which start at
- * index `first`. Adds the parts to the requests, and returns the sums.
+ * Divides the metered energy of an interval among the idle server and the interval's `count` shares, whose
+ * first has the index `first`. Adds each share's part to its request, and returns the sums of the parts:
+ * idle, prefill and decoding.
  */
 static struct kwhy_llm_window_energy divide_interval(
 	struct divider *divider, size_t interval, size_t first, size_t count)
@@ -69,7 +71,7 @@ static struct kwhy_llm_window_energy divide_interval(
 	return window;
 }
 
-/* Number of shares from `first` on that are in the same interval. */
+/* Number of successive shares from index `first` on that are in the interval `interval`. */
 static size_t count_same(const struct kwhy_llm_shares *shares, size_t first, size_t interval)
 {
 	size_t count = 0;

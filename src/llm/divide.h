@@ -6,9 +6,15 @@
 
 /* Energy of one request above that of the idle server. */
 struct kwhy_llm_request_energy {
-	/* energy of processing the prompt: its tokens, cached ones too, and its share of a batch */
+	/*
+	 * energy of processing the prompt: its tokens, including those from the prefix cache, and its share
+	 * of the batch in which it was processed
+	 */
 	int64_t prefill_nj;
-	/* energy of generating the answer's tokens after the first: tokens, shares of steps, and contexts */
+	/*
+	 * energy of generating the answer's tokens after the first: the tokens, their shares of the server's
+	 * steps, and reading their contexts
+	 */
 	int64_t decode_nj;
 };
 
@@ -19,8 +25,8 @@ struct kwhy_llm_window_energy {
 
 /*
  * Divides the metered energy of each interval between readings into that of the idle server and those of the
- * requests, in proportion to what the fitted coefficients give for each. windows: [reading_count - 1] the
- * parts of each interval; requests: [record_count] energy of each request above idle.
+ * requests, in proportion to the energies that the fitted coefficients give for them. windows: [reading_count
+ * - 1] the parts of each interval; requests: [record_count] energy of each request above idle.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_divide(const struct kwhy_llm_metered *metered,
 	const struct kwhy_llm_shares *shares, const struct kwhy_llm_power_fit *fit,

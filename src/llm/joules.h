@@ -13,8 +13,8 @@ struct kwhy_llm_load_joules {
 	struct kwhy_llm_request_energy *requests; /* [run.count]; NULL: unknown */
 	struct kwhy_llm_window_energy *windows;	  /* [reading_count - 1]; NULL: unknown */
 	/*
-	 * energy of the load above in three parts: of the idle server, prompts and answers. They add up to
-	 * the energy between its first and its last reading
+	 * energy between the first and the last reading of the load, in three parts whose sum it is exactly:
+	 * of the idle server, of the prompts and of the answers
 	 */
 	int64_t idle_nj, prefill_nj, decode_nj;
 };

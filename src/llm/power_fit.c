@@ -90,9 +90,9 @@ enum kwhy_status kwhy_llm_power_rows_add(struct kwhy_llm_power_rows *rows,
 }
 
 /*
- * Standard deviation of a row's power, but for a constant factor: errors of readings and model are taken to
- * be proportional to the power that an earlier fit gives. `values`: its coefficients; NULL: there is none,
- * and all rows count equally.
+ * Standard deviation of a row's power, up to a constant factor: it is taken to be proportional to the power
+ * that the coefficients `values` of an earlier fit give for the row, plus FLOOR_RATIO of mean_w. values NULL:
+ * there was no earlier fit, and all rows get the same deviation.
  */
 static double deviation_of(const struct kwhy_llm_power_row *row, const double *values, double mean_w)
 {
@@ -230,7 +230,7 @@ static double variance_of_residuals(const struct fitter *fitter)
 
 /*
  * Element (a, b) of the inverse of the matrix of the normal equations, which is the sum over the rows of the
- * products of their influences on coefficients a and b.
+ * product of the row's influences on coefficients a and b (find_influence()).
  */
 static double inverse_of(
 	const struct fitter *fitter, size_t size, const double *influence, size_t a, size_t b)
@@ -268,7 +268,7 @@ static double covariance_of(
 
 /*
  * Factor by which correlation between successive residuals increases the variance of sums: (1 + r) / (1 - r),
- * where r is their correlation, at most 0.9; 1 if r is negative.
+ * where r, at most 0.9, is the correlation between the residuals of successive rows. 1 if r is negative.
  */
 static double inflation_of(const struct fitter *fitter)
 {
@@ -283,9 +283,9 @@ static double inflation_of(const struct fitter *fitter)
 }
 
 /*
- * Adds the covariances that follow from the difference of one load from the model. `effect` is the change of
- * the used coefficients if the load's energy above idle were twice that of the model, `at` the columns of
- * these coefficients.
+ * Adds the covariances that follow from the difference of one load from the model. effect: [size] the change
+ * of each used coefficient if the load's energy above idle were twice what the model gives for it. at: [size]
+ * the columns of these coefficients.
  */
 static void add_effect(struct fitter *fitter, const size_t at[COLUMNS], size_t size, const double *effect)
 {
@@ -355,7 +355,7 @@ static enum kwhy_status find_covariance(
  * Combines estimates of a variance. `alike` assumes equal variances of all residuals; `robust` does not, but
  * rests on few rows. Positively correlated residuals (inflation above 1) come either from noise or from the
  * loads' differences from the model (by_load). The result is the largest of `robust`, `alike` times
- * `inflation`, and by_load plus the mean of the first two.
+ * `inflation`, and by_load plus the mean of `robust` and `alike`.
  */
 static double variance_from(double robust, double alike, double by_load, double inflation)
 {
@@ -379,9 +379,10 @@ static double variance_of(const struct fitter *fitter, const double amount[COLUM
 }
 
 /*
- * The sum over all coefficients of coefficient times amount[], divided by `by`, with its 90 % interval. It is
- * unknown if a coefficient with an amount is constrained to 0, unless `absorbed`, which says that the other
- * coefficients include that one's energy. net_j: energy of the run above idle, for is_known.
+ * The sum over all coefficients of coefficient times amount[], divided by `by`, with its 90 % interval. All
+ * members of the result are NAN if a coefficient whose amount is not 0 is constrained to 0, except with
+ * `absorbed`, which says that the energy of such a coefficient is included in the other coefficients. net_j:
+ * energy of the run above idle, for is_known.
  */
 static struct kwhy_llm_coefficient combine(
 	const struct fitter *fitter, const double amount[COLUMNS], double by, double net_j, bool absorbed)
@@ -406,8 +407,8 @@ static struct kwhy_llm_coefficient combine(
 }
 
 /*
- * Joules per unit of the first of the `count` kinds of work, including the joules of the others in the ratio
- * of the amounts of work in the run.
+ * Joules per unit of the first of the `count` kinds of work, plus the joules of the amounts of the other
+ * kinds that came with each such unit in the run.
  */
 static struct kwhy_llm_coefficient combine_kinds(const struct fitter *fitter,
 	const struct kwhy_llm_power_fit *run, const enum kwhy_llm_work *kinds, size_t count, double net_j)

@@ -10,10 +10,10 @@
  * least 0. The standard deviation of an interval's energy is taken to be proportional to its power and to the
  * square root of its length. Intervals of the coefficients are 90 % intervals from the residuals, which may
  * be correlated over some rows (Newey and West 1987, with residuals divided by 1 - leverage). They include
- * the noise of the readings and errors of the model, but no constant error of the meter's gain. As a server's
- * work costs somewhat more in one load than in another, which a few loads do not show, they also allow for a
- * relative standard deviation KWHY_LLM_LOAD_RATIO of each load's energy above idle from the model,
- * independent of the other loads.
+ * the noise of the readings and errors of the model, but no constant error of the meter's gain. As the same
+ * work costs a server somewhat more in one load than in another, which the residuals of a few loads do not
+ * show, the intervals also allow for a relative standard deviation KWHY_LLM_LOAD_RATIO of each load's energy
+ * above idle from the model, independent of the other loads.
  */
 struct kwhy_llm_power_row {
 	size_t load; /* index of the row's load, in the order of the calls of kwhy_llm_power_rows_add() */
@@ -30,8 +30,9 @@ struct kwhy_llm_power_rows {
 
 /*
  * Relative standard deviation of a load's energy above idle from what the fitted model gives. Source:
- * docs/results/llm.md. It was chosen so that intervals contain six figures of servers on an H200 whose
- * prefill and decoding were measured alone; of seven figures measured later, five lie in the intervals.
+ * docs/results/llm.md. It was chosen such that the fitted 90 % intervals contain six figures, joules per
+ * prompt token or per output token of servers on an H200, that loads of prefill or of decoding alone had also
+ * given. Of seven such figures measured later, the intervals contain five.
  */
 #define KWHY_LLM_LOAD_RATIO 0.03
 
@@ -45,8 +46,8 @@ void kwhy_llm_power_rows_done(struct kwhy_llm_power_rows *rows);
 struct kwhy_llm_coefficient {
 	double value, low, high; /* NAN: unknown */
 	/*
-	 * Whether the loads determine the value: half of its interval is at most a quarter of the value, or
-	 * makes at most a twentieth of the run's energy above idle.
+	 * Whether the loads determine the value well: half of the width of its interval is at most a quarter
+	 * of the value, or makes at most a twentieth of the run's energy above idle.
 	 */
 	bool is_known;
 };
@@ -59,8 +60,8 @@ struct kwhy_llm_power_fit {
 	/*
 	 * prefill_j: J per prompt token with its share of batches, at the run's mean length of prompts.
 	 * decode_j: J per output token with its share of steps and its context, at the run's mean concurrency
-	 * and context. Loads that are alike determine these two figures, but not the coefficients of which
-	 * each consists.
+	 * and context. Loads that differ little from one another determine prefill_j and decode_j, but not
+	 * the single coefficients of which each of them is the sum.
 	 */
 	struct kwhy_llm_coefficient prefill_j, decode_j;
 	/*
@@ -68,7 +69,7 @@ struct kwhy_llm_power_fit {
 	 * coefficient includes others, which are 0.
 	 */
 	double model_idle_w, model_work_j[KWHY_LLM_WORK_COUNT];
-	/* amount of each kind of work, and below joules and seconds, summed over all rows */
+	/* sums over all rows: amount of each kind of work; then energy in J and length in s */
 	double amount[KWHY_LLM_WORK_COUNT];
 	double joules, seconds;
 	/*
@@ -77,7 +78,10 @@ struct kwhy_llm_power_fit {
 	 */
 	double alike[KWHY_LLM_WORK_COUNT][KWHY_LLM_WORK_COUNT],
 		robust[KWHY_LLM_WORK_COUNT][KWHY_LLM_WORK_COUNT];
-	/* covariances by the differences of loads from the model, which are added to the other two */
+	/*
+	 * covariances by the differences of loads from the model, which kwhy_llm_power_fit_half() adds to the
+	 * mean of the covariances `alike` and `robust`
+	 */
 	double by_load[KWHY_LLM_WORK_COUNT][KWHY_LLM_WORK_COUNT];
 	/*
 	 * inflation: factor on `alike` for the correlation of residuals; student: quantile of Student's t for

@@ -17,8 +17,8 @@ static const char *const common_words[KWHY_LLM_WORDS] = {"river", "stone", "ligh
 	"story"};
 
 /*
- * Index of the first word, from `drawn` on and around, that has at most `left` tokens. At least one word has
- * one token.
+ * Index of the first word, searched from `drawn` on and then from 0 on, that has at most `left` tokens. At
+ * least one word has one token.
  */
 static size_t fitting_word(const size_t costs[KWHY_LLM_WORDS], size_t drawn, uint64_t left)
 {
@@ -109,8 +109,9 @@ static void draw(const struct kwhy_llm_question *question, uint64_t number, size
 }
 
 /*
- * Makes up the prompt of a log's request of dialog->words words (or tokens): first its blocks, which are the
- * same in all requests with these ids, then words that only this request has.
+ * Makes up the prompt of a log's request of dialog->words words (or tokens): first the blocks that
+ * dialog->blocks names, whose words depend only on the block's id and the seed, then words that differ from
+ * those of any other request.
  */
 static void make_up_logged(const struct kwhy_llm_question *question, const struct kwhy_llm_dialog *dialog,
 	uint64_t number, struct kwhy_text *out)

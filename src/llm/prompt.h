@@ -37,7 +37,10 @@ struct kwhy_llm_question {
 	/* Request the usage with each piece of text (continuous_usage_stats); also an extension. */
 	bool usage_each;
 	bool whole; /* request answers without a stream */
-	/* counts the tokens that the server does not state; NULL: these tokens are not counted */
+	/*
+	 * counts the tokens of answers for which the server does not state their number; NULL: these tokens
+	 * are not counted
+	 */
 	struct kwhy_llm_tokenizer *tokenizer;
 	const struct kwhy_llm_word_costs *costs; /* table by which the lengths of made-up texts are counted in
 						    tokens; NULL: the lengths are in words */
@@ -63,8 +66,8 @@ size_t kwhy_llm_turns(const struct kwhy_llm_question *question, uint64_t number)
 /*
  * Makes the JSON body of the request for turn `turn` (from 0) of conversation `number`. It contains the
  * earlier turns with answers from the file or made-up ones, not those of the server. The caller frees *out.
- * Made-up prompts differ after the words that they share (shared_words), so that the server can use its
- * prefix cache for these only. KWHY_E_INPUT: a text is not UTF-8, or memory ran out.
+ * Made-up prompts differ after their first shared_words words, so that the server can use its prefix cache
+ * only for those words. KWHY_E_INPUT: a text is not UTF-8, or memory ran out.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_body(const struct kwhy_llm_question *question, uint64_t number,
 	size_t turn, char **out, struct kwhy_error *error);

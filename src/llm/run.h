@@ -12,7 +12,10 @@
 struct kwhy_llm_load {
 	bool is_closed;
 	struct kwhy_llm_arrival_plan arrivals; /* times at which requests are due; unused in a closed loop */
-	/* closed loop: number of requests that are always pending; otherwise the largest number */
+	/*
+	 * closed loop: number of requests that are always pending; otherwise largest number of requests that
+	 * may be pending at once
+	 */
 	uint32_t concurrency;
 	/*
 	 * time in which requests are sent, ns; requests that are pending at its end may complete, for at most
@@ -24,7 +27,8 @@ struct kwhy_llm_load {
 	 * outside of the steady window
 	 */
 	int64_t ramp_ns;
-	int64_t stall_ns; /* longest time without a byte of an answer, ns; then the request has stalled */
+	int64_t stall_ns; /* longest time, ns, in which no byte of an answer arrives; after it the request
+			     ends as stalled */
 };
 
 /* What happened to one request. Times are on CLOCK_MONOTONIC; 0: the event did not happen. */
@@ -45,7 +49,10 @@ struct kwhy_llm_record {
 struct kwhy_llm_run {
 	struct kwhy_llm_record *records;
 	size_t count, capacity;
-	/* the load's start, its steady window, and the end of the last answer */
+	/*
+	 * start of the load, start and end of its steady window, and the time at which the load ended, after
+	 * all of its answers
+	 */
 	int64_t start_ns, steady_start_ns, steady_end_ns, end_ns;
 	double cpu_s; /* processor time that this process used during the load */
 };

@@ -116,7 +116,8 @@ static bool ends_with(const char *word, const char *end)
 
 /*
  * Whether a source is a meter of a whole device's energy or power. Names of meters have the form
- * "backend.what_unit"; those of gauges have no dot. A meter of the memory covers only a part of its device.
+ * "backend.what_unit"; those of gauges have no dot. Sources with "memory" in their name meter only a part of
+ * the device, so they do not count.
  */
 static bool is_energy_source(const char *source)
 {

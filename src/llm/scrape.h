@@ -18,9 +18,10 @@ struct kwhy_llm_scrape_device {
 	bool lost;     /* whether the device no longer responds */
 	/*
 	 * Ages in seconds of the newest readings of the device's meters; NAN: not reported. lag_s: that of a
-	 * power meter or, without one, of the energy counter; `joules` includes all that was drawn until
-	 * then, as kwhy serve continues the counter by the power. least_lag_s: the least age of any of these
-	 * meters; `joules` includes nothing later.
+	 * power meter or, without one, of the energy counter; `joules` includes all energy drawn until that
+	 * reading, as kwhy serve adds the energy since the last reading of the energy counter from the power.
+	 * least_lag_s: the least age among all of the device's meters of energy or power; `joules` includes
+	 * no energy drawn after that reading.
 	 */
 	double lag_s, least_lag_s;
 	bool is_lag_of_power;

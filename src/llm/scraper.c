@@ -13,8 +13,9 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define PERIOD_NS (SECOND_NS / 4)
-#define TIMEOUT_NS (10 * SECOND_NS) /* longest wait for readings after the end of a window */
-#define FIRST_NS (5 * SECOND_NS)    /* for this time after its start, kwhy serve may report no energies */
+#define TIMEOUT_NS \
+	(10 * SECOND_NS) /* longest wait, after the end of a window, for a scrape from after that end */
+#define FIRST_NS (5 * SECOND_NS) /* for this time after its start, kwhy serve may report no energies */
 #define ANSWER_MS 5000L
 #define URL_BYTES 2048
 

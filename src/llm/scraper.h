@@ -5,9 +5,9 @@
 #include "llm/track.h"
 
 /*
- * Reads the energy of a server's GPUs from the `kwhy serve` on the server's machine, four times a second
- * and in a thread of its own, so that requests to the server do not wait for it. A missing response makes
- * the intervals of energies wider.
+ * Reads the energy of a server's GPUs from the `kwhy serve` on the server's machine, four times a second and
+ * in a thread of its own, so that requests to the server do not wait for it. If a response is missing, the
+ * bounds of the energies (struct kwhy_llm_track_energy) are wider.
  */
 struct kwhy_llm_scraper;
 

@@ -34,7 +34,7 @@
 
 struct shard;
 
-/* A slot for one of the concurrent requests. It is reused after the request has ended. */
+/* A slot for one of the concurrent requests; it is reused after its request has ended. */
 struct slot {
 	struct shard *shard;
 	CURL *easy; /* NULL: the slot has not been used yet */
@@ -42,7 +42,7 @@ struct slot {
 	char *body;
 	struct kwhy_llm_answer answer;
 	struct kwhy_llm_record record;
-	uint64_t number; /* number of the dialog */
+	uint64_t number; /* number of the conversation whose requests the slot sends */
 	size_t turn;
 	int64_t last_ns; /* time at which the last byte arrived; before the first byte: time at which the
 			    request was sent */
@@ -53,7 +53,7 @@ struct slot {
 struct shard {
 	struct sender *sender;
 	CURLM *multi;
-	int64_t timer_ns; /* time at which libcurl asked to be called; INT64_MAX: it did not ask */
+	int64_t timer_ns; /* time for which libcurl asked to be called; INT64_MAX: for none */
 };
 
 /* Slots in the order in which they were added. */
@@ -107,7 +107,7 @@ static int watch_socket(CURL *easy, curl_socket_t socket, int what, void *contex
 {
 	struct shard *shard = context;
 	struct sender *sender = shard->sender;
-	/* the index of the shard is kept with the socket */
+	/* epoll returns data.u64 with each event: shard index and socket */
 	struct epoll_event event = {.data.u64 = (uint64_t)(shard - sender->shards) << 32 | (uint32_t)socket};
 	int operation = known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
@@ -222,7 +222,7 @@ static void release(struct sender *sender, struct slot *slot)
 	}
 }
 
-/* Ends the request in a slot, counts tokens of a complete answer that the server did not, and records it. */
+/* Ends and records the request in a slot; counts tokens of a complete answer if the server did not. */
 static enum kwhy_status finish(
 	struct sender *sender, struct slot *slot, enum kwhy_llm_outcome outcome, struct kwhy_error *error)
 {
@@ -303,8 +303,8 @@ static enum kwhy_status give_up_on_some(struct sender *sender, int64_t now_ns, s
 }
 
 /*
- * Whether the first request of a new conversation is due and a slot is free for it. In a closed loop one is
- * always due until stop_ns.
+ * Whether the first request of a new conversation is due and a slot is free for it. In a closed loop such a
+ * request is due at any time before stop_ns.
  */
 static bool is_due(const struct sender *sender, int64_t now_ns)
 {
@@ -316,8 +316,8 @@ static bool is_due(const struct sender *sender, int64_t now_ns)
 }
 
 /*
- * Sends the next turns of ongoing conversations, unless the load has ended, and then at most SENDS first
- * requests that are due, while slots are free.
+ * Sends the next turn of each ongoing conversation, or frees its slot if the load has ended. Then begins new
+ * conversations that are due, at most SENDS.
  */
 static enum kwhy_status send_due(struct sender *sender, struct kwhy_error *error)
 {

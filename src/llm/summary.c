@@ -87,8 +87,9 @@ static void add_counts(struct kwhy_llm_summary *summary, const struct kwhy_llm_p
 }
 
 /*
- * Adds to the amounts in the steady window the share of a request whose tokens arrived in it; an answer
- * without pieces counts wholly at its end. Requests that were not answered in full add only tokens.
+ * Adds a request to the amounts in the steady window (struct kwhy_llm_summary), times the share of its
+ * answer's tokens that arrived in the window. An answer without pieces counts wholly or not at all, by the
+ * time of its end. Requests that were not answered in full add only tokens.
  */
 static void add_work(
 	const struct kwhy_llm_run *run, struct kwhy_llm_summary *summary, const struct kwhy_llm_pace *pace)

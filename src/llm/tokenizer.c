@@ -16,8 +16,9 @@
 #define GPT2_WORDS "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
 
 /*
- * When a space (or U+2581) is added before a text, or before the text after a special token: never; unless it
- * begins with a space; the same, but only at the start of the whole text; always.
+ * When a space (or U+2581) is added before a text, or before the text after a special token:
+ * PREFIX_IF_MISSING: unless that text begins with a space; PREFIX_IF_MISSING_AT_START: at the start of the
+ * whole text only, unless it begins with a space.
  */
 enum prefix { PREFIX_NEVER, PREFIX_IF_MISSING, PREFIX_IF_MISSING_AT_START, PREFIX_ALWAYS };
 
@@ -26,7 +27,7 @@ struct kwhy_llm_tokenizer {
 	struct kwhy_word_split split;
 	enum prefix prefix;
 	bool blanks; /* spaces are written as U+2581 */
-	/* texts that are always one token, such as "<|endoftext|>" */
+	/* special tokens: texts that are always one token, such as "<|endoftext|>" */
 	struct special {
 		char *text;
 		uint32_t number;
@@ -316,8 +317,9 @@ static enum kwhy_status take_text(
 }
 
 /*
- * The first special token from `text` on; if several begin there, the longest of them; NULL: there is none. A
- * special token is searched for again only after its last found place has been passed.
+ * The special token that occurs first from `text` on; if several begin at the same place, the longest of
+ * them. NULL: none occurs. A special token is searched for again only if `text` is after the place at which
+ * it was found last (special->next).
  */
 static const struct special *find_special(
 	struct kwhy_llm_tokenizer *tokenizer, const char *text, const char *end)

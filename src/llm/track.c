@@ -84,8 +84,8 @@ static enum kwhy_status reserve(struct kwhy_llm_track *track, struct kwhy_error 
 }
 
 /*
- * Sums the joules of all selected devices in a point, with the earliest and the latest moment that the ages
- * of their readings allow. KWHY_E_INPUT: a device is missing or lost.
+ * Sets `out` to the sum of the joules of all selected devices, and to the earliest and the latest moment that
+ * the ages of the devices' readings allow for it. KWHY_E_INPUT: a device is missing or lost.
  */
 static enum kwhy_status sum_devices(const struct kwhy_llm_track *track, const struct kwhy_llm_scrape *scrape,
 	int64_t sent_ns, int64_t got_ns, struct kwhy_llm_track_point *out, struct kwhy_error *error)

@@ -9,12 +9,13 @@
 /*
  * The total energy of a server's GPUs, from successive scrapes of kwhy serve. A scrape gives the sum of the
  * counters at some moment between `early_ns` and `late_ns`. These bounds follow from the times at which the
- * request was sent and answered: the response may have been made up to KWHY_LLM_TRACK_FRESH_NS earlier, and
- * it reports the age of its readings at that time. Counters never fall. So the sum at a given moment is at
- * least the sum of the last scrape that is certainly before this moment, and at most the sum of the first
- * scrape that is certainly after it. Times are of CLOCK_MONOTONIC. Only one thread may use a track.
+ * request was sent and answered: kwhy serve may answer with readings that it took up to
+ * KWHY_LLM_TRACK_FRESH_NS before the request, and the response reports how old these were when they were
+ * taken. Counters never fall. So the sum at a given moment is at least the sum of the last scrape that is
+ * certainly before this moment, and at most the sum of the first scrape that is certainly after it. Times are
+ * of CLOCK_MONOTONIC. Only one thread may use a track.
  */
-/* If its readings are older than this, kwhy serve reads its meters again for a request. */
+/* If its last readings are older than this, in ns, kwhy serve reads its meters again to answer a request. */
 #define KWHY_LLM_TRACK_FRESH_NS INT64_C(100000000)
 
 /*
@@ -22,8 +23,8 @@
  */
 #define KWHY_LLM_TRACK_LAG_NS INT64_C(2000000000)
 /*
- * A reading may be older by this than the reported age says, because the driver's time stamp of a power
- * sample may be late: every fifth to twelfth by 4 to 8 ms (H200, docs/meters.md).
+ * A reading may be older than its reported age by this, in ns, because the driver stamps one in 5 to 12 power
+ * samples 4 to 8 ms too late (H200, docs/meters.md).
  */
 #define KWHY_LLM_TRACK_STAMP_NS INT64_C(10000000)
 
@@ -57,8 +58,8 @@ void kwhy_llm_track_done(struct kwhy_llm_track *track);
 
 /*
  * Adds a scrape, whose request was sent at sent_ns and answered at got_ns. KWHY_E_INPUT: a device is missing
- * or lost, so nothing is added; or a counter fell or kwhy serve was restarted, so earlier points are dropped
- * and only this one is kept.
+ * or lost, so nothing is added; or a counter fell or kwhy serve was restarted, so all earlier points are
+ * dropped and only the point of this scrape remains.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_track_add(struct kwhy_llm_track *track,
 	const struct kwhy_llm_scrape *scrape, int64_t sent_ns, int64_t got_ns, struct kwhy_error *error);

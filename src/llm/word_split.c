@@ -79,8 +79,8 @@ enum kwhy_status kwhy_word_split_add(
 }
 
 /*
- * Splits a part by the expressions from index `at` on, each applied to the parts of the one before, and
- * passes the parts to `take`.
+ * Splits a part by the expressions from index `at` on, each applied to the parts that the expression before
+ * it made, and passes the parts that the last expression makes to `take`.
  */
 static enum kwhy_status split_part(const struct kwhy_word_split *split, size_t at, const char *text,
 	size_t length, kwhy_word_take *take, void *context, struct kwhy_error *error)

@@ -6,10 +6,7 @@
 
 #include <stdlib.h>
 
-/*
- * Prompts whose first pieces arrive at most this many ns before or after one another count as processed in
- * one batch.
- */
+/* Prompts of answers whose first pieces arrive at most this many ns apart count as processed in one batch. */
 #define TOGETHER_NS 2000000
 
 struct spreader {
@@ -86,8 +83,8 @@ static struct kwhy_llm_share *share_in(struct spreader *spreader, size_t interva
 
 /*
  * Divides work, which was done at a constant rate from start_ns to end_ns, among the intervals between
- * readings. Work outside of the readings is left out; if start_ns equals end_ns, all of it goes to the
- * interval that contains this time.
+ * readings. Work before the first or after the last reading is left out; if start_ns equals end_ns, all of it
+ * goes to the interval that contains this time.
  */
 static void spread(struct spreader *spreader, size_t request, int64_t start_ns, int64_t end_ns,
 	const double work[KWHY_LLM_WORK_COUNT])

@@ -8,15 +8,14 @@
  * The work that requests made the server do in each interval between readings of its energy. It is computed
  * from what the client of the server sees, and from nothing else:
  *
- * - Tokens of a prompt are processed before the first piece of text arrives: after the request was sent, and
- *   after the first piece of the request whose prompt was processed before.
- * - The first token of an answer comes from the processing of its prompt. Each further token is generated
- *   between the piece before and the piece that brings it.
- * - A step of the server generates one token for each request whose answer is under way, so a token is a
- *   share of one step: 1 over the number of these requests.
- * - Prompts whose first pieces arrive together were processed as one batch, in which the server reads the
- *   model's weights once.
- * - To generate a token, the server reads its context: all tokens of the prompt and of the answer before it.
+ * - Tokens of a prompt are processed before the first piece of text arrives: their processing begins when the
+ * request was sent, or when the first piece of the request whose prompt was processed before it arrived,
+ * whichever is later. - The first token of an answer comes from the processing of its prompt. Each further
+ * token is generated between the piece before and the piece that brings it. - A step of the server generates
+ * one token for each request whose answer has begun and not yet ended, so a token is a share of one step: 1
+ * over the number of these requests. - Prompts of answers whose first pieces arrive together were processed
+ * as one batch, in which the server reads the model's weights once. - To generate a token, the server reads
+ * its context: all tokens of the prompt and of the answer before it.
  */
 enum kwhy_llm_work {
 	KWHY_LLM_WORK_PROMPT,  /* tokens of prompts, without those from the prefix cache */
@@ -26,7 +25,8 @@ enum kwhy_llm_work {
 	KWHY_LLM_WORK_STEP,    /* steps of the server */
 	KWHY_LLM_WORK_CONTEXT, /* tokens of the contexts of generated tokens, as often as they are read */
 	KWHY_LLM_WORK_COUNT,
-	KWHY_LLM_WORK_DECODE = KWHY_LLM_WORK_OUTPUT /* first kind of decoding; those before are of prompts */
+	KWHY_LLM_WORK_DECODE = KWHY_LLM_WORK_OUTPUT /* first kind of work of decoding; the kinds before it are
+						       work on prompts */
 };
 
 /*
@@ -64,16 +64,16 @@ struct kwhy_llm_shares {
 	struct kwhy_llm_share *items; /* sorted by interval */
 	size_t count, capacity;
 	/*
-	 * number of requests with a text whose prompt has an unknown number of tokens; this number of tokens
-	 * is assumed to be the mean of the known ones
+	 * number of requests with an answer's text whose prompt has an unknown number of tokens; for each of
+	 * them the mean number of tokens of the known prompts is assumed
 	 */
 	size_t unknown_prompts;
 	size_t answered; /* number of requests with a text */
 };
 
 /*
- * Computes the shares. Work outside the readings is left out. KWHY_E_INPUT: there are fewer than two
- * readings, their energy falls, or their times do not grow.
+ * Computes the shares. Work before the first or after the last reading is left out. KWHY_E_INPUT: there are
+ * fewer than two readings, their energy falls, or their times do not grow.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_shares_make(
 	const struct kwhy_llm_metered *metered, struct kwhy_llm_shares *out, struct kwhy_error *error);

@@ -10,7 +10,8 @@ struct kwhy_accounts {
 	struct kwhy_owner_row *rows;
 	size_t row_count, row_capacity;
 	size_t labels_max, labelled;
-	uint32_t other; /* row of the owner for all owners without labels */
+	uint32_t other; /* index of the row of the owner of the kind KWHY_OWNER_OTHER, which stands for all
+			   owners without labels of their own */
 };
 
 static bool is_counted(const struct kwhy_owner_row *row)

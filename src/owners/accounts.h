@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 /*
- * Energy by owner and meter, in memory: what was added since the last transaction, and sums for scrapes. At
- * most a set number of owners have labels of their own. The energy of further owners is shown as that of
- * one owner of the kind KWHY_OWNER_OTHER, but stored under their names. Only one thread at a time may use
- * it.
+ * Energy by owner and meter, in memory: what was added and not yet stored in the file
+ * (kwhy_accounts_stored()), and sums for scrapes. At most a set number of owners have labels of their own.
+ * The energy of further owners is shown as that of one owner of the kind KWHY_OWNER_OTHER, but stored under
+ * their names. Only one thread at a time may use it.
  */
 struct kwhy_accounts;
 
@@ -42,8 +42,8 @@ struct kwhy_owner_account {
 	bool has_pending;
 	struct kwhy_bounds bounds;
 	/*
-	 * power: what is known of the owner's power on the meter's device; stored_power: what the file has of
-	 * it
+	 * power: what is known of the owner's power on the meter's device; stored_power: the value of `power`
+	 * in the file
 	 */
 	struct kwhy_watts_known power, stored_power;
 	bool is_power_new; /* `power` has changed since it was stored */
@@ -82,8 +82,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_accounts_add(struct kwhy_accounts *accounts,
 	const struct kwhy_share *share, struct kwhy_error *error);
 
 /*
- * Frees the rows of owners of programs that last used something before `before_ns` and have nothing left to
- * store; rows of idle, unwatched and other energy stay. Their labels become free for other owners.
+ * Frees the rows of owners of programs that last held or used a device before `before_ns` and have nothing
+ * left to store; rows of idle, unwatched and other energy stay. Their labels become free for other owners.
  */
 void kwhy_accounts_forget(struct kwhy_accounts *accounts, int64_t before_ns);
 

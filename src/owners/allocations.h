@@ -15,8 +15,9 @@ enum { KWHY_ALLOCATION_DEVICE_BYTES = 80, KWHY_ALLOCATIONS_MAX = 4096 };
 struct kwhy_allocation {
 	struct kwhy_owner owner; /* of the kind KWHY_OWNER_KUBERNETES, without a user */
 	/*
-	 * The device plugin's id: the UUID of a device or MIG instance, or a PCI address; or "nvidia2" on
-	 * Google's nodes. "::N" may follow where several containers share the device.
+	 * The device plugin's id: the UUID of a device or MIG instance, or a PCI address; or, on nodes of
+	 * Google's cloud, the name of a device file such as "nvidia2". "::N" may follow where several
+	 * containers share the device.
 	 */
 	char device[KWHY_ALLOCATION_DEVICE_BYTES];
 };

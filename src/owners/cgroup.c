@@ -4,13 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a row's pattern finds in one component of a path. */
+/* What a component of a cgroup's path names if a row's pattern matches it. */
 enum field { JOB, STEP, POD, POD_CONTAINER, CONTAINER_ID, CONTAINER_NAME, UNIT, NOTHING };
 
 /*
- * Patterns of the components of paths. "*" matches any text. These match and capture: "$" any text, "#" a
- * number, "@" the id of a container (64 hexadecimal digits), and "!" the uid of a pod. The first row that
- * matches counts. `above`: text that the path must have before the component; NULL: any.
+ * Patterns of the components of paths. "*" matches any text. "$" any text, "#" a number, "@" the id of a
+ * container (64 hexadecimal digits) and "!" the uid of a pod, and these four are also captured. The first row
+ * that matches counts. above: text that must occur somewhere in the path before the component; NULL: none
+ * needs to.
  */
 static const struct {
 	const char *pattern, *above;
@@ -132,7 +133,8 @@ static bool fits(const char *pattern, struct kwhy_span text, struct captures *ca
 struct walk {
 	struct kwhy_span path;
 	struct kwhy_cgroup *out;
-	size_t owner_end; /* length of the part of the path that is the owner's cgroup; 0: there is none */
+	size_t owner_end; /* length of the start of the path that is the path of the owner's cgroup; 0: the
+			     owner has no cgroup of its own */
 };
 
 static void set_container(struct walk *walk, struct kwhy_span id, const char *runtime, size_t end)

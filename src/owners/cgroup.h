@@ -10,9 +10,9 @@
 /*
  * Finds the owner of a process from its cgroups: the text of /proc/PID/cgroup, versions 1 and 2. Pure.
  *
- * The paths of these are recognised: Slurm; the kubelet with containerd, cri-o and Docker (cgroup drivers
- * cgroupfs and systemd); Docker, Podman, containerd, LXC and systemd. Paths that are seen from another
- * cgroup namespace ("/../../kubepods-...") are recognised, too.
+ * The paths that these programs make are recognised: Slurm; the kubelet with containerd, cri-o and Docker
+ * (cgroup drivers cgroupfs and systemd); Docker, Podman, containerd, LXC and systemd. Paths relative to the
+ * root of another cgroup namespace ("/../../kubepods-...") are recognised, too.
  */
 enum { KWHY_CONTAINER_ID_BYTES = 65, KWHY_POD_UID_BYTES = 37 };
 

@@ -18,18 +18,19 @@ enum {
 	USES_MAX_US = 2000000
 };
 /*
- * In us: samples that were used less than this ago still hold if the driver has no newer ones. After a longer
- * time a lack of samples means that no process used the device, because the driver makes samples at least
- * about once a second, but none of a process that used nothing.
+ * In us: if the driver has no new samples of the processes' use, and the newest one that kwhy used is less
+ * than this old, the use of the last look counts again. After a longer time a lack of new samples means that
+ * no process used the device, because the driver makes samples at least about once a second, but none of a
+ * process that used nothing.
  */
 enum { USES_REPEAT_US = 900000 };
 /*
- * In ns: after this time the start of a known process is compared again, because its number may belong to
- * another process by then.
+ * In ns: each time this much has passed, the start time of a known process is compared with the one stored,
+ * because its number may belong to another process by then.
  */
 #define CHECK_NS INT64_C(60000000000)
 
-/* A process that a device lists, and its owner. */
+/* A process that the driver listed for a device, and its owner. */
 struct process {
 	int64_t pid;
 	uint32_t row;
@@ -108,8 +109,9 @@ static enum kwhy_status look_up(struct kwhy_holder_finder *finder, struct proces
 }
 
 /*
- * Whether the owner that was found earlier still holds. It does not if the number belongs to another process
- * by now (checked every CHECK_NS), or if it is a pod without a name and the allocations have changed.
+ * Whether the owner that was found for a process earlier is still valid. It is not if the process's number
+ * belongs to another process by now (checked every CHECK_NS), or if the owner is a pod without a name and the
+ * allocations have changed.
  */
 static bool is_known(struct kwhy_holder_finder *finder, struct process *process, int64_t now_ns)
 {
@@ -123,7 +125,10 @@ static bool is_known(struct kwhy_holder_finder *finder, struct process *process,
 	return kwhy_owner_reader_started(finder->reader, process->pid) == process->owned.started;
 }
 
-/* Gets the process with this number, which `device` lists, with its owner. */
+/*
+ * Gets the process with the number `pid`, which the driver lists for `device`, with its owner; adds the
+ * process if it is new.
+ */
 static enum kwhy_status find_process(struct kwhy_holder_finder *finder, int64_t pid, uint32_t device,
 	int64_t now_ns, struct process **out, struct kwhy_error *error)
 {
@@ -149,7 +154,7 @@ static enum kwhy_status find_process(struct kwhy_holder_finder *finder, int64_t 
 	return look_up(finder, *out, device, now_ns, error);
 }
 
-/* Gets the holder with this row; it is added if it is missing. NULL: the list is full. */
+/* Gets the holder whose owner is `row`, and adds it if it is missing. NULL: the list is full. */
 static struct kwhy_share_holder *holder_of(struct kwhy_holders *holders, uint32_t row)
 {
 	for (size_t i = 0; i < holders->count; i++)
@@ -192,7 +197,7 @@ static enum kwhy_status add_processes(struct kwhy_holder_finder *finder, uint32_
 	return KWHY_OK;
 }
 
-/* Whether one of the holders is the job, in any of its steps. */
+/* Whether one of the holders is `job` or one of its steps. */
 static bool has_job(const struct kwhy_holder_finder *finder, const struct kwhy_holders *holders,
 	const struct kwhy_owner *job)
 {
@@ -220,7 +225,7 @@ static void name_user(struct kwhy_holder_finder *finder, struct kwhy_owner *owne
 
 /*
  * Adds the jobs to which the mapping folder says that the device with this index (and MIG instance; -1: the
- * whole device) is allocated, unless they are in the list already because they have a process on it.
+ * whole device) is allocated, unless the job is in `out` already because it has a process on the device.
  */
 static enum kwhy_status add_mapped(struct kwhy_holder_finder *finder, int32_t index, int32_t mig_index,
 	int64_t now_ns, struct kwhy_holders *out, struct kwhy_error *error)
@@ -244,7 +249,7 @@ static enum kwhy_status add_mapped(struct kwhy_holder_finder *finder, int32_t in
 	return status;
 }
 
-/* Whether a holder is this pod, or may be it because only its uid is known. */
+/* Whether one of the holders is the pod `pod`, or may be, as it is a pod of which only the uid is known. */
 static bool may_have_pod(const struct kwhy_holder_finder *finder, const struct kwhy_holders *holders,
 	const struct kwhy_owner *pod)
 {
@@ -261,8 +266,8 @@ static bool may_have_pod(const struct kwhy_holder_finder *finder, const struct k
 }
 
 /*
- * Gets the row of a container: that of an earlier process in it, whose row also states the user, or a new
- * one.
+ * Gets the row of a container. If processes in the container were found before, it is their row, which also
+ * states the user; otherwise it is a row without a user.
  */
 static enum kwhy_status find_container(struct kwhy_holder_finder *finder, const struct kwhy_owner *container,
 	int64_t now_ns, uint32_t *out_row, struct kwhy_error *error)
@@ -281,8 +286,8 @@ static enum kwhy_status find_container(struct kwhy_holder_finder *finder, const 
 }
 
 /*
- * Adds the pods to which the device is allocated, unless they have a process on it and are in the list
- * already.
+ * Adds the containers to which the device is allocated, except those of a pod that is in `out` already
+ * because it has a process on the device.
  */
 static enum kwhy_status add_allocated(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
 	struct kwhy_holders *out, struct kwhy_error *error)
@@ -312,8 +317,8 @@ static enum kwhy_division division_of(const struct kwhy_sensor_device *device)
 }
 
 /*
- * Adds the holders of one device or MIG instance. Its number of multiprocessors (1 if unknown) is added to
- * the part of each holder.
+ * Adds the holders of one device or MIG instance. The number of multiprocessors of that device or instance (1
+ * if unknown) is added to the part of each of its holders.
  */
 static enum kwhy_status add_device(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
 	struct kwhy_holders *out, struct kwhy_error *error)
@@ -340,8 +345,8 @@ static enum kwhy_status add_device(struct kwhy_holder_finder *finder, uint32_t d
 }
 
 /*
- * Whether the device is divided into the MIG instances that it had when the meters were opened, which are
- * devices of `sensors`, too.
+ * Whether the device is divided into MIG instances, which are still those that it had when the meters were
+ * opened. Each of these is also a device of `sensors`.
  */
 static bool is_divided(const struct kwhy_sensors *sensors, uint32_t device)
 {
@@ -387,7 +392,7 @@ static bool add_use(struct kwhy_holders *holders, uint32_t row, uint32_t percent
 	return false;
 }
 
-/* Gives the holders of `now` the use that they have in `before`, and 0 to the others. */
+/* Sets the use of each holder in `now` to its use in `before`, or to 0 if it is not in `before`. */
 static void repeat_use(const struct kwhy_holders *before, struct kwhy_holders *now)
 {
 	clear_use(now);
@@ -416,7 +421,10 @@ static enum kwhy_status take_use(struct kwhy_holder_finder *finder, uint32_t dev
 	return KWHY_OK;
 }
 
-/* Use of a MIG instance, in percent of the multiprocessors of all instances of its device; -1: unknown. */
+/*
+ * Use of a MIG instance since the last look: mean number of its multiprocessors that worked, in percent of
+ * the number of multiprocessors of all instances of its device; -1: unknown.
+ */
 static double instance_use(const struct kwhy_holder_finder *finder, uint32_t instance)
 {
 	const struct kwhy_holder_request *request = &finder->request;
@@ -433,8 +441,8 @@ static double instance_use(const struct kwhy_holder_finder *finder, uint32_t ins
 }
 
 /*
- * Adds the use of one MIG instance, in whole percent of its device, to its owner in both lists. *out_known
- * false: it is unknown, or of several owners.
+ * Adds the use of one MIG instance, in whole percent of its device, to its owner in `before` and `now`.
+ * *out_known false: the use is unknown, or it is above 0 and the instance has several owners.
  */
 static enum kwhy_status add_instance_use(struct kwhy_holder_finder *finder, uint32_t instance, int64_t now_ns,
 	struct kwhy_holders *before, struct kwhy_holders *now, bool *out_known, struct kwhy_error *error)

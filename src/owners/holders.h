@@ -8,9 +8,9 @@
 #include "sensor/sensor.h"
 
 /*
- * Finds who holds a device now: the owners of the processes that the driver lists, the jobs that the
- * mapping folder names, and the pods to which the device is allocated. Each owner is a row of the accounts.
- * Only one thread at a time may use it.
+ * Finds who holds a device now: the owners of the processes that the driver lists for it, the jobs that the
+ * mapping folder (owners/mapping.h) names for it, and the pods to which it is allocated. Each owner is a row
+ * of the accounts. Only one thread at a time may use it.
  */
 struct kwhy_holder_finder;
 
@@ -35,8 +35,8 @@ struct kwhy_holder_request {
 	size_t (*list_processes)(void *context, uint32_t device, int64_t now_ns,
 		struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
 	/*
-	 * Share of the multiprocessors of a MIG instance that worked since the last look, in thousandths; -1:
-	 * unknown.
+	 * Mean share of the multiprocessors of a MIG instance (`device`) that worked since the last search
+	 * for holders, in thousandths; -1: unknown.
 	 */
 	int64_t (*activity_permille)(void *context, uint32_t device);
 	void *context; /* passed to both functions */
@@ -50,12 +50,13 @@ void kwhy_holder_finder_free(struct kwhy_holder_finder *finder);
 /*
  * Finds the holders of a whole device and of its MIG instances. Sets each holder's part of the device;
  * busy_percent stays 0. If the device was divided into other instances since the meters were opened, the
- * holders are those of the processes that it lists as a whole, and the jobs of any instance.
+ * holders are the owners of the processes that the driver lists for the whole device, and the jobs that the
+ * mapping folder names for any of its instances.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_holders_find(struct kwhy_holder_finder *finder, uint32_t device,
 	int64_t now_ns, struct kwhy_holders *out, struct kwhy_error *error);
 
-/* What the driver's samples of the processes' use were at a look. */
+/* Which samples of the processes' use the driver had at a look (a search for the holders of a device). */
 enum kwhy_holder_uses {
 	KWHY_USES_NONE, /* the driver has no such samples */
 	KWHY_USES_NEW,
@@ -65,11 +66,11 @@ enum kwhy_holder_uses {
 /*
  * Sets busy_percent of the holders of both lists to the use since the last call for the device, by the
  * driver's samples. Owners that used it and are in no list are added to `now`. KWHY_USES_REPEATED: the
- * holders of `before` keep their use, and those of `now` get the same.
+ * holders of `before` keep their use, and each holder of `now` gets its use in `before`.
  *
  * The driver has no such samples of MIG instances, but may count how busy the multiprocessors of each are. An
- * owner's use is then the share of the whole device's multiprocessors that worked for it. KWHY_USES_NONE if
- * an instance that worked has several owners, because its counter does not divide them.
+ * owner's use is then the share of the whole device's multiprocessors that worked for it. *out_uses is
+ * KWHY_USES_NONE if an instance that worked has several owners, because its counter does not tell them apart.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t device,
 	int64_t now_ns, struct kwhy_holders *before, struct kwhy_holders *now,

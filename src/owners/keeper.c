@@ -18,13 +18,13 @@
  */
 enum { LOOKS_A_TRANSACTION = 5 };
 /*
- * In ns: a period counts as over this much early, but at most half a period, so that one late call does not
- * delay the following looks.
+ * In ns: a period counts as over this long before its end, or half a period before if that is less, so that
+ * one late call does not delay the following looks.
  */
 #define EARLY_NS INT64_C(1000000000)
 /*
- * For an owner that is alone and whose power is known, the driver is asked for the use at only one of this
- * many looks.
+ * While a device has one holder, whose power is known (kwhy_watts_is_settled()), the driver is asked for the
+ * use at only one of this many looks.
  */
 enum { ALONE_LOOKS = 10 };
 /*
@@ -43,7 +43,8 @@ struct watched {
 	double low_w, high_w;	    /* lowest and highest power so far, W */
 	struct kwhy_holders before; /* holders at the last search */
 	bool was_seen;
-	struct kwhy_missed missed; /* the looks since energy was divided last, that one included */
+	struct kwhy_missed
+		missed; /* the looks from the one at which the energy was divided last to the present one */
 	struct kwhy_sharing sharing;
 	uint32_t alone_looks; /* number of successive looks at which the use was not asked for */
 };
@@ -316,9 +317,9 @@ static void note_powers(struct watched *watched, const struct kwhy_live_metered 
 }
 
 /*
- * Whether to ask the driver how much each process used the device: if several owners hold it now or did at
- * the last look; and if one owner holds it and it was busy, until that owner's power is known, from then on
- * at one of ALONE_LOOKS looks.
+ * Whether to ask the driver how much each process used the device: true if several owners hold it now or did
+ * at the last look. If one owner holds it and it was not idle: true until that owner's power is known, and
+ * then at one of ALONE_LOOKS looks. Otherwise false.
  */
 static bool asks_use(struct watched *watched, const struct kwhy_holders *now, int64_t busy_permille)
 {
@@ -334,8 +335,8 @@ static bool asks_use(struct watched *watched, const struct kwhy_holders *now, in
 }
 
 /*
- * Divides the energy of a device since the last look; if the holders are the same as then, first learns from
- * it how much power they draw.
+ * Divides the energy of a device since the last look; if its holders are the same as at the last look, it
+ * first learns from that energy how much power they draw.
  */
 static enum kwhy_status divide_window(struct kwhy_keeper *keeper, size_t meter,
 	struct kwhy_share_window *window, const struct kwhy_sharing_look *look,
@@ -352,7 +353,10 @@ static enum kwhy_status divide_window(struct kwhy_keeper *keeper, size_t meter,
 	return status ? status : divide_halves(keeper, meter, window, look, now, error);
 }
 
-/* Whether no energy was known for so long that the holders at both ends do not stand for those between. */
+/*
+ * Whether the energy was unknown for more than MISSED_LOOKS looks and longer than MISSED_NS, and the holders
+ * of the present look do not stand for those of all these looks.
+ */
 static bool has_missed(const struct watched *watched)
 {
 	return watched->missed.looks > MISSED_LOOKS && kwhy_missed_differs(&watched->missed) &&
@@ -360,8 +364,8 @@ static bool has_missed(const struct watched *watched)
 }
 
 /*
- * Divides the energy of a time in which the meters were refused among all who held the device at a look in
- * it, since it is unknown when the energy was used.
+ * Divides the energy of a time in which the meters could not be read. It is unknown when in that time the
+ * energy was used, so all who held the device at a look in that time get a part (kwhy_missed_divide()).
  */
 static enum kwhy_status divide_missed(
 	struct kwhy_keeper *keeper, size_t meter, struct kwhy_share_window *window, struct kwhy_error *error)
@@ -373,8 +377,8 @@ static enum kwhy_status divide_missed(
 }
 
 /*
- * Adds the holders of a look to watched->missed, and marks all owners in it as used now, so that
- * kwhy_accounts_forget() keeps their rows until their energy is divided.
+ * Adds the holders of a look to watched->missed, and sets used_ns of all owners in watched->missed to now_ns,
+ * so that kwhy_accounts_forget() keeps their rows until their energy is divided.
  */
 static void note_holders(struct kwhy_keeper *keeper, struct watched *watched, const struct kwhy_holders *now,
 	bool has_uses, int64_t now_ns)
@@ -479,7 +483,10 @@ static enum kwhy_status divide_host(struct kwhy_keeper *keeper, struct kwhy_erro
 	return status;
 }
 
-/* Stores the accounts. After a failure they stay in memory, and the next transaction stores them, too. */
+/*
+ * Stores the accounts. If that fails, what was not stored stays in memory, and the next transaction stores
+ * it, too.
+ */
 static void store(struct kwhy_keeper *keeper)
 {
 	const int64_t now_unix_ns = kwhy_clock_unix_ns();

@@ -50,8 +50,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_keeper_close(struct kwhy_keeper *keeper, str
 struct kwhy_keeper_state {
 	const struct kwhy_owner_row *rows; /* rows whose is_there is false are unused */
 	size_t row_count;
-	const struct kwhy_store_meter *meters; /* the field `meter` of an account is an index into it. key
-						  NULL: no owners are found for the meter's energy */
+	const struct kwhy_store_meter *meters; /* struct kwhy_owner_account.meter is an index into it. A meter
+						  whose key is NULL has no accounts */
 	size_t meter_count;
 	uint64_t store_failures; /* number of failed transactions; the next transaction stores their data, too
 				  */

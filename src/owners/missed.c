@@ -2,8 +2,8 @@
 #include "owners/missed.h"
 
 /*
- * Index of a holder in `all`; it is added if it is missing, and keeps the larger part. all->count: the list
- * is full.
+ * Index of a holder in `all`; it is added if it is missing; if it is there, its part becomes the larger of
+ * the two. Returns all->count, and adds nothing, if the list is full.
  */
 static size_t hold(struct kwhy_holders *all, const struct kwhy_share_holder *holder)
 {

@@ -17,7 +17,8 @@
 	X(UNIT, "unit")		    /* a unit of systemd */                                                 \
 	X(USER, "user")		    /* processes of a user's session */                                     \
 	X(MAPPED, "job")	    /* a job that the folder of `--job-mapping` names */                    \
-	X(UNKNOWN, "unknown")	    /* something ran, but its process is not visible from here */           \
+	X(UNKNOWN, "unknown") /* something ran on the device, but kwhy cannot see its process, for example  \
+				 in another PID namespace */                                                \
 	X(IDLE, "idle") /* no process held the device; of the host's energy: the part that the owners of    \
 			   devices did not cause */                                                         \
 	X(UNWATCHED, "unwatched") /* energy used while `kwhy serve` did not run */                          \

@@ -6,8 +6,9 @@
 #include <string.h>
 
 /*
- * Splits a text at its first underscore, which separates names, as names in Kubernetes have none. False:
- * there is none, or one of the two parts is empty.
+ * Splits a text at its first underscore. In the file names of the kubelet an underscore separates two names,
+ * because names in Kubernetes contain none. False: there is no underscore, or the text before or after it is
+ * empty.
  */
 static bool split(struct kwhy_span text, struct kwhy_span *first, struct kwhy_span *second)
 {

@@ -107,8 +107,8 @@ void kwhy_owner_reader_user(struct kwhy_owner_reader *reader, uint32_t uid, char
 		}
 	look_up(reader, uid, out);
 	if (reader->user_count == USERS_MAX)
-		reader->user_count =
-			0; /* the table is full: forget all names; those needed again are looked up again */
+		reader->user_count = 0; /* the table is full: drop all its names; a name that is needed later
+					   is looked up anew */
 	reader->users[reader->user_count].uid = uid;
 	memcpy(reader->users[reader->user_count++].name, out, KWHY_OWNER_USER_BYTES);
 }

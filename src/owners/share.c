@@ -74,7 +74,7 @@ static enum kwhy_share_rule rule_of(const struct kwhy_share_window *window)
 
 	for (size_t i = 0; i < window->holder_count; i++)
 		used += window->holders[i].busy_percent;
-	/* all weights of a window without energy are 0, so it has no division by power */
+	/* if all weights are 0, as in a window without energy, they give no ratio */
 	if (window->uses_known && (used || window->busy_permille > 0) && has_weight(window))
 		return KWHY_SHARE_BY_POWER;
 	if (window->uses_known && used)
@@ -97,10 +97,10 @@ static uint64_t weight_of(enum kwhy_share_rule rule, const struct kwhy_share_win
 }
 
 /*
- * Sets the hard bounds of a share by use or by power. Lower bound: the device drew low_w while the owner's
- * kernels ran and high_w while the others' did; upper bound: high_w while the owner's ran and low_w while the
- * others' did. Uses are whole percents, so each may be off by one. The bounds are 0 and the whole energy if
- * low_w or high_w is unknown.
+ * Sets the hard bounds of a share by use or by power. Lower bound: the share if the device drew low_w while
+ * the owner's kernels ran and high_w while kernels of other owners ran; upper bound: the share if it drew
+ * high_w and low_w. The uses are rounded to whole percents, so the bounds allow for an error of 1 in each.
+ * The bounds are 0 and the whole energy if low_w or high_w is unknown.
  */
 static void set_bounds(
 	const struct kwhy_share_window *window, double used, double others, struct kwhy_share *share)
@@ -160,7 +160,7 @@ static void set_rest(const struct kwhy_share_window *window, enum kwhy_share_rul
 	}
 }
 
-/* Whether a window without holders is the unknown owner's. */
+/* Whether the energy of a window without holders is the unknown owner's; otherwise it is the idle owner's. */
 static bool is_of_unknown(const struct kwhy_share_window *window)
 {
 	return window->busy_permille > 0 || (window->busy_permille < 0 && window->is_unseen);
@@ -182,7 +182,10 @@ size_t kwhy_share_divide(const struct kwhy_share_window *window, struct kwhy_sha
 	for (size_t i = 0; i < window->holder_count; i++) {
 		int64_t until_nj;
 
-		/* Each share is the difference of two rounded sums, so that all add up to the whole. */
+		/*
+		 * Each share is the difference of two successive cumulative shares, each rounded down, so
+		 * that all shares add up to energy_nj.
+		 */
 		sum += weight_of(rule, window, i);
 		until_nj = part_of(window->energy_nj, sum, whole);
 		out[i].owner = window->holders[i].owner;
@@ -201,8 +204,8 @@ void kwhy_share_divide_host(const struct kwhy_share_host *host, struct kwhy_shar
 	for (size_t i = 0; i < host->count; i++)
 		used_ns += host->used_ns[i];
 	/*
-	 * the owners' CPU times may add up to more than the machine's, because the two are counted at
-	 * different times and in different steps
+	 * the owners' CPU times may add up to more than the machine's, because the kernel counts the former
+	 * and the latter at different times and in different steps
 	 */
 	busy_ns = host->busy_ns > used_ns ? host->busy_ns : used_ns;
 	for (size_t i = 0; i < host->count; i++) {

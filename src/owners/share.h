@@ -35,7 +35,7 @@ struct kwhy_share_window {
 	size_t holder_count;
 	uint32_t idle_owner, unknown_owner;
 	bool uses_known; /* busy_percent comes from the driver */
-	bool is_unseen;	 /* others than `holders` may have held the device */
+	bool is_unseen;	 /* owners that are not in `holders` may have held the device */
 	/*
 	 * [holder_count] a value for each holder; NULL: unknown. weights: modelled energy, in any unit, below
 	 * 0 counts as 0; mean_percent: mean of busy_percent over earlier looks, too, from which the bounds of
@@ -59,13 +59,14 @@ struct kwhy_share {
 	 * shown. They are 0 and the whole energy if the uses or these powers are unknown.
 	 */
 	int64_t low_nj, high_nj;
-	int64_t idle_nj; /* energy of windows in which nothing at all ran on the device */
+	int64_t idle_nj; /* the part of energy_nj that is from windows in which no kernel of anybody ran on
+			    the device */
 	int64_t held_ns, busy_ns;
 	int64_t unknown_ns; /* the part of held_ns for which it is unknown whether anything of the owner ran
 			     */
 };
 
-/* What the energy is divided by. */
+/* In proportion to what the energy of a window was divided: modelled power, use, or part of the device. */
 enum kwhy_share_rule {
 	KWHY_SHARE_WHOLE, /* all of it goes to one owner: the only holder, the idle or the unknown owner */
 	KWHY_SHARE_BY_POWER,

@@ -8,9 +8,9 @@
 #define PERCENT 100.0
 #define PERMILLE 1000.0
 /*
- * What is known of an owner's power is stored again if its rate differs from the stored one by more than
- * STORED_RATE of that, or its other power or the standard deviation of the rate by more than STORED_SD of the
- * stored one.
+ * The power of an owner is stored again if its rate differs from the stored rate by more than the share
+ * STORED_RATE of the stored rate, or if its other power or the standard deviation of its rate differs from
+ * the stored value by more than the share STORED_SD of the stored value.
  */
 #define STORED_RATE 0.02
 #define STORED_SD 0.2
@@ -64,7 +64,7 @@ static enum kwhy_status account_of(struct kwhy_sharing *sharing, uint32_t owner,
 	return status;
 }
 
-/* Tells the filter who holds the device, and what is known of the power of each holder. */
+/* Gives the filter the holders of the device, and what the accounts have of the power of each holder. */
 static enum kwhy_status list(struct kwhy_sharing *sharing, const struct seen *seen, struct kwhy_error *error)
 {
 	struct kwhy_watts_known known[KWHY_HOLDERS_MAX];
@@ -136,8 +136,8 @@ static bool is_other(double a, double b, double ratio)
 }
 
 /*
- * Writes what the filter knows of the owners into their accounts, and marks it to be stored if it differs
- * enough from what was stored (STORED_RATE, STORED_SD).
+ * Writes the power that the filter has learnt of each holder into the holder's account, and marks it to be
+ * stored (is_power_new) if it differs enough from what was stored (STORED_RATE, STORED_SD).
  */
 static enum kwhy_status keep(struct kwhy_sharing *sharing, const struct seen *seen, struct kwhy_error *error)
 {

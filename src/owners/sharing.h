@@ -23,7 +23,8 @@ struct kwhy_sharing {
 struct kwhy_sharing_look {
 	double clock_hz;  /* SM clock; NAN: unknown */
 	bool has_uses;	  /* the driver was asked for the holders' use at this look, and it is known */
-	bool is_repeated; /* the driver has no sample of the use that it did not have at the last look */
+	bool is_repeated; /* the driver has no new sample of the use since the last look, so the use is that
+			     of the last look */
 };
 
 /* Divides a window among its holders, and adds their shares to the accounts. */

@@ -17,8 +17,9 @@
 #define TEXT_OF(macro) TEXT_OF_ARGUMENT(macro)
 
 /*
- * Times are Unix times in ns. A row of table account is the sum of one owner, meter and hour (number of hours
- * since 1970). All energy of a transaction counts for the hour in which its period ended.
+ * Times are Unix times in ns. A row of the table account has the sums for one owner, one meter and one hour
+ * (`hour`: number of hours since 1970 UTC). The energy of a transaction is added to the row of the hour in
+ * which the transaction's period ended, even if the period began in an earlier hour.
  */
 static const char schema_sql[] =
 	"CREATE TABLE meter(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, name TEXT, "
@@ -132,7 +133,10 @@ static enum kwhy_status run(struct kwhy_store *store, const char *sql, struct kw
 	return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? KWHY_OK : failed(store, error);
 }
 
-/* Gets the number in the first row of a query's result; -1: it failed. */
+/*
+ * Gets the number in the first column of the first row of a query's result; -1: the query failed or has no
+ * row.
+ */
 static int64_t pragma_of(const struct kwhy_store *store, const char *sql)
 {
 	sqlite3_stmt *statement = NULL;
@@ -411,8 +415,9 @@ static enum kwhy_status add_accounts(
 }
 
 /*
- * Rolls a failed transaction back, and forgets the ids of all owners and meters, because rows that it made
- * are not in the file. The next transaction looks the ids up again.
+ * Rolls a failed transaction back, and forgets the ids of all owners and meters, because the rows that the
+ * transaction added, whose ids these may be, are not in the file. The next transaction looks the ids up
+ * again.
  */
 static void undo(struct kwhy_store *store, const struct kwhy_store_batch *batch)
 {

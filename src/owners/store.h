@@ -8,10 +8,10 @@
 
 /*
  * The file of accounts: an SQLite database. Each call of kwhy_store_write() is one transaction, which adds
- * what the owners used since the last one. A transaction is in the file completely or not at all, also after
- * a crash or kill -9, so nothing is counted twice. The file also has the totals of the meters, with which the
- * next process continues. Tables: docs/formats/accounts.md. One process at a time writes it; others may read
- * it.
+ * what the owners used since the last transaction. A transaction is in the file completely or not at all,
+ * also after a crash or kill -9, so nothing is counted twice. The file also has the totals of the meters,
+ * with which the next process continues. Tables: docs/formats/accounts.md. One process at a time writes it;
+ * others may read it.
  */
 struct kwhy_store;
 
@@ -35,16 +35,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_store_open(
 void kwhy_store_close(struct kwhy_store *store);
 
 /*
- * Sets meter->total from the file, so that kwhy_total_advance() continues it; if the file has no row of this
- * meter, it stays as it is. total.has_counter becomes false if the stored reading of the counter is from
- * another boot of the machine (`boot`; "": unknown) or another counter (`source`).
+ * Sets meter->total from the file, so that kwhy_total_advance() continues that total; if the file has no row
+ * of the meter, meter->total stays as it is. meter->total.has_counter becomes false if the stored reading of
+ * the counter is from another boot of the machine (`boot`; "": unknown) or another counter (`source`).
  */
 KWHY_MUST_USE enum kwhy_status kwhy_store_load(
 	struct kwhy_store *store, struct kwhy_store_meter *meter, const char *boot, struct kwhy_error *error);
 
 /*
- * Finds what earlier servers learnt of an owner's power on the device with this key; out->is_known is false
- * if nothing.
+ * Finds what earlier processes of `kwhy serve` learnt of an owner's power on the device with the key
+ * meter_key; out->is_known is false if the file has nothing of it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_store_find_power(struct kwhy_store *store, const struct kwhy_owner *owner,
 	const char *meter_key, struct kwhy_watts_known *out, struct kwhy_error *error);
@@ -52,7 +52,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_store_find_power(struct kwhy_store *store, c
 /* The data that one transaction adds. */
 struct kwhy_store_batch {
 	struct kwhy_accounts *accounts;
-	struct kwhy_store_meter *meters; /* the field `meter` of an account is an index into it */
+	struct kwhy_store_meter *meters; /* struct kwhy_owner_account.meter is an index into it */
 	size_t meter_count;
 	const char *boot;
 	/* Unix times of the start and the end of the period in which the energy was used, ns */
@@ -60,8 +60,9 @@ struct kwhy_store_batch {
 };
 
 /*
- * Adds everything that was not stored yet and the totals of the meters that have begun to the file, and marks
- * it as stored. After a failure the file has nothing of it, and the next call adds it.
+ * Adds to the file all that the accounts have not stored yet, replaces the totals of the meters whose total
+ * has begun, and marks the accounts as stored. After a failure the file is unchanged, and the next call adds
+ * the same data, too.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_store_write(
 	struct kwhy_store *store, const struct kwhy_store_batch *batch, struct kwhy_error *error);

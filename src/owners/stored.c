@@ -132,7 +132,8 @@ static kwhy_wide_nj sum_at(sqlite3_stmt *query, int column)
 }
 
 /*
- * Reads a row of the query in kwhy_stored_read(). False: this version does not know the row's kind of owner.
+ * Reads a row of the query in kwhy_stored_read(). False: the row has a kind of owner that this version of
+ * kwhy does not know.
  */
 static bool read_row(sqlite3_stmt *query, struct kwhy_stored_account *out)
 {

@@ -16,7 +16,7 @@ enum { KWHY_WIDE_BYTES = 44 };
 /* Writes the number in decimal digits. Returns `out`. */
 const char *kwhy_wide_text(char out[KWHY_WIDE_BYTES], kwhy_wide_nj value);
 
-/* The members of struct kwhy_share, the energies as sums of 128 bits. */
+/* Like struct kwhy_share, whose members are described there, but with energies of 128 bits. */
 struct kwhy_stored_share {
 	kwhy_wide_nj energy_nj, low_nj, high_nj, idle_nj;
 	int64_t held_ns, busy_ns, unknown_ns;
@@ -40,9 +40,12 @@ struct kwhy_stored {
 	size_t count, capacity;
 	/* time that the whole file covers, from its first to its last transaction; 0: it is empty */
 	int64_t first_unix_ns, until_unix_ns;
-	/* energy that was divided so far: sum of the totals of all meters, of all hours */
+	/*
+	 * energy that was divided among owners in all hours: sum of the totals that the file has of the
+	 * meters
+	 */
 	kwhy_wide_nj booked_nj;
-	/* sum of all accounts of all hours; equal to booked_nj unless the file is damaged */
+	/* sum of the energies of all accounts in all hours; equal to booked_nj unless the file is damaged */
 	kwhy_wide_nj summed_nj;
 };
 

@@ -46,8 +46,9 @@ const char *kwhy_summary_words(const struct kwhy_owner_summary *summary, char ou
 }
 
 /*
- * The owner that stands for all accounts of one summary: the fields by which the summary groups, the others
- * "". By job it drops only the part. Owners that are no programs have only their kind, except by job.
+ * The owner under which the accounts of `owner` are summed: it has the fields by which the summary groups;
+ * the others are "". KWHY_SUMMARY_BY_JOB: all fields but the part. For the other groupings, an owner that is
+ * no program (kwhy_owner_is_program()) has only its kind.
  */
 static struct kwhy_owner key_of(const struct kwhy_owner *owner, enum kwhy_summary_by by)
 {

@@ -19,8 +19,8 @@ enum kwhy_summary_by {
 enum kwhy_held_waste {
 	KWHY_HELD_WELL, /* no waste, or too little to report */
 	/*
-	 * of several devices, some count as idle (KWHY_HELD_BUSY_RATIO), and their energy is at least half of
-	 * idle_nj
+	 * the owner held several devices, of which some count as idle (KWHY_HELD_BUSY_RATIO), and the energy
+	 * of those is at least half of idle_nj
 	 */
 	KWHY_HELD_IDLE_DEVICES,
 	KWHY_HELD_IDLE_TIME /* at least KWHY_HELD_IDLE_RATIO of the energy was used while nothing ran */
@@ -50,14 +50,14 @@ struct kwhy_owner_summary {
  */
 #define KWHY_HELD_BUSY_RATIO 0.01
 /*
- * In ns: an owner that held its devices for less than this time in all has no waste; nor does a device count
- * as idle that was held for less.
+ * In ns: an owner that held its devices for less than this, summed over the devices, has no waste; a device
+ * that the owner held for less than this does not count as idle.
  */
 #define KWHY_HELD_MIN_NS INT64_C(60000000000)
 /* KWHY_HELD_IDLE_TIME is reported only if idle_nj is at least this share of energy_nj. */
 #define KWHY_HELD_IDLE_RATIO 0.1
 
-/* The kind of waste of a summary. *out_nj: its energy. */
+/* The kind of waste of a summary. *out_nj: the wasted energy, nJ; 0 for KWHY_HELD_WELL. */
 enum kwhy_held_waste kwhy_summary_waste(const struct kwhy_owner_summary *summary, kwhy_wide_nj *out_nj);
 /*
  * Describes the waste in words: "held 8 GPUs, 6 idle", "idle: 62 % of its energy", or "" if there is none
@@ -68,8 +68,8 @@ const char *kwhy_summary_words(const struct kwhy_owner_summary *summary, char ou
 
 struct kwhy_summary_filter {
 	/*
-	 * only accounts with these values; NULL: any value. With any of them set, only accounts of owners
-	 * that are programs
+	 * only accounts with these values; NULL: any value. If any of them is not NULL, accounts of owners
+	 * that are no programs (kwhy_owner_is_program()) do not match
 	 */
 	const char *name, *user, *space;
 };

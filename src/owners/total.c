@@ -6,27 +6,27 @@
 #include <math.h>
 
 /*
- * In ns: the anchor moves to the end of the curve when it is older than this, because old samples are dropped
- * from the curve.
+ * In ns: when the anchor (struct kwhy_meter_total) is older than this, it moves to the end of the curve,
+ * because old samples are dropped from the curve.
  */
 #define ANCHOR_MAX_NS INT64_C(30000000000)
 /* In ns: a total begins without its counter if the counter was not read for this time. */
 #define COUNTER_WAIT_NS INT64_C(5000000000)
 /*
- * A rise of the counter is believed if it differs from the energy of the power samples of the same time by at
- * most this share of that energy plus BELIEVED_J joules; otherwise the samples' energy is used. On an H200
- * the two agree within some tenths of a percent.
+ * A rise of the counter counts if it differs from the energy that the power samples give for the same time by
+ * at most this share of that energy plus BELIEVED_J joules; otherwise the energy of the samples is used
+ * instead of the rise. On an H200 the two energies agree within some tenths of a percent.
  */
 #define BELIEVED_RATIO 0.25
 #define BELIEVED_J 50.0
 
 /*
- * In ns: a longer time without samples, since energy was last handed out and the counter last read, is a gap.
- * The energy that the curve assumes for a gap is not handed out if there is a counter, because the counter's
- * next reading contains what was really used.
+ * In ns: a time without samples that is longer than this and lies after the counter was last read and energy
+ * was last handed out is a gap. The energy that the curve interpolates for a gap is not handed out if the
+ * meter has a counter, because the counter's next reading contains what was really used.
  */
 #define GAP_NS INT64_C(5000000000)
-/* In ns: after a gap, no energy is handed out until the counter is read, but at most for this time. */
+/* In ns: after a gap, no energy is handed out until the counter is read or until this time has passed. */
 #define GAP_WAIT_NS INT64_C(60000000000)
 
 /* Gets the energy of a window from the curve. False: it is unknown. */
@@ -70,8 +70,9 @@ static bool is_believed(
 }
 
 /*
- * The energy since the counter's last reading, nJ: its rise or, if it fell, jumped or is not believed, that
- * of the power samples; 0 if both are unknown.
+ * The energy from the counter's reading before to its present one, nJ: the counter's rise or, if the counter
+ * fell or jumped or the rise differs too much from the power samples (is_believed()), the energy of the
+ * samples; 0 if neither is known.
  */
 static int64_t rise_nj(const struct kwhy_meter_total *total, const struct kwhy_total_readings *readings)
 {
@@ -101,7 +102,7 @@ static int64_t rise_nj(const struct kwhy_meter_total *total, const struct kwhy_t
 
 /*
  * Begins a total: at the first reading of the counter or, if none came for COUNTER_WAIT_NS, at the start of
- * the curve. False: it has not begun yet.
+ * the curve. False: it cannot begin yet.
  */
 static bool begin(struct kwhy_meter_total *total, const struct kwhy_total_readings *readings)
 {
@@ -125,9 +126,9 @@ static bool begin(struct kwhy_meter_total *total, const struct kwhy_total_readin
 }
 
 /*
- * Continues a total that was read from a file. *out_nj: energy that the counter shows for the time since
- * then. If there is no earlier or no new reading of the counter, the total begins anew, with the stored
- * energy. False: it has not begun yet.
+ * Continues a total that was read from a file. *out_nj: energy that the counter shows for the time since the
+ * file was written. If the file or `readings` has no reading of the counter, it calls begin(), which keeps
+ * the stored energy. False: the total cannot continue yet.
  */
 static bool take_up(
 	struct kwhy_meter_total *total, const struct kwhy_total_readings *readings, int64_t *out_nj)
@@ -162,7 +163,10 @@ static void follow_counter(struct kwhy_meter_total *total, const struct kwhy_tot
 	}
 }
 
-/* Subtracts one gigajoule from the sums when 2 GJ were handed out, so that they do not overflow. */
+/*
+ * If booked_nj has reached 2 GJ, subtracts one gigajoule from it and from the other sums, so that they do not
+ * overflow.
+ */
 static void take_off(struct kwhy_meter_total *total)
 {
 	if (total->booked_nj < 2 * KWHY_GIGAJOULE_NJ)
@@ -174,7 +178,7 @@ static void take_off(struct kwhy_meter_total *total)
 }
 
 /*
- * Whether energy is handed out later, because there is a gap (GAP_NS) for which the counter has no reading
+ * Whether no energy is handed out now, because there is a gap (GAP_NS) for which the counter has no reading
  * yet. Meanwhile total->wait sums the energy of the samples after the gap, which is handed out if no reading
  * comes within GAP_WAIT_NS.
  */

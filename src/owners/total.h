@@ -11,11 +11,11 @@
 #define KWHY_GIGAJOULE_NJ INT64_C(1000000000000000000)
 
 /*
- * The energy of one meter in integer nanojoules. `booked_nj` is the energy that was handed out to owners so
- * far; it never falls. At each reading of the energy counter, the energy so far is `counter_nj`, the exact
- * sum of the counter's rises. Until the next reading, the power samples (the meter's curve) give the
- * energy. If they gave more than the next reading shows, less of the following energy is handed out until
- * the two agree. Pure.
+ * The energy of one meter in integer nanojoules. `booked_nj` is the energy that kwhy_total_advance() has
+ * returned so far to be divided among owners ("handed out"). At each reading of the energy counter, the
+ * energy used so far is `counter_nj`, the exact sum of the counter's rises. Until the next reading, the
+ * energy used since is taken from the power samples (the meter's curve). If they gave more than the next
+ * reading shows, no energy is handed out until what was used has reached booked_nj. Pure.
  */
 struct kwhy_meter_total {
 	bool begun;	    /* the total has begun, in this process or in the file that it was read from */
@@ -32,14 +32,16 @@ struct kwhy_meter_total {
 	 * days.
 	 */
 	int64_t taken_off_gj;
-	int64_t until_ns; /* end of the time whose energy was handed out; 0: none was in this process */
+	int64_t until_ns; /* end of the time whose energy was handed out (CLOCK_MONOTONIC); 0: this process
+			     has not handed out any */
 	/*
 	 * While no energy is handed out because the counter is awaited: since_ns: when this began (0: it is
 	 * not awaited); until_ns, energy_nj: end and energy of the samples since then.
 	 */
 	struct {
 		int64_t since_ns, until_ns, energy_nj;
-		bool is_over; /* no reading came within a minute, so energy is handed out without it */
+		bool is_over; /* no reading of the counter came within a minute, so energy is handed out by
+				 the power samples */
 	} wait;
 };
 
@@ -64,9 +66,9 @@ struct kwhy_total_window {
 
 /*
  * Hands out the energy since the last call. False: `out` has neither energy nor time. A total that was read
- * from a file (begun is true, until_ns is 0) is continued: the rise of its counter since then becomes
- * `unwatched_nj`. The caller sets total->has_counter to false if the stored total is from another boot, since
- * counters may start again then.
+ * from a file (begun is true, until_ns is 0) is continued: the rise of its counter since the file was written
+ * becomes `unwatched_nj`. The caller sets total->has_counter to false if the stored total is from another
+ * boot, since counters may start again then.
  */
 bool kwhy_total_advance(struct kwhy_meter_total *total, const struct kwhy_total_readings *readings,
 	struct kwhy_total_window *out);

@@ -6,7 +6,8 @@
 
 /*
  * Indices of the filter's states: the device's idle power (W), the deviation s that all owners share, the
- * typical rate (W/GHz). The rate (W/GHz) and the other power (W) of each slot follow from FIRST_OWNER on.
+ * typical rate (W/GHz). From FIRST_OWNER on, two states follow for each slot: rate (W/GHz) and other power
+ * (W) of its owner.
  */
 enum { IDLE, SCALE, TYPICAL, FIRST_OWNER };
 
@@ -25,8 +26,8 @@ enum { IDLE, SCALE, TYPICAL, FIRST_OWNER };
 #define OTHER_SD_W 10.0
 #define SCALE_SD 0.05
 /*
- * An owner that returns may run another program: this share of its known rate and of its known other power is
- * the standard deviation by which their errors grow.
+ * An owner that returns may run another program: so the variances of its known rate and other power grow by
+ * the square of this share of the rate and of the other power.
  */
 #define AGAIN_SD 0.07
 /*
@@ -39,13 +40,15 @@ enum { IDLE, SCALE, TYPICAL, FIRST_OWNER };
 #define OTHER_DRIFT_W 0.03
 #define SCALE_S 60.0
 /*
- * Standard deviations of the error of a stretch's mean power: in W, and as a share of the power above idle.
+ * Standard deviation of the error of a stretch's mean power: METER_SD_W in W, and independently of it
+ * POWER_SD as a share of the power above idle.
  */
 #define METER_SD_W 2.0
 #define POWER_SD 0.02
 /*
- * In the first STRETCH_MIN_S of a stretch and in idle looks, the power's deviation from the model is limited
- * to this number of its standard deviations, because use and power may not be from the same moment.
+ * In the first STRETCH_MIN_S of a stretch and in looks at an idle device, the filter limits the power's
+ * deviation from the model to this number of standard deviations of that deviation, because use and power may
+ * not be from the same moment.
  */
 #define CUT_SD 3.0
 /*
@@ -57,16 +60,16 @@ enum { IDLE, SCALE, TYPICAL, FIRST_OWNER };
 #define CHANGE 0.1
 #define CHANGE_W 10.0
 /*
- * Standard deviations of errors of the model: an owner draws another power while others run than alone.
- * MODEL_SD is a share of the power by the owner's rate, OTHER_MODEL_SD a share of its other power.
+ * Standard deviations of the model's error for one owner, who draws another power while other owners run than
+ * alone. MODEL_SD is a share of the power by the owner's rate, OTHER_MODEL_SD a share of its other power.
  */
 #define MODEL_SD 0.08
 #define OTHER_MODEL_SD 0.3
 /*
- * Scatter of an owner's share from look to look. Before any look, its variance is taken to be that of the
- * mean of SAMPLES samples, each of which names one owner; this value weighs as much as SAMPLE_LOOKS looks.
- * Means cover about the last SAMPLE_MEMORY looks. The correlation of successive looks counts as at most
- * SUCCESSIVE_MAX.
+ * Scatter of an owner's share from look to look. Before any look, the variance is assumed to be that of the
+ * mean of SAMPLES samples, each of which names one owner; this assumed variance weighs as much as that of
+ * SAMPLE_LOOKS looks. The mean and the variance of the shares cover about the last SAMPLE_MEMORY looks. The
+ * correlation of successive looks counts as at most SUCCESSIVE_MAX.
  */
 #define SAMPLES 6.0
 #define SAMPLE_LOOKS 2.0
@@ -86,7 +89,7 @@ enum { IDLE, SCALE, TYPICAL, FIRST_OWNER };
  * of the use are up to 0.2 s late (H200).
  */
 #define LATE_S 0.5
-/* taken for the SM clock while it is unknown */
+/* assumed SM clock while the clock is unknown */
 #define CLOCK_GHZ 1.5
 
 static size_t rate_of(size_t slot)
@@ -131,7 +134,7 @@ static void begin(struct kwhy_watts *watts, const struct kwhy_watts_look *look)
 	watts->now = *fit;
 }
 
-/* Ends the stretch, and keeps what was learnt from it. */
+/* Ends the present stretch: makes the states with its observation (`now`) those before the next stretch. */
 static void end_stretch(struct kwhy_watts *watts)
 {
 	watts->before = watts->now;
@@ -203,7 +206,7 @@ void kwhy_watts_list(
 	for (size_t i = watts->count; i-- > 0;) {
 		if (!watts->slots[i].is_listed)
 			drop(watts, i);
-		else /* means from the time with other holders are not valid any more */
+		else /* sets all sums and means of the slot to 0, because they were made with other holders */
 			watts->slots[i] = (struct kwhy_watts_slot){
 				.owner = watts->slots[i].owner, .is_listed = true};
 	}
@@ -239,15 +242,15 @@ static void drift(struct kwhy_watts *watts, double length_s)
 }
 
 /*
- * Variance of an owner's share between looks, if its mean is `share`: a mean of the variance seen so far
- * and the assumed one (SAMPLES).
+ * Variance of an owner's share between looks, if its mean is `share`: weighted mean of the variance of its
+ * shares in the looks so far, by the number of looks, and of the assumed variance (SAMPLES), by SAMPLE_LOOKS.
  */
 static double sample_variance(const struct kwhy_watts_slot *slot, double share)
 {
 	const double before = share * (1 - share) / SAMPLES;
 	double successive = slot->variance > 0 ? slot->successive / slot->variance : 0;
 
-	/* values that resemble the ones before them make the variance of their mean larger */
+	/* positive correlation of successive shares makes the variance of their mean larger */
 	successive = fmin(fmax(successive, 0), SUCCESSIVE_MAX);
 	return (slot->looks * slot->variance * (1 + successive) / (1 - successive) + SAMPLE_LOOKS * before) /
 		(slot->looks + SAMPLE_LOOKS);
@@ -276,8 +279,9 @@ static double set_slopes(const struct kwhy_watts *watts, double slopes[KWHY_WATT
 }
 
 /*
- * Variance of the stretch's power around the model. If the driver states too much time for one owner and
- * too little for another, the modelled power is off by the difference of their powers in that time.
+ * Variance of the stretch's power around the model. If the driver's samples give one owner too much time and
+ * another too little, the modelled power is wrong by that share of time times the difference of the owners'
+ * powers.
  */
 static double noise_of(const struct kwhy_watts *watts)
 {
@@ -385,7 +389,10 @@ static void add_look(struct kwhy_watts *watts, const struct kwhy_watts_look *loo
 	}
 }
 
-/* Whether the power is no longer that of the stretch. */
+/*
+ * Whether the power of a look differs so much from the mean of the stretch that the stretch ends (CHANGE,
+ * CHANGE_W).
+ */
 static bool has_changed(const struct kwhy_watts *watts, const struct kwhy_watts_look *look)
 {
 	const struct kwhy_watts_stretch *stretch = &watts->stretch;
@@ -447,8 +454,9 @@ static double fit_sd(const struct kwhy_watts *watts, const double used[KWHY_WATT
 }
 
 /*
- * Sets the powers of a holder, and the standard deviation of its mean power in W due to what the model leaves
- * out (out->model_sd).
+ * Sets the powers of a holder, and the standard deviation of its mean power in W due to errors that the
+ * states do not have (MODEL_SD, or RATE_SD for a holder without a slot; OTHER_MODEL_SD), in out->model_sd,
+ * which kwhy_watts_divide() replaces by the error of the share.
  */
 static void set_power(const struct kwhy_watts *watts, const struct kwhy_watts_slot *slot, double use,
 	double clock, struct kwhy_watts_share *out)

@@ -10,7 +10,7 @@
  * Learns how much power each owner draws on one device, from the device's power and from the shares of time
  * in which the owners' kernels ran. Pure. The model of the power is
  *
- *     idle + (1 + s) * sum of (rate * use * clock) + sum of other
+ * idle + (1 + s) * sum of (rate * use * clock) + sum of other
  *
  * rate: watts of an owner for each GHz of the SM clock while its kernels run, so that the same work has the
  * same energy at each clock. other: its watts that its kernels do not explain, of copies for example, while
@@ -21,19 +21,22 @@
  * only the sum is learnt, and the errors of each stay large.
  *
  * The driver's samples are few, so their scatter is far larger than that of the power. A filter that took
- * each look for an observation would learn from it that all owners draw the same. So it takes in means over
- * stretches of up to a minute.
+ * each look for an observation would learn from it that all owners draw the same. So an observation of the
+ * filter is a mean over a stretch of up to a minute.
  */
 
 enum {
-	/* largest number of owners of a device whose powers are learnt; others count with the typical rate */
+	/*
+	 * largest number of owners of a device whose powers are learnt; the other holders count with the rate
+	 * that is typical of the device
+	 */
 	KWHY_WATTS_OWNERS = 16,
 	KWHY_WATTS_STATES = 3 + 2 * KWHY_WATTS_OWNERS
 };
 
 /*
- * What is known of one owner's powers on one device; their correlations with those of other owners are left
- * out.
+ * What is known of one owner's powers on one device: values and variances, without the correlations with the
+ * powers of other owners.
  */
 struct kwhy_watts_known {
 	bool is_known;
@@ -49,7 +52,8 @@ struct kwhy_watts_slot {
 	 * times length; passed_s: of length.
 	 */
 	double used_s, passed_s;
-	double learnt_s; /* length of the looks from which it was learnt, with the present holders */
+	double learnt_s; /* total length of the looks from which the owner's powers were learnt since the
+			    holders last changed */
 	/*
 	 * Energies above idle, of which earlier ones weigh less (time constant: one minute), J. modelled_j:
 	 * the owner's energy by the model; given_j: the energy that was handed out to the owner.
@@ -78,17 +82,19 @@ struct kwhy_watts_stretch {
 	double clock_s, samples;
 };
 
-/* All zero at first. */
+/* State of the filter for one device. Zero-initialise it. */
 struct kwhy_watts {
 	bool has_begun;
 	/*
-	 * total length of the looks that were left out since the device was last idle; see LATE_S in watts.c
+	 * since the device was last idle: total length of the looks from which nothing was learnt (the first
+	 * LATE_S of work, see watts.c)
 	 */
 	double works_s;
 	struct kwhy_watts_slot slots[KWHY_WATTS_OWNERS];
 	size_t count;
 	struct kwhy_watts_stretch stretch;
-	struct kwhy_watts_fit before, now; /* before: without what the present stretch shows; now: with it */
+	struct kwhy_watts_fit before,
+		now; /* before: without the observation of the present stretch; now: with it */
 };
 
 struct kwhy_watts_holder {
@@ -113,8 +119,8 @@ struct kwhy_watts_look {
 };
 
 /*
- * Adds and drops owners, so that the holders of the look, at most KWHY_WATTS_OWNERS of them, have a slot.
- * `known` [look->count]: what is known of each from earlier. A change of the holders ends the stretch.
+ * Adds and drops owners, so that exactly the holders of the look, at most KWHY_WATTS_OWNERS of them, have
+ * slots. known: [look->count] what was known of each holder before. A change of the holders ends the stretch.
  */
 void kwhy_watts_list(
 	struct kwhy_watts *watts, const struct kwhy_watts_look *look, const struct kwhy_watts_known *known);
@@ -126,9 +132,9 @@ void kwhy_watts_list(
 void kwhy_watts_learn(struct kwhy_watts *watts, const struct kwhy_watts_look *look);
 
 /*
- * An owner's share of the power above idle, and the share's errors as standard deviations. The share is
- * that of mean powers over half a minute, because the use in one look may come from a single sample, which
- * names only one owner.
+ * An owner's share of the power above idle, and the share's errors as standard deviations. The share is the
+ * ratio of mean powers over about the last half minute, because the use in one look may come from a single
+ * sample, which names only one owner.
  */
 struct kwhy_watts_share {
 	double now_w;  /* modelled power by the use of this look */
@@ -150,9 +156,9 @@ bool kwhy_watts_divide(
 /*
  * Divides the energy of a look among its holders (weight_j), and adds it to what they have been given. The
  * idle energy is divided in proportion to the mean shares. The energy above idle goes to the holders that
- * were given less of the last minute's energy than the model says. Over many samples it is therefore divided
- * in the ratio of the modelled sums. The mean of the ratios of single looks would hardly depend on the
- * powers, because a sample names only one owner.
+ * were given less of the last minute's energy than the model gives them. Over many looks it is therefore
+ * divided in the ratio of the modelled sums. The mean of the ratios of single looks would hardly depend on
+ * the powers, because a sample names only one owner.
  */
 void kwhy_watts_hand_out(struct kwhy_watts *watts, const struct kwhy_watts_look *look, double energy_j,
 	struct kwhy_watts_share *shares);
