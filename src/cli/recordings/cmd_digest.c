@@ -25,7 +25,10 @@ struct digest_options {
 	bool replace, running;
 };
 
-/* Which of the listed traces this process digests (--task): those whose index modulo `tasks` is `task`. */
+/*
+ * Which of the listed traces this process digests (--task): those whose index in the list, counted from 0,
+ * modulo `tasks` is `task`.
+ */
 struct share {
 	uint64_t task, tasks;
 };
@@ -115,8 +118,9 @@ static enum kwhy_status list_traces(
 }
 
 /*
- * Whether the file at `path` is a digest of another trace than `digest`: one of another identity and of
- * another path. Otherwise the new digest replaces it.
+ * Whether the file at `path` is a digest of another trace than `digest`: both the identity and the path of
+ * its trace differ from those of the trace of `digest`. False also if there is no digest at `path`. If false,
+ * `digest` replaces the file.
  */
 static bool is_of_another(const char *path, const struct kwhy_digest *digest)
 {
@@ -211,8 +215,8 @@ static enum kwhy_status save_part(struct work *work, const struct kwhy_digest_in
 }
 
 /*
- * Makes the digests of a trace, one for each rank in it. `address`, from which the file was downloaded,
- * replaces its path in the digests; NULL: it was not downloaded.
+ * Makes the digests of a trace, one for each rank in it. address: the address from which the file at `path`
+ * was downloaded, which the digests then name instead of `path`; NULL: it was not downloaded.
  */
 static enum kwhy_status digest_file(
 	struct work *work, const char *path, const char *address, struct kwhy_error *error)
@@ -261,8 +265,8 @@ static enum kwhy_status digest_trace(struct work *work, const char *path, struct
 
 /*
  * Makes the digests of this task's share of the traces. A trace that cannot be digested is counted and
- * skipped, with a message; KWHY_E_INPUT is returned at the end. Wrong options (KWHY_E_USAGE) and exhausted
- * memory end the loop at once.
+ * skipped, with a message; if there was such a trace, KWHY_E_INPUT is returned at the end. Wrong options
+ * (KWHY_E_USAGE) and exhausted memory end the loop at once.
  */
 static enum kwhy_status digest_all(
 	struct work *work, const struct kwhy_path_list *traces, struct kwhy_error *error)

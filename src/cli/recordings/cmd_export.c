@@ -58,8 +58,8 @@ static bool ends_in_gz(const char *path)
 }
 
 /*
- * Prints which parts of the recording the exported file lacks, or has in a form that kwhy does not read back.
- * Prints nothing with --quiet.
+ * Prints which parts of the recording the exported file does not contain, and which it contains in a form
+ * that kwhy cannot read. Prints nothing with --quiet.
  */
 static void tell_lost(const struct export_options *options, const struct work *work)
 {

@@ -18,8 +18,9 @@
 enum { RESULT_MAX_BYTES = 64 << 20 };
 
 /*
- * Kinds of results in JSON for which kwhy report writes an HTML page of its own: those of kwhy bench ops
- * ("ops"), machine profiles with these ("profile"), and the results of the program kwhy-lab.
+ * Kinds of results in JSON for which kwhy report writes an HTML page of its own: results of kwhy bench ops
+ * ("ops"), machine profiles that contain such results ("profile"), and results of the program kwhy-lab (the
+ * other kinds).
  */
 static const char *const shown_results[] = {"ops", "profile", "twin", "flow", "train", "decode"};
 
@@ -73,8 +74,8 @@ static enum kwhy_status check_sections(const struct report_options *options, str
 }
 
 /*
- * Checks that --section, --brief and --plan apply to this form and to each other, and that the sections
- * exist.
+ * Checks that --section, --brief and --plan can be used with the form `form` and with one another, and that
+ * the sections named exist.
  */
 static enum kwhy_status check_form(
 	const struct report_options *options, enum kwhy_output_form form, struct kwhy_error *error)

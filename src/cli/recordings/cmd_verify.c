@@ -76,8 +76,8 @@ static enum kwhy_status verify_file(struct verifying *all, const char *path, str
 }
 
 /*
- * Number of recorded processes minus number of final records (KWHY_WIRE_END), at least 0: processes that were
- * killed or are still running.
+ * Number of recorded processes minus number of final records (KWHY_WIRE_END), at least 0: the number of
+ * processes that were killed or are still running.
  */
 static uint64_t unended(const struct verifying *all)
 {

@@ -35,8 +35,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_compare_gates_check(
 void kwhy_compare_gates_done(struct kwhy_compare_gates *gates);
 
 /*
- * Functions that render a comparison, and the `comparison` that is passed to them: of runs, of results of
- * `kwhy stat`, or of results of `kwhy llm`.
+ * Functions that render a comparison, and the comparison, which is passed to them as `comparison`. It is one
+ * of runs, of results of `kwhy stat`, or of results of `kwhy llm`.
  */
 struct kwhy_compare_renderer {
 	const void *comparison;
@@ -58,7 +58,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_compare_write(const struct kwhy_compare_rend
 KWHY_MUST_USE enum kwhy_status kwhy_compare_results(char *const paths[2], struct kwhy_compare_gates *gates,
 	const struct kwhy_compare_outputs *outputs, struct kwhy_error *error);
 
-/* Compares results of `kwhy llm`: the first counts[0] of `paths` with the counts[1] after them. */
+/*
+ * Compares results of `kwhy llm`, whose files are named in `paths`: the first counts[0] of them with the next
+ * counts[1].
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_llm_results(char *const *paths, const size_t counts[2],
 	struct kwhy_compare_gates *gates, const struct kwhy_compare_outputs *outputs,
 	struct kwhy_error *error);

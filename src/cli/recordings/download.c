@@ -48,8 +48,8 @@ static const char *without_secrets(struct kwhy_arena *arena, const char *address
 }
 
 /*
- * Makes a file name of the part of the address after the last '/'. Characters other than letters, digits and
- * "._-" become "_", and so does a dot in first place.
+ * Makes a file name of the part of `shown`, an address, after its last '/' ("trace" if that part is empty).
+ * Characters other than letters, digits and "._-" become "_", and so does a dot in first place.
  */
 static void name_file(const char *shown, char out[NAME_BYTES])
 {
@@ -85,7 +85,7 @@ void kwhy_download_remove_unfinished(void)
 
 /*
  * Makes a private folder and stores its path in `unfinished`. Signals are blocked meanwhile, so that no
- * signal can end the program between the two steps and leave the folder behind.
+ * signal can end the program when the folder is made but not yet stored, which would leave the folder behind.
  */
 static enum kwhy_status make_folder(
 	char folder[KWHY_TEMPORARY_BYTES], const char *name, struct kwhy_error *error)

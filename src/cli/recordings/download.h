@@ -24,9 +24,9 @@ struct kwhy_download {
 bool kwhy_download_is_address(const char *text);
 
 /*
- * Downloads the whole file. KWHY_E_INPUT: the server does not have it or refuses it, or the transfer failed
- * or ended early. KWHY_E_IO: the file cannot be written. KWHY_E_UNSUPPORTED: libcurl is missing or too old.
- * End with kwhy_download_done(), also after a failure.
+ * Downloads the whole file. KWHY_E_INPUT: the server does not have the file or refuses to send it, or the
+ * transfer failed or ended early. KWHY_E_IO: the file cannot be written. KWHY_E_UNSUPPORTED: libcurl is
+ * missing or too old. End with kwhy_download_done(), also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_download_get(
 	const char *address, struct kwhy_download *out, struct kwhy_error *error);

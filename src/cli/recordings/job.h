@@ -31,12 +31,12 @@ struct kwhy_job_options {
 	const char *place;
 	double intensity_g_per_kwh; /* carbon intensity, g of CO2 equivalent per kWh; NAN: not given */
 	/*
-	 * files with powers that were learnt from other recordings (powers.json), or recordings to learn them
-	 * from
+	 * files with the powers of kernels that were learnt from other recordings (powers.json), or
+	 * recordings from which such powers are to be learnt
 	 */
 	struct kwhy_strings powers;
 	struct kwhy_strings thresholds;
-	struct kwhy_strings work; /* work that the run did, such as "tokens=4096" */
+	struct kwhy_strings work; /* amounts of work that the run did, each such as "tokens=4096" */
 	double min_gain_percent; /* smallest saving of a finding, in percent of the run's time or energy; NAN:
 				    the default of the detectors */
 	uint64_t seed;
@@ -57,7 +57,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_open(struct kwhy_analysis **out,
 
 /*
  * Converts the result code of a function of kwhy/analyse.h to a status. The function must have written its
- * message to the text of this error.
+ * message to error->text.
  */
 enum kwhy_status kwhy_job_status(int code, struct kwhy_error *error);
 

@@ -16,8 +16,9 @@ struct kwhy_job_report {
 };
 
 /*
- * Whether the operands are taken to be digests, by the first of them: it is "-" (paths on standard input), a
- * digest, a folder with digests, or a pattern whose first match is a digest.
+ * Whether the operands of a command are taken to be digests. Only the first operand decides: true if it is
+ * "-" (paths on standard input), a digest, a folder with digests, or a pattern whose first match is one of
+ * these two.
  */
 bool kwhy_job_report_is_of(const struct kwhy_operands *operands);
 /* Writes the report on all digests that the operands name. */

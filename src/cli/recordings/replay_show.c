@@ -108,8 +108,8 @@ static void write_changed(const struct page *page)
 }
 
 /*
- * Adds two cells: what the changes save, as a share of the time or energy of the replay without changes
- * (`from`), and the interval of that share.
+ * Adds two cells: what the changes save in percent of `from`, and the interval of that percentage. from: time
+ * or energy of the replay without changes; to: that of the replay with them.
  */
 static void add_saving(struct kwhy_table *table, const struct kwhy_joules *from, const struct kwhy_joules *to)
 {
@@ -215,8 +215,8 @@ static void write_left(const struct page *page, const struct kwhy_replay_outcome
 }
 
 /*
- * Writes a note on by how much calls that took longer than recorded delayed the runs, if that is more than
- * LATE_RATIO of a run. Another program may then have used the processors.
+ * If calls that took longer than recorded delayed a run by more than LATE_RATIO of its time, writes a note
+ * with the least and the largest delay of the runs. A reason may be that another program used the processors.
  */
 static void write_late(const struct page *page, const struct kwhy_replay_outcome *outcome)
 {
@@ -287,8 +287,9 @@ static void write_settled(const struct page *page)
 }
 
 /*
- * Writes, for each kind of call, how long a call took in the recording and takes on this machine. In a replay
- * with changes each call takes the time on this machine plus the difference.
+ * Writes, for each kind of call, how long a call took in the recording and takes on this machine. For replays
+ * with changes only: there the replay takes the recorded time minus the time on this machine as a constant
+ * difference, which it adds to the time that each call takes here.
  */
 static void write_calls(const struct page *page)
 {

@@ -44,9 +44,10 @@ static void add_key(struct kwhy_text *out, const char *key)
 }
 
 /*
- * Makes the URL of an object. On Amazon's servers the bucket is the first part of the host's name, unless its
- * name has a dot: then it is the first part of the path, because no certificate matches such a host. On a
- * server that AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL names it is always part of the path.
+ * Makes the URL of an object. On Amazon's servers the bucket's name is the first part of the host's name. If
+ * it contains a dot, it is the first part of the path instead, because no certificate matches such a host. On
+ * a server that AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL names, the bucket's name is always the first part of
+ * the path.
  */
 static void make_url(
 	struct kwhy_s3 *out, const char *bucket, size_t length, const char *key, const char *region)

@@ -35,7 +35,10 @@ static int descriptor_of(const char *path)
 	return -1;
 }
 
-/* Copies from one descriptor to the other until the end. Returns 0, or -1 with errno set. */
+/*
+ * Copies from the descriptor `from` to the descriptor `to` until the end of `from`. Returns 0, or -1 with
+ * errno set.
+ */
 static int copy(int from, int to)
 {
 	char *piece = malloc(PIECE_BYTES);

@@ -126,7 +126,8 @@ static enum kwhy_status keep_command(
 }
 
 /*
- * Whether another run is made: no run has failed, and no signal has asked to end, not even between two runs.
+ * Whether another run is made: no run has failed, and no signal has asked to end, neither during a run nor
+ * between two runs.
  */
 static bool goes_on(struct job *job)
 {
@@ -205,7 +206,7 @@ static void tell_exit(const struct job *job)
 }
 
 /*
- * Returns `status`. But if the command could not be started and no run was made, prints the reason and
+ * Returns `status`. If the command could not be started and no run was made, however, prints the reason and
  * returns KWHY_OK, because job->exit then has the exit status that a shell would give (126 or 127).
  */
 static enum kwhy_status end_badly(const struct job *job, enum kwhy_status status, struct kwhy_error *error)
@@ -217,8 +218,8 @@ static enum kwhy_status end_badly(const struct job *job, enum kwhy_status status
 }
 
 /*
- * Records one more run for --powers, unless a run failed or an end was requested. Other runs were measured
- * without recording, because recording takes energy.
+ * Records one more run for --powers, unless a run failed or an end was requested. The measured runs before
+ * were not recorded, because recording takes energy.
  */
 static enum kwhy_status record_kernels(
 	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)

@@ -23,22 +23,23 @@ struct kwhy_probe_job {
 
 /*
  * Reads the earlier recordings (--append). KWHY_E_USAGE: one of them is at `path`, where the new recording is
- * to be. KWHY_E_INPUT: one is no recording of kwhy probe.
+ * to be. KWHY_E_INPUT: one of them is no recording of kwhy probe.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_probe_job_open(struct kwhy_probe_job *job,
 	const struct kwhy_record_options *options, const char *path, struct kwhy_error *error);
 
 /*
  * Writes into the folder of the recording the files through which kwhy and the injected library communicate:
- * the results of earlier recordings, if there are any, and the file of progress, if progress is shown.
+ * a file with the results of the earlier recordings, if there are any, and a file in which the library
+ * reports its progress, if progress is shown.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_probe_job_prepare(
 	struct kwhy_probe_job *job, const char *folder, struct kwhy_error *error);
 
 /*
- * Prints a summary of what was repeated, from `recording`, which must be finished, or, if that is NULL, from
- * the recording at `path`. Returns true if memory differed after the repeats of any kernel, so that the
- * program's results may be wrong.
+ * Prints a summary of which kernels were repeated and what is known of their power. recording: the finished
+ * recording; NULL: it is read from `path`. Returns true if memory differed after the repeats of any kernel,
+ * so that the program's results may be wrong.
  */
 bool kwhy_probe_job_tell(
 	struct kwhy_probe_job *job, const struct kwhy_recording *recording, const char *path);

@@ -30,8 +30,9 @@ static enum kwhy_status add_earlier(struct kwhy_probing *probing, const char *pa
 }
 
 /*
- * The account of a burst's kernel; NULL: there is none. `probing` has demangled names, as recordings do, but
- * kernel->name is mangled, as the injected library knows it.
+ * The account in `probing` of the kernel that a burst repeated; NULL: `probing` has no account of it.
+ * `probing` has demangled names, as recordings do, but kernel->name is mangled, as the injected library knows
+ * it.
  */
 static const struct kwhy_probing_account *account_of(
 	const struct kwhy_probing *probing, const struct kwhy_record_burst_kernel *kernel)

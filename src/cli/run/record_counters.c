@@ -15,7 +15,10 @@
 #define READY_NS INT64_C(20000000000)
 #define RETRY_NS INT64_C(20000000)
 
-/* Prints why samples are missing, and adds it as a note to the recording, unless this was printed last. */
+/*
+ * Prints why samples are missing, and adds it as a note to the recording, unless the last such message was
+ * the same.
+ */
 static void tell(struct kwhy_record_counting *counting, struct kwhy_record_meters *meters)
 {
 	const char *failure = kwhy_record_counters_failure(counting->counters);

@@ -20,8 +20,8 @@ enum {
 /*
  * Starts `kwhy digest` as a child with the option `how` (--running or --replace). Returns 0 or an error
  * number. The child inherits the signal mask, which blocks SIGTERM and the like: if a scheduler sends such a
- * signal to all processes of a job, the child still finishes its digest. After a digest has failed, the next
- * prints no messages, because they would mostly be the same.
+ * signal to all processes of a job, the child still finishes its digest. If the digest before failed, the
+ * child's messages are not shown, because they would mostly be the same as those of that digest.
  */
 static int start(struct kwhy_record_digests *digests, const char *how)
 {

@@ -19,15 +19,15 @@ struct kwhy_record_digests {
 	int64_t period_ns;
 	int64_t next_mono_ns, began_mono_ns;
 	pid_t process;	 /* id of the running child process; 0: none runs */
-	bool has_asked;	 /* a digest was begun because of a request to end */
+	bool has_asked;	 /* since a signal asked to end, one digest has been started because of it */
 	bool has_failed; /* the last digest failed */
 };
 
 /*
- * Starts a digest if none is being made and the period has passed, and once more when a signal has asked to
- * end (`asked`). To be called about once a second while the command runs. After each digest there is a pause
- * of at least 20 times the processor time that the digest used, so that digests of a long recording use at
- * most 5 % of one processor.
+ * If no digest is being made, starts one when the period since the last one began has passed. When a signal
+ * has asked to end (`asked`), starts one more at once. To be called about once a second while the command
+ * runs. After each digest there is a pause of at least 20 times the processor time that the digest used, so
+ * that digests of a long recording use at most 5 % of one processor.
  */
 void kwhy_record_digests_tick(struct kwhy_record_digests *digests, bool asked);
 

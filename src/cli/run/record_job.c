@@ -21,18 +21,19 @@
 #include <sys/random.h>
 
 /*
- * Interval at which energy counters are read, ns. For the energy of a long run a longer interval would do,
- * but the time that the ledger covers ends at the last update of a counter.
+ * Interval at which energy counters are read, ns. A longer interval would be enough for the energy of a long
+ * run, but the ledger covers the run only up to the last reading of a counter.
  */
 #define COUNTER_PERIOD_NS 2000000000
 /*
  * Time between reads of the multiprocessors' clock under kwhy probe, ns. A burst takes 10 to 30 ms, and the
- * ledger leaves out bursts during which the clock was another one than during the program's own work.
+ * ledger leaves out bursts during which the clock differed from that during the program's own launches.
  */
 #define CLOCK_PERIOD_NS 5000000
 /*
- * Share of the time in which counters are sampled. With it a GPU draws some 30 W more for a quarter of the
- * time, because enabling the counters takes time, too.
+ * Share of the time in which performance counters are sampled if --counter-share is not given. A GPU then
+ * draws some 30 W more during a quarter of the time, because the time in which the counters are being enabled
+ * adds to this share.
  */
 #define COUNTER_SHARE 0.1
 #define DIGEST_PERIOD_NS INT64_C(60000000000)
@@ -54,7 +55,8 @@ struct job {
 	struct kwhy_record_meters *meters;
 	struct kwhy_record_counting counting;
 	struct kwhy_record_digests digests;
-	bool is_spooled; /* only digests are kept: the recording is deleted at the end */
+	bool is_spooled; /* the user wants only digests: the recording is in a temporary folder and is deleted
+			    at the end */
 	struct kwhy_record_runner runner;
 	struct kwhy_child_end end;
 	struct kwhy_probe_job probe; /* additional state for kwhy probe */
@@ -63,7 +65,7 @@ struct job {
 
 /*
  * The path without slashes at its end, which a shell's completion may add. ".old", which is appended to the
- * path for an earlier recording, would otherwise name a file inside the folder.
+ * path to rename an earlier recording, would otherwise name a file inside that recording's folder.
  */
 static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 {
@@ -199,8 +201,8 @@ static enum kwhy_status open_meters(struct job *job, struct kwhy_error *error)
 }
 
 /*
- * Adds a note to the recording for each kind of meter that is missing if there is no meter at all, and for
- * devices that the user left out. Reports show these notes.
+ * Adds a note to the recording for each device that the user left out and, if there is no meter at all, for
+ * each kind of meter that is missing. Reports show these notes.
  */
 static void note_absences(struct job *job)
 {

@@ -19,12 +19,12 @@
 
 #define SECOND_NS 1000000000
 /*
- * longest wait in ns, before the command starts, for a first reading of each meter; each counter updates at
- * least once in this time
+ * longest wait in ns, before the command starts, for a first reading of each meter; each energy counter is
+ * updated at least once in this time
  */
 #define FIRST_NS (3 * (int64_t)SECOND_NS)
 #define RETRY_NS (SECOND_NS / 20)
-/* longest wait in ns, after the end, for an update of each counter */
+/* longest wait in ns, after the command's end, for a reading of each energy counter */
 #define LAST_NS (3 * (int64_t)SECOND_NS / 10)
 /*
  * wait in ns after the command's end before power samples are read for the last time: NVML delivers a sample
@@ -239,8 +239,8 @@ static void write_others(const struct recording *recording, int64_t time_mono_ns
 }
 
 /*
- * Writes the amounts of work to the recording. Amounts that --work states are left out if a signal ended the
- * command.
+ * Writes the amounts of work to the recording. Amounts of 0 are left out, and so are amounts that --work
+ * states if a signal ended the command.
  */
 static enum kwhy_status write_work(struct recording *recording, const struct kwhy_child_end *how)
 {
@@ -399,8 +399,8 @@ static bool have_ticked(const struct kwhy_sensors *sensors, int64_t since_mono_n
 }
 
 /*
- * Waits until the last reading of each energy counter is later than the command's end, so that the run is
- * metered to its end, but at most for LAST_NS or until a signal asks to end.
+ * Waits until the last reading of each energy counter is not from before the command's end, so that the run
+ * is metered to its end, but at most for LAST_NS or until a signal asks to end.
  */
 static void await_last(const struct kwhy_record_runner *runner, int64_t end_mono_ns)
 {

@@ -55,15 +55,15 @@ struct kwhy_record_runner {
 };
 
 /*
- * Waits until every meter has given a reading, but at most 3 s. False: a signal asked to end, so the command
- * must not be started.
+ * Waits until every meter has given a reading (in a replay: any meter), but at most 3 s; true even if
+ * readings are missing then. False: a signal asked to end, so the command must not be started.
  */
 KWHY_MUST_USE bool kwhy_record_await_first(const struct kwhy_record_runner *runner);
 
 /*
- * Runs the command while meter readings are written to the recording. Returns after the command's end, when
- * readings cover it or 0.3 s have passed. KWHY_E_INPUT: the command could not be started, and out->exit is
- * the exit status that a shell would give.
+ * Runs the command while meter readings are written to the recording. Returns when readings of all energy
+ * counters cover the command's end, but at most about 0.3 s after that end. KWHY_E_INPUT: the command could
+ * not be started, and out->exit is the exit status that a shell would give.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_run(
 	const struct kwhy_record_runner *runner, struct kwhy_child_end *out, struct kwhy_error *error);

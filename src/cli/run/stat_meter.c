@@ -18,8 +18,8 @@
  */
 #define FIRST_NS (3 * (int64_t)SECOND_NS)
 /*
- * longest wait in ns, after the time at which the readings of a window should be there, for those that are
- * still missing
+ * longest wait in ns for readings that are still missing after the time by which all readings of a window
+ * should have come
  */
 #define LATE_NS (2 * (int64_t)SECOND_NS)
 #define RETRY_NS (SECOND_NS / 20)
@@ -146,8 +146,8 @@ static enum kwhy_status know_context(
 
 /*
  * Whether a domain is part of the total. GPUs always are. CPU packages and their memory (RAPL) are, unless
- * the meter of any GPU also measures the CPU (GH200). Sensors on boards and the user's meters are not,
- * because they measure parts that other domains include.
+ * the meter of one of the GPUs includes the energy of the CPU (GH200). Sensors on boards and the user's
+ * meters are not, because they measure parts that other domains include.
  */
 static bool adds_up(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {
@@ -267,8 +267,9 @@ static bool has_readings(const struct kwhy_stat_meter *meter, size_t source)
 }
 
 /*
- * Whether the meters of an item have given at least two readings each. If the item has an energy counter and
- * a power meter, both must have; if readings are played back from a file, one of them is enough.
+ * Whether the meters of a metered domain have given at least two readings each. If the domain has an energy
+ * counter and a power meter, both must have given them; if readings are played back from a file, either is
+ * enough.
  */
 static bool is_ready(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {
@@ -375,7 +376,7 @@ static void add_window(struct kwhy_stat_meter *meter, size_t domain, int64_t unt
 {
 	struct kwhy_window_sum *sum = &meter->windows[domain].sum;
 
-	/* the energy is already unknown for a reason, which is kept */
+	/* the energy of the window is already unknown; sum->state keeps the first reason */
 	if (sum->state != KWHY_ENERGY_MEASURED)
 		return;
 	sum->curve = meter->windows[domain].curve;

@@ -12,14 +12,16 @@
 
 /* Energy of one metered domain in the current window. */
 struct kwhy_stat_window {
-	struct kwhy_curve *curve; /* power curve of the window; NULL: it is not open */
+	struct kwhy_curve *curve; /* power curve of the domain from the readings so far, made by
+				     kwhy_stat_meter_open_curves() or kwhy_stat_meter_await_end() and freed by
+				     kwhy_stat_meter_sum(); NULL: there is none */
 	struct kwhy_window_sum sum;
 };
 
 /*
- * The meters of `kwhy stat`. They are sampled from opening to closing. The energy of one window (an interval,
- * such as a run) at a time can be got, and a window may last longer than readings are kept, because its
- * energy is summed piece by piece. Times are those of CLOCK_MONOTONIC.
+ * The meters of `kwhy stat`. They are sampled from opening to closing. They give the energy of one window (an
+ * interval of time, such as that of a run) at a time. A window may last longer than readings are kept,
+ * because its energy is summed piece by piece. Times are those of CLOCK_MONOTONIC.
  */
 struct kwhy_stat_meter {
 	struct kwhy_sensors *sensors;
@@ -35,8 +37,8 @@ struct kwhy_stat_meter {
 };
 
 /*
- * Opens the meters and starts sampling. It also returns KWHY_OK if there is no meter. `save_path`: file for
- * the readings; NULL: they are not kept.
+ * Opens the meters and starts sampling. Returns KWHY_OK also if the machine has no meter. `save_path`: file
+ * for the readings; NULL: they are not kept.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open(struct kwhy_stat_meter *meter,
 	const struct kwhy_sensor_request *request, const char *save_path, struct kwhy_error *error);
@@ -63,7 +65,10 @@ double kwhy_stat_meter_busy_s(const struct kwhy_stat_meter *meter);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_describe(
 	const struct kwhy_stat_meter *meter, struct kwhy_stat *stat, struct kwhy_error *error);
 
-/* Waits until every meter has given a reading, but at most for a limited time. */
+/*
+ * Waits until every meter has given two readings, but at most 3 s; returns KWHY_OK also if readings are
+ * missing then.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_await_first(
 	struct kwhy_stat_meter *meter, struct kwhy_error *error);
 
@@ -72,9 +77,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_drain(struct kwhy_stat_meter *met
 
 /*
  * Functions that measure a window: kwhy_stat_meter_begin() begins it. Then these steps are repeated:
- * kwhy_stat_meter_open_curves() makes the power curves from the readings so far, the caller reads them, and
- * kwhy_stat_meter_sum() adds their energy. For the last part of the window, kwhy_stat_meter_await_end() is
- * called instead of kwhy_stat_meter_open_curves(); it waits until readings cover the window's end.
+ * kwhy_stat_meter_open_curves() makes the power curves from the readings so far, the caller may read the
+ * energy so far (kwhy_stat_meter_used_j()), and kwhy_stat_meter_sum() adds the energy of the curves to the
+ * sums. For the last part of the window, kwhy_stat_meter_await_end() is called instead of
+ * kwhy_stat_meter_open_curves(); it waits until readings cover the window's end.
  */
 void kwhy_stat_meter_begin(struct kwhy_stat_meter *meter, int64_t start_ns);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open_curves(
@@ -92,8 +98,8 @@ int64_t kwhy_stat_meter_known_ns(const struct kwhy_stat_meter *meter, int64_t no
 double kwhy_stat_meter_used_j(const struct kwhy_stat_meter *meter, size_t domain, int64_t until_ns);
 /*
  * Adds the energy from summed_ns to `until_ns` to the sums, frees the curves, and drops readings that no
- * later part needs. Sets counter_reset, counter_stuck and counter_misread of the domains whose counters gave
- * such readings.
+ * later part needs. In `domains`, sets counter_reset, counter_stuck and counter_misread where a counter fell,
+ * did not change or was misread, and divided_anew and bad_line.
  */
 void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct kwhy_stat_domain *domains);
 void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, struct kwhy_stat_energy *out);

@@ -11,8 +11,8 @@
 #define SECOND_NS 1000000000
 #define TICK_NS SECOND_NS
 /*
- * Length, in ns, of the pieces in which the energy of a long run is summed, because readings are kept only a
- * little longer than this
+ * Length, in ns, of the pieces in which the energy of a long run is summed, because readings older than a
+ * little more than this are dropped
  */
 #define PIECE_NS (600 * (int64_t)SECOND_NS)
 #define BOTH_SIDES_NS (2 * (int64_t)SECOND_NS)
@@ -205,8 +205,8 @@ static enum kwhy_status add_intervals(struct running *running, int64_t until_ns,
 
 /*
  * Sets the joules of the points of the metrics, adds the intervals, and sums the energy of each domain, all
- * up to `until_ns`. The power curves must be open and reach that time. `last`: until_ns is the end of the
- * run.
+ * up to `until_ns`. The power curves must have been made (kwhy_stat_meter_open_curves()) and reach until_ns.
+ * `last`: until_ns is the end of the run.
  */
 static enum kwhy_status settle(struct running *running, int64_t until_ns, bool last)
 {
@@ -219,9 +219,9 @@ static enum kwhy_status settle(struct running *running, int64_t until_ns, bool l
 }
 
 /*
- * Sums the energy of the run up to BOTH_SIDES_NS before the time up to which all meters that still give
- * readings have them, because the energy up to a time is more precise if there are readings on both sides of
- * it.
+ * Sums the energy of the run up to BOTH_SIDES_NS before kwhy_stat_meter_known_ns(), the time up to which all
+ * meters that still give readings have given them. Not up to that time itself, because the energy up to a
+ * time is more precise if there are readings before and after it.
  */
 static enum kwhy_status sum_piece(struct running *running)
 {
@@ -278,8 +278,8 @@ static void end(struct running *running)
 }
 
 /*
- * Sets the amounts of work of the run: those that --work states, which are unknown if a signal ended the run,
- * and those that the command reported.
+ * Sets the amounts of work of the run: the amounts that --work states (NAN if a signal ended the run), and
+ * those that the command reported.
  */
 static enum kwhy_status fill_work(struct running *running, const struct kwhy_child_end *how)
 {

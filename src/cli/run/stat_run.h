@@ -35,8 +35,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_run_unmeasured(
 	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error);
 
 /*
- * Measures the idle power of the domains for `seconds`, or until a signal asks to end, while the caller runs
- * nothing.
+ * Measures the idle power of the domains for `seconds`, while no command runs. If a signal asks to end, it
+ * ends early, and the idle powers stay unknown.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_run_idle(
 	struct kwhy_stat_runner *runner, double seconds, struct kwhy_error *error);

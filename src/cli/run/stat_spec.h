@@ -12,7 +12,10 @@
  * (stated by the user), --work UNIT (reported by the command), and --metric NAME=REGEX.
  */
 struct kwhy_stat_specs {
-	/* [work_count] and [metric_count] patterns; unused for work whose amount is stated or reported */
+	/*
+	 * [work_count] and [metric_count] work: [work_count] patterns of the amounts of work, unused for work
+	 * whose amount is stated or reported; metrics: [metric_count] patterns of the metrics
+	 */
 	struct kwhy_pattern *work, *metrics;
 	double *stated;			/* [work_count] amount of each stated work */
 	enum kwhy_stat_work_from *from; /* [work_count] where the amount of each work comes from */

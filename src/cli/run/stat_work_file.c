@@ -42,8 +42,8 @@ void kwhy_stat_work_file_close(struct kwhy_stat_work_file *file)
 }
 
 /*
- * The amount in a line that begins with a unit of `length` bytes; NAN: none follows the unit, or it is
- * negative or no finite number.
+ * The amount in a line that begins with a unit of `length` bytes; NAN: no number follows the unit, the number
+ * is negative or not finite, or more text follows it.
  */
 static double amount_of(const char *line, size_t length)
 {

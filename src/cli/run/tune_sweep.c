@@ -27,7 +27,10 @@ static const char *unit_name(enum kwhy_tune_kind kind)
 	return kind == KWHY_TUNE_CAP ? "W" : "MHz";
 }
 
-/* Value number `step` of `values` values, which are evenly spaced from `from` to `to`. */
+/*
+ * Value number `step`, counted from 0, of `values` (at least 2) values that are evenly spaced from `from` to
+ * `to`, rounded.
+ */
 static unsigned value_at(double from, double to, uint64_t step, uint64_t values)
 {
 	return (unsigned)lround(from + (to - from) * (double)step / (double)(values - 1));
@@ -112,8 +115,8 @@ static struct kwhy_stat_energy energy_of(const struct kwhy_stat *stat, const str
 }
 
 /*
- * Fails with KWHY_E_INPUT if the energy or the work of a run is unknown, or if half of the interval of its
- * energy is more than METER_HALF_MAX.
+ * Fails with KWHY_E_INPUT if the energy or the work of a run is unknown, or if half of the width of the 95 %
+ * interval of its energy is more than METER_HALF_MAX times the energy.
  */
 static enum kwhy_status check_run(const struct kwhy_tune_sweep *sweep, const struct kwhy_tune_point *point,
 	const struct kwhy_stat_energy *energy, struct kwhy_error *error)
@@ -156,8 +159,8 @@ static enum kwhy_status keep_point(
 }
 
 /*
- * Whether the sweep goes on: no run has failed, and no signal has asked to end. Sets sweep->exit if a signal
- * has.
+ * Whether the sweep goes on: no run has failed, and no signal has asked to end. If a signal has asked to end,
+ * sets sweep->exit.
  */
 static bool goes_on(struct kwhy_tune_sweep *sweep)
 {
@@ -192,7 +195,8 @@ static enum kwhy_status measure(
 
 /*
  * Restores the setting and then disarms the guard, which is a process that restores the setting if this
- * process dies. Sets sweep->left.
+ * process dies. sweep->left becomes the error of the first of these steps that fails; its status is KWHY_OK
+ * if none does.
  */
 static void put_back(struct kwhy_tune_sweep *sweep)
 {

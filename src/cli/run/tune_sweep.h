@@ -16,7 +16,7 @@ struct kwhy_tune_point {
 struct kwhy_tune_sweep {
 	struct kwhy_tune_guard guard;
 	struct kwhy_tune_setting setting;
-	bool is_open; /* whether `setting` is open */
+	bool is_open; /* whether `setting` was opened and is not yet closed */
 	struct kwhy_signals signals;
 	struct kwhy_stat stat;
 	struct kwhy_stat_specs specs;
@@ -39,8 +39,9 @@ struct kwhy_tune_sweep {
 struct kwhy_tune_request {
 	enum kwhy_tune_kind kind;
 	uint64_t device, values, repeats, warmup, seed;
-	double from, to; /* lowest and highest value of the setting, W or MHz; NAN: that of the device, or 40
-			    % of the highest rate as the lowest clock */
+	double from, to; /* lowest and highest value of the setting, W or MHz; NAN: the lowest or highest
+			    value that the device allows; for the lowest clock, 40 % of its highest rate if
+			    that is higher */
 	const struct kwhy_strings *work;
 	char *const *argv;
 	size_t argc;

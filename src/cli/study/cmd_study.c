@@ -39,8 +39,8 @@ struct job {
 };
 
 /*
- * What is kept of the standard error of a step's command. line: the line that is being read; message: the
- * text after "kwhy: " of the last line that begins with that.
+ * The part of the standard error of a step's command that is stored. line: the line that is being read;
+ * message: of the last line that begins with "kwhy: ", the text after that.
  */
 struct last_words {
 	char line[MESSAGE_BYTES], message[MESSAGE_BYTES];
@@ -165,8 +165,8 @@ static void say(const struct job *job, size_t number, const char *what)
 }
 
 /*
- * Runs the command of a step, and continues its interrupted measurement if there is one. words->message is
- * then the last message of the command.
+ * Runs the command of a step, or, if an earlier call was interrupted in it, continues its measurement.
+ * Afterwards words->message is the last message of the command.
  */
 static enum kwhy_status run_command(struct job *job, size_t number, struct last_words *words,
 	struct kwhy_child_end *end, struct kwhy_error *error)
@@ -212,8 +212,8 @@ static void keep_result(struct job *job, size_t number, const struct kwhy_child_
 }
 
 /*
- * Whether the path is an output of an earlier step that has no result, for example because its measurement
- * failed.
+ * Whether the path is an output of a step before step `number`, and that step has no result, for example
+ * because its measurement failed.
  */
 static bool is_of_failed_step(const struct job *job, size_t number, const char *path)
 {
@@ -358,8 +358,8 @@ static enum kwhy_status write_page(const struct job *job, struct kwhy_error *err
 }
 
 /*
- * Whether the step reads an output of an earlier step that cannot run because the user did not give what it
- * needs, such as a program.
+ * Whether an input of the step is an output of an earlier step, and that earlier step cannot run because the
+ * user did not give what it needs, such as a program.
  */
 static bool lacks_step(const struct job *job, size_t number)
 {
@@ -373,7 +373,10 @@ static bool lacks_step(const struct job *job, size_t number)
 	return false;
 }
 
-/* Whether a step has no result although the user gave all that it needs. */
+/*
+ * Whether any step has failed: it has no result although the user gave all that it and the steps whose
+ * outputs it reads need, and its inputs have enough for it (lacks_input).
+ */
 static bool has_failed(const struct job *job)
 {
 	for (size_t i = 0; i < job->request.study->step_count; i++)

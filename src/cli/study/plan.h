@@ -41,8 +41,9 @@ struct kwhy_study_command {
 	const char
 		*begun; /* folder with samples that an earlier call of this step left; NULL: there is none */
 	bool reads_bundled; /* whether the step reads a recording that comes with kwhy */
-	bool needs_much;   /* true: a recording may have too little for the step, such as no tokens; the study
-			      does not fail then */
+	bool needs_much;   /* true: a recording may have too little for the step, such as no amount of tokens;
+			      if the step ends without a result for that reason, the study does not count as
+			      failed */
 	bool runs_program; /* whether the step runs the user's program, whose output is then shown */
 };
 
@@ -61,9 +62,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_study_command_make(const struct kwhy_study_r
 void kwhy_study_command_resume(struct kwhy_study_command *command);
 
 /*
- * Renames the folder with samples of an earlier call, if there is one, so that the command starts anew. To be
- * called if these samples are of other inputs or of another machine. *out_name is the new name; it is
- * unchanged if there were no samples. KWHY_E_IO: renaming failed.
+ * Renames the folder with samples of an earlier call, if there is one, so that the command starts its
+ * measurement anew. To be called if the samples were made with other inputs or on another machine. *out_name
+ * is the new name; it is unchanged if there were no samples. KWHY_E_IO: renaming failed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_study_command_set_aside(struct kwhy_study_command *command,
 	struct kwhy_arena *arena, const char **out_name, struct kwhy_error *error);

@@ -9,7 +9,7 @@
 
 enum { KWHY_STUDY_STAMP_BYTES = 2 * KWHY_SHA256_BYTES + 1 };
 
-/* What is known of a step from this call and earlier ones. */
+/* Result of a step, from this call of `kwhy study` or from an earlier one with the same folder. */
 struct kwhy_study_result {
 	bool is_done;
 	/*
@@ -21,7 +21,7 @@ struct kwhy_study_result {
 	int64_t ended_unix_s;
 	bool lacks_input;    /* true: the step failed because its inputs have too little for it; not stored in
 				study.json */
-	const char *missing; /* why the step has no result; NULL: it has one, or has not been tried yet */
+	const char *missing; /* why the step has no result; NULL: it has a result, or has not been run yet */
 };
 
 /* The state of a study, stored in study.json in the study's folder. */
@@ -33,7 +33,8 @@ struct kwhy_study_state {
 
 /*
  * Reads the state that an earlier call stored. If there is no file, no step is done. KWHY_E_USAGE: the
- * folder belongs to another study, or to this one with other options. KWHY_E_INPUT: the file is damaged.
+ * folder's state is of another study, or of the same study with other options or arguments. KWHY_E_INPUT: the
+ * file is damaged.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_study_state_read(const struct kwhy_study_request *request,
 	struct kwhy_arena *arena, struct kwhy_study_state *out, struct kwhy_error *error);
@@ -49,7 +50,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_study_machine(
 
 /*
  * Writes a SHA-256 digest, in hexadecimal digits, of `machine`, the command's words, and the path, size and
- * time of modification of each input. For an input that is a folder, those of each file in it are used.
+ * time of modification of each input. For an input that is a folder, path, size and time of each file in it
+ * are used instead.
  */
 void kwhy_study_stamp(
 	const char *machine, const struct kwhy_study_command *command, char out[KWHY_STUDY_STAMP_BYTES]);
