@@ -176,7 +176,8 @@ static enum kwhy_status run(const struct kwhy_command *command, int argc, char *
 
 /*
  * Finds the command whose name is the first word, or the first two words, after the program's name; NULL:
- * there is none. "--help", "-h", "--version" and "-V" in first place count as commands.
+ * there is none. "--help" and "-h" as first word stand for the command help, "--version" and "-V" for the
+ * command version.
  */
 static const struct kwhy_command *command_of(int argc, char **argv)
 {
@@ -212,8 +213,8 @@ static enum kwhy_status run_unknown(int argc, char **argv, struct kwhy_error *er
 }
 
 /*
- * After a wrong command line, prints on standard error which help to read if it names a command, or the
- * commands of a group if it names only a group.
+ * After a wrong command line, prints on standard error: if the command line names a command, how to get its
+ * help; if it names only a group of commands, the commands of that group.
  */
 static void show_usage(const struct kwhy_command *command, int argc, char **argv)
 {

@@ -142,8 +142,8 @@ static enum kwhy_status check(const struct pairs_options *options, struct kwhy_e
 }
 
 /*
- * Checks the files and names that are needed after measuring, so that the user need not wait minutes for the
- * error. Only the rank that shows the result needs them.
+ * Checks the file names and options that are used only after measuring, so that an error in them is reported
+ * before the minutes of measuring. Only the rank that shows the result needs them.
  */
 static enum kwhy_status check_show(const struct kwhy_pairs_show *show, struct kwhy_error *error)
 {
@@ -222,8 +222,8 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 }
 
 /*
- * Locks the GPUs' clocks, measures, and unlocks the clocks. If results are in *out although an error is
- * returned, the measurement succeeded and only the unlocking (or adding the note) failed.
+ * Locks the GPUs' clocks, measures, and unlocks the clocks. If *out is set although an error is returned, the
+ * measurement succeeded, and only unlocking the clocks or adding the note about them failed.
  */
 static enum kwhy_status measure_locked(const struct pairs_options *options, struct kwhy_pair_request *request,
 	struct kwhy_pairs **out, struct kwhy_error *error)

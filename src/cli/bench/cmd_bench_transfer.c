@@ -199,8 +199,8 @@ static enum kwhy_status update_profile(
 }
 
 /*
- * Writes the results in the form of nvbandwidth's output: for each of its test cases a matrix of GB/s, which
- * has one element because there is one GPU, and the sum.
+ * Writes the results in the form of nvbandwidth's output: for each test case of nvbandwidth a matrix of GB/s,
+ * which has one element because there is one GPU, and the sum of the matrix.
  */
 static void write_compat(const double gb_per_s[KWHY_BENCH_COMPAT_COUNT], struct kwhy_text *out)
 {

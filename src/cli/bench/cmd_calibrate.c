@@ -34,7 +34,8 @@ static void set_defaults(void *options)
 struct telling {
 	const struct calibrate_options *options;
 	double seconds;
-	struct kwhy_progress *progress; /* NULL: no part has begun, or standard error is no terminal */
+	struct kwhy_progress *progress; /* NULL: no part of the calibration has begun, or no progress is
+					   shown, for example because standard error is no terminal */
 	bool announced;
 };
 

@@ -26,8 +26,8 @@ static bool is_multiplied(const char *unit)
 }
 
 /*
- * The unit of a row's rate, per second. Transfers and launches are only counted: their rate has an SI
- * prefix without a unit, as in "56.9 k/s".
+ * The unit of a row's rate, per second. "": work of other units than units[], such as transfers and launches,
+ * is only counted, as in "56.9 k/s".
  */
 static const char *unit_of(const struct kwhy_bench_ops_row *row)
 {

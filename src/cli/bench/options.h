@@ -43,8 +43,8 @@ struct kwhy_bench_output {
 };
 
 /*
- * Finds the form of the result, text or JSON, and checks that the table's file can be written. `table` is
- * what messages call the contents of --csv FILE; NULL: the command has no such option.
+ * Finds the form of the result, text or JSON, and checks that the table's file can be written. table: the
+ * words that error messages use for the contents of --csv FILE; NULL: the command has no option --csv.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_form_find(const char *command,
 	const struct kwhy_bench_output *output, const char *table, enum kwhy_output_form *out,
@@ -106,7 +106,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_runs_check(
 
 /*
  * Duration, in seconds, of the repeated runs over which energy is measured: `given_s` (the user's value) or,
- * if that is NAN, `otherwise_s` for a GPU and 0 for the host back end, whose runs only check results. 0:
+ * if that is NAN, `otherwise_s` for a GPU and 0 for the host back end, which serves only to check results. 0:
  * energy is not measured.
  */
 double kwhy_bench_energy_s(double given_s, enum kwhy_gpu_backend backend, double otherwise_s);

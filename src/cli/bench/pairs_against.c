@@ -14,15 +14,18 @@ enum { FILE_MAX_BYTES = 64 << 20, NAME_BYTES = 96, REGIMES = 3 };
 
 #define HEADER "src,dst,size,time_ns"
 
-/* Number, sum and maximum of the absolute relative errors of some predictions. */
+/*
+ * count: number of predictions; ratios, worst: sum and maximum of the absolute values of their relative
+ * errors.
+ */
 struct sum {
 	size_t count;
 	double ratios, worst;
 };
 
 /*
- * The clock by which the transfers of one engine were timed, and the errors of the predictions for them, by
- * range of sizes (`regimes`) and by pair.
+ * One engine: the clock that timed its transfers, and the errors of the predictions for these transfers,
+ * summed by range of sizes (`regimes`) and by pair [source][target].
  */
 struct held_engine {
 	enum kwhy_pair_clock clock;

@@ -20,15 +20,15 @@ struct kwhy_pairs_lock {
 
 /*
  * Locks the graphics clock of each NVIDIA GPU that CUDA_VISIBLE_DEVICES shows to `mhz`. Call it before this
- * process has a second thread, because it forks, and before it has a context on a GPU, because it refuses a
- * GPU on which any process has a context. End with kwhy_pairs_lock_end(), also after a failure.
+ * process has a second thread, because it forks, and before it has a context on a GPU, because a GPU on which
+ * any process has a context is refused. End with kwhy_pairs_lock_end(), also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_lock_begin(
 	struct kwhy_pairs_lock *lock, unsigned mhz, struct kwhy_error *error);
 
 /*
- * Unlocks the clocks. `status` is the result of the measurement, which is returned unless unlocking fails;
- * then the error of the measurement, if any, is printed, and that of the unlocking is returned.
+ * Unlocks the clocks. `status` is the result of the measurement, which is returned if unlocking succeeds. If
+ * unlocking fails, its error is returned, after the error of the measurement, if there is one, was printed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_lock_end(
 	struct kwhy_pairs_lock *lock, enum kwhy_status status, struct kwhy_error *error);

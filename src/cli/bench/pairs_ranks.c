@@ -46,8 +46,8 @@ static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 }
 
 /*
- * Address at which the other ranks connect to rank 0: MASTER_ADDR. If all ranks run on this host and have no
- * secret to prove themselves with, or if MASTER_ADDR is not set, it is the loopback address.
+ * Address at which the other ranks connect to rank 0. It is the loopback address if MASTER_ADDR is not set,
+ * or if all ranks run on this host and `secret` is NULL; otherwise it is MASTER_ADDR.
  */
 static const char *address_of_first(const struct kwhy_launcher_ranks *noted, const char *secret)
 {
@@ -73,7 +73,7 @@ static enum kwhy_status join(
 	return status ? status : kwhy_pair_ranks_open(&request, &out->ranks, error);
 }
 
-/* Makes a random secret with which the ranks prove to each other that they belong together. */
+/* Makes a random secret, by whose knowledge the ranks recognise each other when they connect. */
 static enum kwhy_status make_secret(char out[SECRET_CHARACTERS + 1], struct kwhy_error *error)
 {
 	unsigned char bytes[SECRET_CHARACTERS / 2];

@@ -16,11 +16,11 @@ struct kwhy_pairs_ranks {
 };
 
 /*
- * Connects to the other ranks that a launcher (torchrun, srun, mpirun) started, which its environment
- * variables state. Without a launcher, starts `wanted` - 1 more processes. `wanted` 0: as many ranks as the
- * launcher states, or this process alone without a launcher; 1: this process alone in any case. KWHY_E_USAGE:
- * the launcher states another number than `wanted`, or there are more than KWHY_PAIR_GPUS_MAX ranks. End with
- * kwhy_pairs_ranks_done().
+ * Connects to the other ranks if a launcher (torchrun, srun, mpirun) started them, as its environment
+ * variables state. Without a launcher, starts `wanted` - 1 more processes as ranks. `wanted` 0: as many ranks
+ * as the launcher states, or this process alone without a launcher; 1: this process alone in any case.
+ * KWHY_E_USAGE: the launcher states another number than `wanted`, or there are more than KWHY_PAIR_GPUS_MAX
+ * ranks. End with kwhy_pairs_ranks_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_ranks_init(
 	uint64_t wanted, struct kwhy_pairs_ranks *out, struct kwhy_error *error);

@@ -72,8 +72,8 @@ static enum kwhy_status render(const struct kwhy_pairs *pairs, const struct kwhy
 }
 
 /*
- * Writes the files of --simulators and compares the measurement with the predictions of --against, as far as
- * the user asked for them. The summaries of both are added to the report `out` if its form is text.
+ * With --simulators, writes its files; with --against, compares the measurement with the predictions. The
+ * summaries of both are added to the report `out` if its form is text.
  */
 static enum kwhy_status add_simulators(const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show,
 	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)

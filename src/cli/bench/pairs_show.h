@@ -25,15 +25,15 @@ struct kwhy_pairs_show {
  */
 bool kwhy_pairs_folder_is_one(const char *folder);
 /*
- * Reads such a folder: the pairs that kwhy bench pairs stored in it or, if there are none, the traces. End
- * with kwhy_pairs_free().
+ * Reads a folder for which kwhy_pairs_folder_is_one() is true: the pairs that kwhy bench pairs stored in it
+ * or, if there are none, the traces of torch.profiler. End with kwhy_pairs_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_folder_read(
 	const char *folder, struct kwhy_pairs **out, struct kwhy_error *error);
 
 /*
- * The form of the results: text, JSON, HTML or CSV. KWHY_E_USAGE: the form is not text although `compat` or
- * `against` is set, or the options contradict each other.
+ * The form of the results: text, JSON, HTML or CSV. KWHY_E_USAGE: `compat` or `against` is set, which need
+ * text, and the form is another; or options contradict each other.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_form_of(
 	const struct kwhy_pairs_show *show, enum kwhy_output_form *out, struct kwhy_error *error);

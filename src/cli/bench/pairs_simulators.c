@@ -83,8 +83,9 @@ static enum kwhy_status simulate(const struct kwhy_simulator *simulator,
 }
 
 /*
- * Gets what simulator inputs are made from: the transfers that were measured with this engine, by one clock,
- * and the models fitted to them. False: too few transfers were measured.
+ * Gets what simulator inputs are made from: the transfers measured with `engine`, by the one clock that
+ * kwhy_pairs_clock_of() chooses, and the models fitted to their times. False: too few such transfers were
+ * measured.
  */
 static bool find_series(
 	const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, struct kwhy_pair_series *out)
@@ -100,7 +101,7 @@ static bool find_series(
 /*
  * Writes the inputs of all simulators for one engine to that engine's subfolder of `folder`. Adds the
  * relative error of each time that a simulator predicts from its input as a CSV row to `errors`, and a table
- * of their means and maxima to `out`.
+ * with the mean and the largest error of each simulator to `out`.
  */
 static enum kwhy_status simulate_series(const struct kwhy_pair_series *series, const char *folder,
 	struct kwhy_text *errors, struct kwhy_text *out, struct kwhy_error *error)

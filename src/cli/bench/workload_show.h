@@ -50,8 +50,8 @@ void kwhy_workload_energies_add(
 	struct kwhy_workload_energies *energies, const char *row, const struct kwhy_window_joules *energy);
 
 /*
- * The reason to show for missing energies: `missing`, or NULL if there are rows and the energy of all is
- * known, because `missing` then concerns only GPUs that no row used.
+ * The reason to show for missing energies: `missing` or, if rows ran and the energy of all of them is known,
+ * NULL, because `missing` then concerns only GPUs that no row used.
  */
 const char *kwhy_workload_energies_missing(
 	const struct kwhy_workload_energies *energies, const char *missing);

@@ -22,13 +22,14 @@ enum {
 	/* shortest and longest time between two regular updates, in ms */
 	TICK_MIN_MS = 1000,
 	TICK_MAX_MS = 10000,
-	FRESH_MS = 100, /* in ms; readings older than this are updated before they are served */
+	FRESH_MS = 100, /* in ms; if the last readings are older than this when metrics are scraped, the
+			   meters are read first */
 	/*
-	 * in ms; if three scrapes come within this time, power samples are read more often
-	 * (kwhy_sensors_view())
+	 * in ms; if three successive scrapes of the metrics come within this time, power samples are read
+	 * more often for VIEW_MS (kwhy_sensors_view())
 	 */
 	OFTEN_MS = 1200,
-	/* in ms; time after the last of these scrapes for which samples are read that often */
+	/* in ms; time after the third of such scrapes for which power samples are read more often */
 	VIEW_MS = 3000,
 	ASKING_MS = 100, /* in ms; while a request to the kubelet is under way, longest time until its answer
 			    is looked for again */
@@ -59,8 +60,8 @@ struct serving {
 	struct kwhy_kubelet *kubelet; /* NULL: no accounts are kept */
 	struct kwhy_otlp *otlp;	      /* NULL: no figures are sent to a collector */
 	char host[HOST_BYTES];
-	bool has_warned; /* a message said that accounts cannot be stored, and they could not be stored since
-			  */
+	bool has_warned; /* a message has said that accounts cannot be stored, and no storing has succeeded
+			    since that message */
 };
 
 /* Secrets of the server; this struct owns their memory. */

@@ -92,9 +92,10 @@ static void draw_view(struct watch *watch, const struct kwhy_view *view)
 }
 
 /*
- * Draws the view into watch->screen with PROCESSES_MIN processes per device. While fewer than `lines` lines
- * are used, draws it again: first with the lines that are left for full sentences (more_lines), then with as
- * many more processes as lines are still left.
+ * Draws the view into watch->screen with at most PROCESSES_MIN processes per device. While fewer than `lines`
+ * lines are used, draws it again: first with the unused lines given to full sentences (view.more_lines), then
+ * with view.processes_most, the largest number of processes per device, increased by the number of lines
+ * still unused.
  */
 static void draw(struct watch *watch, size_t lines)
 {

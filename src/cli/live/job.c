@@ -16,7 +16,7 @@
 #define INTERVAL_VIEW_MS 1000
 #define INTERVAL_SERVER_MS 2000
 /*
- * Shortest and longest period in ms at which the driver's buffer of power samples is read. kwhy watch uses
+ * Shortest and longest time in ms between two reads of the driver's buffer of power samples. kwhy watch uses
  * the shortest. The longest is below the 2.4 s that the buffer holds, so no sample is missed. Each read takes
  * 0.6 ms of processor time on an H200.
  */
@@ -24,8 +24,8 @@
 #define RING_PERIOD_MAX_MS 2000
 /*
  * A server reads gauges that are only shown (and enter no account) once in SLOW_INTERVALS intervals, but at
- * least once in SLOW_PERIOD_MS. Once in COUNTER_CATCH_MS it polls the energy counter until it updates, to
- * know the time of the update.
+ * least once in SLOW_PERIOD_MS. Once in COUNTER_CATCH_MS a server polls the energy counter until the counter
+ * updates, to know the time of the update.
  */
 #define SLOW_INTERVALS 5
 #define SLOW_PERIOD_MS 10000
@@ -64,7 +64,10 @@ static enum kwhy_status watch_signals(int *out, struct kwhy_error *error)
 	return KWHY_OK;
 }
 
-/* Sets the longest periods of reading the meters at which a server misses no energy. */
+/*
+ * Sets the periods with which a server reads the meters: the longest that miss no energy, so that reading
+ * takes little time.
+ */
 static void save(struct kwhy_sensor_request *request, double interval_ms)
 {
 	const double ring_ms = fmin(fmax(interval_ms, RING_PERIOD_MIN_MS), RING_PERIOD_MAX_MS);

@@ -7,8 +7,8 @@
 #include "live/live.h"
 
 /*
- * What kwhy watch and kwhy serve share, which run until a signal ends them: options, meters, the thread that
- * reads them (sampler), and signals.
+ * What the commands kwhy watch and kwhy serve, which run until a signal ends them, share: options, meters,
+ * the thread that reads the meters (sampler), and the waiting for signals.
  */
 struct kwhy_live_options {
 	const char *devices, *replay;
@@ -75,8 +75,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick(struct kwhy_live_job *job, str
 
 /*
  * Regular updates of the live figures. kwhy_live_job_wait_ms() returns the time in ms until the next one, and
- * kwhy_live_job_tick_regularly() makes one. They are due `period_ms` apart, READ_MS after the sampler begins
- * to read the meters that it reads with that period.
+ * kwhy_live_job_tick_regularly() makes one. They are due `period_ms` apart, each READ_MS after a time at
+ * which the sampler begins to read the meters that it reads once in `period_ms`.
  */
 int kwhy_live_job_wait_ms(const struct kwhy_live_job *job);
 KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick_regularly(

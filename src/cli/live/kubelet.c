@@ -31,8 +31,8 @@ struct kwhy_kubelet {
 };
 
 /*
- * libcurl's callback for each header and trailer of an answer: keeps the gRPC status of the call, which is in
- * one of them.
+ * libcurl's callback for each header and trailer of an answer: stores the gRPC status of the call, which is
+ * in a header or trailer of that name, in kubelet->grpc_status.
  */
 static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
@@ -175,7 +175,7 @@ static const char *report(
 }
 
 /*
- * Continues the request for at most wait_ms, and takes its answer if it arrives. Returns a message for the
+ * Continues the request for at most wait_ms, and reads its answer if that arrives. Returns a message for the
  * user, or NULL.
  */
 static const char *carry_on(struct kwhy_kubelet *kubelet, int64_t now_ns, int wait_ms)

@@ -15,7 +15,8 @@ enum {
       bytes) */
 
 /*
- * Calls `take` for each field of a message that contains bytes (a string or a message), and skips the others.
+ * Type of the function `take` that each() calls for each field of a message whose value is bytes (a string or
+ * a message); each() skips the other fields.
  */
 typedef enum kwhy_status take_field(void *context, const struct kwhy_protobuf_field *, struct kwhy_error *);
 
@@ -40,7 +41,10 @@ static void copy(char *out, size_t out_bytes, struct kwhy_protobuf_message text)
 	kwhy_owner_text(out, out_bytes, (const char *)text.at, kwhy_protobuf_length(text));
 }
 
-/* The first field of a message that has this number and contains bytes; an empty message: there is none. */
+/*
+ * The value of the first field of a message that has the number `number` and whose value is bytes; empty:
+ * there is no such field.
+ */
 static struct kwhy_protobuf_message text_of(struct kwhy_protobuf_message message, uint32_t number)
 {
 	struct kwhy_protobuf_field field;

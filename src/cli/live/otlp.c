@@ -178,8 +178,8 @@ void kwhy_otlp_send(struct kwhy_otlp *otlp, const struct kwhy_otlp_figures *figu
 	kwhy_text_clear(&otlp->answer);
 	kwhy_otlp_write(figures, &otlp->body);
 	if (otlp->body.failed)
-		return; /* out of memory: this request is left out, which loses no energy, because sums are
-			   cumulative */
+		return; /* out of memory: this request is left out, which loses no energy, because the sums in
+			   the next one include it */
 	otlp->request = kwhy_curl_new_request(&otlp->curl, otlp->url, otlp->headers);
 	if (!otlp->request)
 		return;

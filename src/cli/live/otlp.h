@@ -11,7 +11,8 @@
 /*
  * Sends figures to an OpenTelemetry collector: OTLP over HTTP, in the JSON encoding, by libcurl, which is
  * loaded at run time. Requests do not block; whoever uses this struct calls kwhy_otlp_tick() often to
- * continue them. Energies and other sums are cumulative, so a request that fails loses none of them.
+ * continue them. Energies and other sums are cumulative, so a request that fails loses no energy: the next
+ * one includes it.
  */
 struct kwhy_otlp;
 
@@ -27,8 +28,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_otlp_open(
 void kwhy_otlp_close(struct kwhy_otlp *otlp);
 
 /*
- * Figures that one request sends. Times are Unix times: of the start from which sums count, and of the
- * request.
+ * Figures that one request sends. started_unix_ns: Unix time from which sums count; now_unix_ns: Unix time of
+ * the request.
  */
 struct kwhy_otlp_figures {
 	const struct kwhy_live_snapshot *snapshot;

@@ -14,8 +14,8 @@
 enum { CUMULATIVE = 2 }; /* value of AGGREGATION_TEMPORALITY_CUMULATIVE */
 
 /*
- * Instruments of OpenTelemetry. A counter only rises. An up-down counter may also fall; unlike gauges,
- * up-down counters can be added up over devices.
+ * Instruments of OpenTelemetry. A counter only rises. An up-down counter may also fall; the values of both
+ * can be added up over devices, unlike those of gauges.
  */
 enum instrument { GAUGE, COUNTER, UP_DOWN_COUNTER };
 

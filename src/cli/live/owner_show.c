@@ -130,8 +130,8 @@ static bool has_modelled(const struct kwhy_owner_table *table)
 
 /*
  * Groups of columns, as bits: use (user, energy, power, time), amounts (emissions, cost) and words (the
- * finding). If one table of all is too wide for the terminal, a table of the use is followed by one of the
- * amounts and words.
+ * finding). If a table with all columns is too wide for the terminal, two are written instead: one with
+ * PART_USE, then one with PART_AMOUNTS and PART_WORDS.
  */
 enum { PART_USE = 1, PART_AMOUNTS = 2, PART_WORDS = 4, PART_ALL = 7, COLUMNS_MAX = 10 };
 
@@ -223,7 +223,7 @@ static void write_rows(const struct kwhy_owner_table *table, int parts, const st
 		kwhy_table_write(&text, style, out);
 }
 
-/* Number of terminal columns of the widest line. */
+/* Number of terminal columns of the widest line of a text. */
 static size_t width_of(const struct kwhy_text *text)
 {
 	struct kwhy_text line = {0};

@@ -142,8 +142,8 @@ static enum kwhy_status meter_load(
 	if (!status)
 		row->net = kwhy_llm_energy_net(&row->gross, &job->idle);
 	/*
-	 * frees the requests, of which there may be millions, if nothing needs them: neither dividing the
-	 * energy, which is unknown, nor --requests
+	 * frees the requests, of which there may be millions, if they are not needed: the energy is unknown,
+	 * so it is not divided among them, and --requests is not given
 	 */
 	if (!status && series.is_broken && !job->options->requests)
 		kwhy_llm_run_done(run);
@@ -206,7 +206,7 @@ static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 		status = run_load(job, &job->plan.rows[i], error);
 		if (!status && i + 1 == job->plan.row_count)
 			status = kwhy_llm_plan_search(&job->plan, error);
-		/* the user interrupted this load: the results of the earlier loads are kept */
+		/* the user interrupted this load: the run ends with the results of the loads before it */
 		if (status == KWHY_E_LOST && i > 0 && kwhy_stop_asked()) {
 			job->plan.row_count = i;
 			job->is_stopped = true;
@@ -262,8 +262,8 @@ static enum kwhy_status write_table(
 }
 
 /*
- * Of the loads that kept the limits of --slo, the one with the most answers within the limits. NULL: no load
- * kept the limits, or there is no --slo.
+ * Of the loads that kept the limits of --slo (kwhy_llm_plan_is_good()), the one with the most answers that
+ * kept them. NULL: no load kept the limits, or there is no --slo.
  */
 static const struct kwhy_llm_row *best_of(const struct kwhy_llm_plan *plan)
 {

@@ -119,8 +119,8 @@ static double remote_until(struct kwhy_llm_meter *meter, int64_t start_ns, int64
 }
 
 /*
- * Adds the cumulative energy at about one time per second of a window to the series. If an energy is unknown,
- * stops and sets series->is_broken.
+ * Adds readings to the series, about one for each second of a window: the energy from the start of the series
+ * up to that time. If that is unknown at one of these times, stops and sets series->is_broken.
  */
 static enum kwhy_status add_window(struct kwhy_llm_series *series, struct kwhy_llm_meter *meter,
 	int64_t start_ns, int64_t end_ns, energy_until *until, struct kwhy_error *error)
@@ -142,8 +142,8 @@ static enum kwhy_status add_window(struct kwhy_llm_series *series, struct kwhy_l
 		if (series->is_broken)
 			break;
 		/*
-		 * the energy until a time may become a little lower when later samples are known; the series
-		 * must not fall
+		 * the energy up to a time may be estimated a little lower once later samples are known, but
+		 * the energies in the series must not fall
 		 */
 		if (before_nj + llround(joules * 1e9) > last_nj)
 			last_nj = before_nj + llround(joules * 1e9);
@@ -155,8 +155,9 @@ static enum kwhy_status add_window(struct kwhy_llm_series *series, struct kwhy_l
 /* --- Windows --- */
 
 /*
- * Reads the energy of a window from the meters of another host. If they do not answer, returns KWHY_OK with
- * the energy unknown (out->missing says why), because the other figures of the load remain valid.
+ * Reads the energy of a window from the meters of another host. If the other host does not answer, returns
+ * KWHY_OK with the energy unknown (out->missing says why), because the other figures of the load remain
+ * valid.
  */
 static enum kwhy_status window_of_remote(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t end_ns,
 	struct kwhy_llm_series *series, struct kwhy_llm_energy *out, struct kwhy_error *error)

@@ -8,8 +8,8 @@
 #include "llm/work.h"
 
 /*
- * Sum of the energies of all GPUs in one window, J; NAN: unknown. Strings are valid until the meter is
- * closed.
+ * Sum of the energies of all GPUs in one window of `seconds`, with the bounds of its interval, J; NAN:
+ * unknown. Strings are valid until the meter is closed.
  */
 struct kwhy_llm_energy {
 	double seconds;

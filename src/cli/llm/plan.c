@@ -66,8 +66,8 @@ static enum kwhy_status read_arrivals(
 
 /*
  * Raises the process's limit of open files, as far as the hard limit allows, so that *at_once requests can be
- * in flight. If that does not suffice, *at_once is lowered for a load with given arrivals, of which it is
- * only the upper limit; a closed loop fails with KWHY_E_USAGE.
+ * in flight. If the hard limit is too low for that, a closed loop fails with KWHY_E_USAGE. For a load with
+ * given arrivals *at_once is only the upper limit of the requests in flight, so it is lowered instead.
  */
 static enum kwhy_status allow_sockets(bool is_closed, uint32_t *at_once, struct kwhy_error *error)
 {
@@ -126,8 +126,8 @@ static bool is_load(double value, bool is_rate)
 
 /*
  * Reads a list of loads such as "1,2,4" and adds them. is_rate: the numbers are requests per second, from
- * RATE_MIN to RATE_MAX; otherwise they are the whole numbers of requests in flight of closed loops, from 1 to
- * AT_ONCE_MAX.
+ * RATE_MIN to RATE_MAX; otherwise each number is that of a closed loop's requests in flight, a whole number
+ * from 1 to AT_ONCE_MAX.
  */
 static enum kwhy_status add_loads(
 	struct kwhy_llm_plan *plan, const char *list, bool is_rate, struct kwhy_error *error)
@@ -223,8 +223,8 @@ static enum kwhy_status set_question(struct kwhy_llm_plan *plan, struct kwhy_err
 
 /*
  * Reads a duration ("300ms", "1.5s") in seconds or, if is_share, a share ("95%", "0.95") at *at, and moves
- * *at to the text after it. False: there is none, it is not above 0 or a share above 1, or neither a comma
- * nor the end of the text follows.
+ * *at to the text after it. False: there is no number, it is not above 0, it is a share above 1, or neither a
+ * comma nor the end of the text follows it.
  */
 static bool read_amount(const char **at, bool is_share, double *out)
 {
@@ -339,9 +339,10 @@ static enum kwhy_status check_meters(const struct kwhy_llm_options *options, str
 
 /*
  * Adds the loads of --design, in which the amounts of the kinds of work differ, so that a fit can find the
- * joules of each kind. Prompts with answers of one token, long or short, differ in prompt tokens per batch.
- * Answers to prompts of 8 words, 1 or 16 at a time, differ in output tokens per step. Answers to long prompts
- * have longer contexts. The last load is a mixture.
+ * joules of each kind. Loads of long and of short prompts, whose answers have one token, differ in prompt
+ * tokens per batch. Loads of prompts of 8 words, with 1 and with 16 requests at a time, differ in output
+ * tokens per step. A load of answers to long prompts has longer contexts. The last load is a mixture of
+ * these.
  */
 static enum kwhy_status add_design(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {
@@ -375,8 +376,8 @@ static enum kwhy_status add_design(struct kwhy_llm_plan *plan, struct kwhy_error
 }
 
 /*
- * Adds the load of --trace: the requests in the trace, sent at the times that it states, divided by the
- * trace_speed.
+ * Adds the load of --trace: the requests in the trace, sent at the times that the trace states, counted from
+ * its first request and divided by options->trace_speed.
  */
 static enum kwhy_status add_trace(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {

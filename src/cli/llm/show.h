@@ -34,10 +34,11 @@ struct kwhy_llm_result {
 						 before the loads, loads[1 + i] is the load rows[i] */
 	const char *ended; /* the reason why the remaining loads were not run; NULL: all were run */
 	const char *slo;   /* the limits of good answers as the user gave them; NULL: none */
-	const struct kwhy_llm_row *best; /* of the loads that kept the limits, the one with the most answers
-					    within them; NULL: none did */
-	bool has_details;      /* whether the text contains the tables of tokens, latencies and energies, too
-				  (--details) */
+	const struct kwhy_llm_row
+		*best;	  /* of the loads that kept the limits `slo`, the one with the most answers that kept
+			     them; NULL: no load kept them, or there are none */
+	bool has_details; /* whether the text contains the tables of tokens, latencies and energies, too
+			     (--details) */
 	const char *tokenizer; /* tokenizer's file, which counts the tokens that the server does not state;
 				  NULL: none */
 };

@@ -67,8 +67,8 @@ static void write_coefficients(const struct kwhy_text_context *context, const st
 }
 
 /*
- * Adds a cell with a mean in J and its interval, mean ± half. The cell is empty if `half` is NAN, which says
- * that the fit constrained the coefficients of this kind of work to 0. It is "not known" if `half` is larger
+ * Adds a cell with a mean in J and its interval, mean ± half. The cell is empty if `half` is NAN: the fit
+ * constrained all coefficients from which the mean is computed to 0. It is "not known" if `half` is larger
  * than the mean.
  */
 static void mean_cell(struct kwhy_table *table, double mean, double half)

@@ -53,8 +53,9 @@ static bool add_row(json_t *list, json_t *row, size_t limit, json_int_t *left_ou
 }
 
 /*
- * Makes an object with the list under `key` and the number of rows that were left out of it. If `complete` is
- * false, because a row could not be made, returns NULL. The reference to the list is consumed in any case.
+ * Makes an object with the list under `key` and, under "left_out", the number of rows that were left out of
+ * the list. If `complete` is false, which says that memory was too short for a row, returns NULL. The
+ * reference to the list is consumed in any case.
  */
 static json_t *object_of(const char *key, json_t *list, bool complete, json_int_t left_out)
 {

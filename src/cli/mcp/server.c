@@ -110,7 +110,7 @@ static json_t *initialize(const json_t *params)
 
 /*
  * Makes the result of a tool call: `object` as structured content and as text or, if `object` is NULL, the
- * message `problem` marked as an error. NULL: out of memory.
+ * text `problem` with "isError" true. NULL: out of memory.
  */
 static json_t *content_of(json_t *object, const char *problem)
 {
