@@ -85,8 +85,8 @@ static void add_call(
 }
 
 /*
- * Appends, of the ranges without a thread that contain the middle of the occurrence, the one that starts
- * last, or that there is none.
+ * Appends the name of the range without a thread that contains the middle of the occurrence; of several, that
+ * of the one that starts last. If there is none, appends "host outside of any range".
  */
 static void add_loose_range(struct kwhy_text *text, const struct kwhy_recording *recording,
 	const struct kwhy_occurrence *occurrence)

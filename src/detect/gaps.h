@@ -49,8 +49,8 @@ struct kwhy_gap_cause {
 enum { KWHY_DELAYED_START_NS = 100000 };
 
 /*
- * Finds what the host did during one gap; for spacing_ns see struct kwhy_gap_cause. Takes O(1) on average:
- * for all gaps of a device together, each call of a thread is visited once or twice.
+ * Finds what the host did during one gap. spacing_ns is described at struct kwhy_gap_cause. Takes O(1) on
+ * average: for all gaps of a device together, each call of a thread is visited once or twice.
  */
 void kwhy_gap_explain(const struct kwhy_detect_view *view, const struct kwhy_gap *gap, double spacing_ns,
 	struct kwhy_gap_cause *out);

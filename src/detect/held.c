@@ -209,8 +209,8 @@ const char *kwhy_held_words(
 }
 
 /*
- * The cause with the most time, of those whose bit is not set in `reported`; KWHY_HELD_CAUSE_COUNT: none of
- * these has more than a tenth of the time of all causes.
+ * Of the causes whose bit is not set in `reported`, the one with the most time; KWHY_HELD_CAUSE_COUNT: no
+ * such cause has more than a tenth of the time of all causes.
  */
 static enum kwhy_held_cause most(const struct kwhy_held *held, unsigned reported)
 {

@@ -28,8 +28,8 @@ enum { IS_TENSOR = 1, IS_UNDER_FILLED = 2 };
 static const double FILLED_RATIO = 0.5;
 
 /*
- * Sums over the slow activities of one operator name or kernel name: time and least time in ns, and their
- * work as far as it is known.
+ * Sums over the slow activities of one operator name or kernel name: their time and least time in ns, and the
+ * work (FLOP, bytes) of those of them whose work is known.
  */
 struct slow_name {
 	double time_ns, least_ns, flop, bytes;

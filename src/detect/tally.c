@@ -242,9 +242,10 @@ struct sums {
 };
 
 /*
- * Computes, in one pass over the device's activities, the lengths of the union of the marked ones (busy_ns),
- * of the unmarked ones of the kinds `covers`, and of both; alone_ns is the third less the second. A marked
- * activity adds its energy in proportion to the time that it adds to the first.
+ * Computes the sums in one pass over the device's activities. busy_ns is the length of the union of the
+ * marked activities. alone_ns is the length of the union of the marked activities and the unmarked ones of
+ * the kinds `covers`, less the length of the union of only these unmarked ones. A marked activity adds to
+ * sums->busy the share of its energy that is the share of its time that it adds to busy_ns.
  */
 static void sum_marked(const struct kwhy_tally *tally, unsigned covers, struct sums *sums)
 {

@@ -67,14 +67,15 @@ struct kwhy_tally {
 	int64_t category_ns[KWHY_CATEGORY_COUNT];
 	struct kwhy_host_wait host;
 	/*
-	 * the counted activities are exposed (not hidden by other work) for less than half of their time,
-	 * because no marked one is for more
+	 * true: no marked activity is exposed (not hidden by other work) for half of its time or more, so the
+	 * counted activities are exposed for less than half of their time
 	 */
 	bool is_partly_exposed;
 	/*
-	 * if only a part of a gap is waste: true: it is taken first from the host's time outside of calls,
-	 * then from its time in launch and waiting calls; false: first from its time in these calls. Time in
-	 * allocations comes last in both cases.
+	 * used if only a part of a gap is waste, to divide that part among categories. true: the part
+	 * consists first of the host's time outside of calls, and if that is not enough, also of its time in
+	 * launch and waiting calls; false: first of its time in launch and waiting calls, then of that
+	 * outside of calls. Time in allocations comes last in both cases.
 	 */
 	bool takes_host_first;
 

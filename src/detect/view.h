@@ -54,8 +54,8 @@ struct kwhy_stream_state {
 /* How often a thread waits for the work that it issues. */
 struct kwhy_wait_pattern {
 	uint64_t operations; /* number of the thread's calls that issued work to the device */
-	uint64_t waited_for; /* number of these calls whose work the thread waited for before it issued
-				anything else */
+	uint64_t waited_for; /* among those calls: number of calls for whose work the thread waited before it
+				issued other work */
 };
 
 struct kwhy_detect_view {

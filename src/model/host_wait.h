@@ -40,9 +40,9 @@ struct kwhy_host_span {
 };
 
 /*
- * Disjoint intervals in which at least one thread is in a given state or in an earlier one of enum
- * kwhy_host_state. `next` is the first interval that may reach into the next gap, as gaps come in order of
- * time.
+ * Disjoint intervals in which at least one thread is in a given state or in a state before it in enum
+ * kwhy_host_state. next: index of the first interval that may overlap the next gap or a later one; gaps are
+ * given in order of time.
  */
 struct kwhy_host_union {
 	struct kwhy_host_span *spans;

@@ -9,8 +9,8 @@
 /* smallest power above the idle level that is learnt, W */
 #define ABOVE_IDLE_MIN_W 1.0
 /*
- * Largest relative standard uncertainty of a grouped account's power above idle at which the power is still
- * learnt.
+ * Largest relative standard uncertainty of the power above idle with which the power of an account in a group
+ * (struct kwhy_account_group) is still learnt.
  */
 #define GROUPED_SPREAD_MAX 0.2
 

@@ -27,7 +27,7 @@ enum kwhy_category {
 	KWHY_CATEGORY_SYNC,    /* the device is idle, and the host is blocked in a synchronising call */
 	KWHY_CATEGORY_LAUNCH,  /* the device is idle, and the host is inside launch calls */
 	KWHY_CATEGORY_ALLOC,   /* the device is idle, and the host is inside malloc or free */
-	KWHY_CATEGORY_HOST,    /* the device is idle, and the host is in none of these calls */
+	KWHY_CATEGORY_HOST,    /* the device is idle, and the host is in no call of the three kinds above */
 	KWHY_CATEGORY_IDLE, /* the device is idle for an unknown reason, as the recording has no API calls */
 	KWHY_CATEGORY_OUTSIDE,	  /* metered time before the first or after the last activity */
 	KWHY_CATEGORY_PROBING,	  /* activities that kwhy probe added between the program's own work, and the
@@ -77,7 +77,7 @@ struct kwhy_device_time {
 	int64_t sync_ns, launch_ns, alloc_ns, host_ns;
 	uint64_t idle_gaps; /* number of idle intervals inside the span; an activity of zero length splits one
 			       into two */
-	/* number of idle intervals of which some time is of the category */
+	/* number of idle intervals of which some time is of category sync, launch, alloc or host */
 	uint64_t sync_gaps, launch_gaps, alloc_gaps, host_gaps;
 
 	uint64_t kernel_count; /* number of kernels, collectives and graph launches */

@@ -61,8 +61,8 @@ enum kwhy_pair_load {
 };
 
 enum kwhy_pair_clock {
-	KWHY_PAIR_BACK_TO_BACK, /* this and the next two are those of enum kwhy_transfer_clock (transfers.h)
-				 */
+	KWHY_PAIR_BACK_TO_BACK, /* this and the next two clocks are described at enum kwhy_transfer_clock
+				   (transfers.h) */
 	KWHY_PAIR_ISOLATED,
 	KWHY_PAIR_BY_HOST,
 	KWHY_PAIR_CALL,	  /* time that the host spends in the calls by which it queues the transfer */

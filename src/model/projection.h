@@ -78,7 +78,8 @@ struct kwhy_refused_change {
  * with all changes (after_), in nanoseconds since the excerpt began.
  */
 struct kwhy_stretch_item {
-	uint32_t activity, call; /* rows of the recording; one of them is KWHY_NONE */
+	uint32_t activity, call; /* row in the recording's activities or in its calls; the other of the two is
+				    KWHY_NONE */
 	int64_t before_start_ns, before_end_ns;
 	int64_t after_start_ns, after_end_ns; /* both KWHY_UNKNOWN_TIME: the changes remove the item */
 };

@@ -145,7 +145,8 @@ struct kwhy_transfer_baseline {
 	const char *better, *than;
 	enum kwhy_transfer_direction direction;
 	enum kwhy_transfer_clock clock;
-	uint32_t pieces; /* 1: single transfers; above 1: sizes are those of each piece */
+	uint32_t pieces; /* number of pieces of one transfer; 1: sizes are those of the transfer; above 1:
+			    sizes are those of one piece */
 	struct kwhy_transfer_stretch stretches[KWHY_TRANSFER_STRETCHES_MAX];
 	size_t stretch_count, sizes_compared;
 	double best_ratio; /* largest ratio of the time of `than` to that of `better`, which was at best_bytes
@@ -183,9 +184,10 @@ struct kwhy_transfer_compression {
 };
 
 /*
- * Sizes from which one method of moving many pieces is faster than another. Each is chosen such that a
- * program that selects the method by it loses the least time against the faster method, summed over all
- * measured sizes. Twice the largest measured size: the other method is always faster. 0: not measured.
+ * Sizes from which on one method of moving many pieces is faster than another. Each is chosen such that a
+ * program that uses the one method from this size on and the other below loses the least time, summed over
+ * all measured sizes, against always using the faster method. Twice the largest measured size: the one method
+ * is faster at no measured size. 0: not measured.
  */
 struct kwhy_transfer_crossover {
 	uint64_t put_packed_bytes; /* smallest total size of the pieces at which copying them packed to the

@@ -19,8 +19,8 @@ static int by_ratio(const void *left, const void *right)
 }
 
 /*
- * Finds the device of the worst finding of the first kind that has a saving and concerns a single device;
- * KWHY_NONE: there is no such kind.
+ * Of the kinds of findings that save anything, in the order of reports, finds the first whose worst finding
+ * is on one device, and returns that device in *out_device; KWHY_NONE: there is no such kind.
  */
 static enum kwhy_status find_advised(
 	const struct kwhy_findings *findings, uint32_t *out_device, struct kwhy_error *error)

@@ -22,8 +22,9 @@ static void add_account(struct kwhy_operation *operation, const struct kwhy_acco
 	kwhy_time_add(&operation->known_ns, account->time_ns);
 	operation->whole_nj += (double)account->mean_power_mw * 1e-3 * (double)account->time_ns;
 	/*
-	 * Metered time is metered energy over mean power. The mean power is rounded down to whole mW, so the
-	 * quotient may exceed the account's time, which limits it.
+	 * The metered time of an account is its metered energy divided by its mean power, but at most the
+	 * account's time: the mean power is rounded down to whole mW, so the quotient may be larger than
+	 * that.
 	 */
 	if (account->mean_power_mw > 0 && account->gross_nj != KWHY_UNKNOWN_NJ)
 		operation->metered_ns += fmin((double)account->time_ns,
@@ -36,8 +37,8 @@ double kwhy_operation_each_nj(const struct kwhy_operation *operation)
 }
 
 /*
- * Makes the energy of an operation unknown if none of its accounts has a known power, as no reading covers
- * them; the ledger has 0 J for such accounts.
+ * Makes the energy of an operation unknown if no account of the operation has a known power, because no meter
+ * reading covers the accounts' times; the ledger then has 0 J for them.
  */
 static void forget_unseen(struct kwhy_operation *operation)
 {

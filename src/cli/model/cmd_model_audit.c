@@ -84,8 +84,8 @@ static void explain_rest(
 }
 
 /*
- * Writes what the claim should say and how many times too large or too small the claim is. The ratio is left
- * out if the two values have different signs or one is 0.
+ * Writes the value that the claim should state, and by what factor the claim is too large or too small. The
+ * ratio is left out if the two values have different signs or one is 0.
  */
 static void explain_size(
 	const struct kwhy_audit_finding *finding, const char *should, char *out, size_t space)

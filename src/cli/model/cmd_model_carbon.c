@@ -71,9 +71,9 @@ static enum kwhy_status list_places(const struct kwhy_model_options *model, stru
 }
 
 /*
- * Miles after which a car has emitted as much CO2e as the runs of a year do or, if no number of runs per day
- * is given, as one run does. If there are two runs to compare, it is the saving of the second run over the
- * first that the car's emissions equal.
+ * Miles after which a car has emitted as much CO2e as the runs of a year cause or, if no number of runs per
+ * day is given, as one run causes. If two runs are compared, it is as much as the first causes more than the
+ * second; below 0 if it causes less.
  */
 static double miles_of(const struct kwhy_runs *runs, double g_per_mile)
 {

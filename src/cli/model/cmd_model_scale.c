@@ -124,8 +124,9 @@ static struct kwhy_scale_point best_from(const struct answer *answer, double lea
 }
 
 /*
- * Writes a note if the best measured rate was at fewer workers than the largest number, and above the rate of
- * the latter by more than the error of the fit; and a note if the fitted serial share is 100 % or more.
+ * Writes a note if the best measured rate was not at the largest measured number of workers, and is above the
+ * rate at that number by more than the error of the fit; and a note if the fitted serial share is 100 % or
+ * more.
  */
 static void write_bounds(const struct answer *answer, struct kwhy_model_page *page)
 {

@@ -67,7 +67,7 @@ static void find_unpaired(
 
 /*
  * Appends to out->changes the figures that both sides know (`known` is true) or those that at least one side
- * does not know (false). Figures of unpaired loads are left out.
+ * does not know (false). Figures of loads that not all runs have are left out.
  */
 static void add_changes(struct kwhy_llm_comparison *out, bool known, double *values)
 {

@@ -75,8 +75,9 @@ void kwhy_compare_accounts_text(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context);
 
 /*
- * Writes the unit for which accounts are compared: "a step (run over steps)", "one of tokens" or "the
- * run".
+ * Writes the unit for which accounts are compared: "a step (run over steps)" (values of the run divided by
+ * its number of steps), "one of tokens" (divided by the amount of the work "tokens") or "the run". Returns
+ * `out`.
  */
 const char *kwhy_compare_unit_words(char out[80], const struct kwhy_comparison *comparison);
 

@@ -89,7 +89,10 @@ static void describe_process(struct kwhy_pftrace *writer, uint32_t process)
 	kwhy_pftrace_end(writer, packet);
 }
 
-/* Writes the specifications of the names of all activities; those of queues are written by take_queue(). */
+/*
+ * Writes the interned specification of the name of each activity; take_queue() writes the specifications of
+ * hardware queues.
+ */
 static void describe_names(struct kwhy_pftrace *writer)
 {
 	const struct kwhy_activities *rows = &writer->recording->activities;

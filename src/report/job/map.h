@@ -7,8 +7,8 @@
 
 /*
  * Writes the member "map": the times of all ranks by category in columns, which rank is the worst (the one
- * that made the others wait longest or, if none did, the least busy one), and which rank has the median busy
- * share. The page shows them.
+ * that made the other ranks wait longest or, if no rank made others wait, the least busy one), and which rank
+ * has the median busy share. The page shows them.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_job_map(
 	const struct kwhy_job *job, struct kwhy_json *json, struct kwhy_error *error);

@@ -52,8 +52,8 @@ static size_t first_clause(const char *cure)
 }
 
 /*
- * Number of bytes of a cure up to the last " (" in its first clause or, without one, of that clause. Text in
- * parentheses there states the share of a cause, which differs between findings with the same advice.
+ * Number of bytes of the first clause of a cure, without the text in parentheses at its end, if there is one.
+ * That text states the share of a cause, which differs between findings with the same advice.
  */
 static size_t advice_bytes(const char *cure)
 {

@@ -116,8 +116,8 @@ static void write_price(const struct kwhy_text_context *context)
 }
 
 /*
- * Says that there is no price, if one was asked for: the energy of the part of the run that was not recorded
- * is unknown.
+ * If the user asked for cost or emissions, writes that they are unknown, because the energy of the part of
+ * the run that was not recorded is unknown.
  */
 static void write_no_price(const struct kwhy_text_context *context)
 {

@@ -168,8 +168,8 @@ void kwhy_section_steps(const struct kwhy_text_context *context)
 	kwhy_text_context_heading(
 		context, "Steps", "energy: of what was launched inside; window: all meanwhile");
 	/*
-	 * if the user chose no sections and stated no work, the section on the cost, at the top of the
-	 * report, has these means
+	 * the means over all steps; if the user chose no sections and the recording has no work, the section
+	 * on the cost, at the top of the report, already has them
 	 */
 	if (context->style->section_count || context->report->recording->work_count)
 		kwhy_text_context_step_mean(context);

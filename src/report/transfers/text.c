@@ -261,7 +261,7 @@ static bool is_shown_choice(const struct page *page, const void *row)
 
 /*
  * Whether the table shows a comparison of two methods (struct kwhy_transfer_baseline). Without --verbose it
- * shows only those for 1, 16 or 1024 pieces.
+ * shows only comparisons for 1, 16 or 1024 pieces.
  */
 static bool is_shown_baseline(const struct page *page, const void *row)
 {
