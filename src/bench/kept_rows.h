@@ -21,8 +21,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_kept_path(
 
 /*
  * Finds the folder that has samples.csv: FOLDER itself or, if it has none and FOLDER contains a single entry,
- * that entry (bench pairs makes one for each GPU and driver). False: neither has samples.csv; `out` is then
- * FOLDER, truncated to KWHY_KEPT_PATH_BYTES.
+ * that entry (bench pairs makes one for each GPU and driver). False: samples.csv was found in neither place;
+ * `out` is then FOLDER, truncated to KWHY_KEPT_PATH_BYTES.
  */
 bool kwhy_kept_folder_find(const char *folder, char out[KWHY_KEPT_PATH_BYTES]);
 

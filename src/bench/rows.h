@@ -53,7 +53,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_empty(const struct kwhy_bench_row
 
 /*
  * Parses a line "# key: value" if its key is one of `settings`. *place of that setting becomes a copy of the
- * value in the arena; the value "unknown" leaves it unchanged. A line with another key is no error.
+ * value in the arena; the value "unknown" leaves it unchanged. A line with another key is ignored.
  */
 struct kwhy_bench_setting {
 	const char *key; /* the line's beginning: "# key: " */

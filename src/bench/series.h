@@ -69,8 +69,8 @@ void kwhy_bench_meters_of(const struct kwhy_device_energy *energy, const char *w
 
 /*
  * Ends a benchmark early because the device was lost or because of an interrupt (stop.h). *row_count is
- * decreased by one, which drops the last row, whose measurement is incomplete. *ended becomes the message of
- * `error`, in the arena. KWHY_E_LOST: no row is left.
+ * decreased by one: the last row is dropped, because its measurement is incomplete. *ended becomes the
+ * message of `error`, in the arena. KWHY_E_LOST: no row is left.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_end_early(
 	struct kwhy_arena *arena, size_t *row_count, const char **ended, const struct kwhy_error *error);

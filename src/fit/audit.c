@@ -150,8 +150,8 @@ static enum kwhy_status read_claim(struct auditor *auditor, size_t at)
 static enum kwhy_status see(struct auditor *auditor, size_t at);
 
 /*
- * Context of find_figure() for one formula: whether the names in it stand for the figures as printed or as
- * computed.
+ * Context of find_figure() for one formula: whether a name in it stands for the figure as printed
+ * (as_printed) or for the computed figure (entry->made).
  */
 struct lookup {
 	struct auditor *auditor;
@@ -244,8 +244,8 @@ static enum kwhy_audit_kind kind_of(
 }
 
 /*
- * Whether a figure certainly violates the bound '<' or '>' of `limit`: all values of its interval do. A
- * strict bound is also violated if the middle of the figure's interval is at or beyond that of the limit's.
+ * Whether all values in the interval of a figure violate the bound '<' or '>' of `limit`. A strict bound is
+ * also violated if the middle of the figure's interval is at or beyond that of the limit's.
  */
 static bool breaks_bound(char bound, bool is_strict, const struct kwhy_formula_figure *noted,
 	const struct kwhy_formula_figure *limit)
@@ -372,8 +372,9 @@ static enum kwhy_status check_formula(struct auditor *auditor, size_t at)
 		entry->made.high = made.high;
 	}
 	/*
-	 * A figure that differs from its formula is replaced by the computed one, so claims that use it are
-	 * not wrong for that. If its formula mixes units or windows or uses a wrong figure, they are.
+	 * If a figure differs from its formula, claims that use it are checked with the computed value, and
+	 * are therefore not wrong themselves. If the formula mixes units or windows, or uses a wrong figure,
+	 * its value is wrong, too, and the claims that use it depend on a wrong figure.
 	 */
 	entry->made.depends_on_wrong = made.depends_on_wrong || printed.mixes_windows || printed.mixes_units;
 	return status;

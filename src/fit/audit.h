@@ -23,8 +23,9 @@ struct kwhy_claim {
 };
 
 enum kwhy_audit_kind {
-	KWHY_AUDIT_SLIP,       /* the figure is wrong by a power of 1000 */
-	KWHY_AUDIT_MEBI,       /* the figure is in MB where MiB is stated, or vice versa */
+	KWHY_AUDIT_SLIP, /* the figure is wrong by a factor of a power of 1000 (of bytes also times or divided
+			    by 1.048576) */
+	KWHY_AUDIT_MEBI, /* the figure is in MB where MiB is stated, or vice versa */
 	KWHY_AUDIT_ARITHMETIC, /* the figure differs from the value of its formula */
 	KWHY_AUDIT_BOUND, /* the figure violates the bound of its formula, or the formula's value the printed
 			     bound */

@@ -13,20 +13,15 @@
  * finds the power at which work takes the least energy. P is always the measured power, since a limit has no
  * effect where the device draws less. a, b, c, m and P0 are fitted, and Pmax is the highest measured power.
  * The forms are:
- *
  * power: T = a P^b
- *
  * shifted: T = a (P - P0)^b
- *
  * saturating: T = a (1 - exp(-(P - P0) / c))
- *
  * physical: T = a / (m + (1 - m) / f), f = ((P - P0) / (Pmax - P0))^(1/3). f is the relative clock, as power
  * grows with its cube; a share m of the time does not depend on the clock.
- *
- * With b below 1 the power law has no optimum inside any range, as energy P / T falls with P; the forms with
- * a floor P0 have one. Fits are least squares of relative errors. The form with the smallest error at
- * held-out points is chosen, but another form than the power law only if its error is smaller by a tenth.
- * Powers are in watts, throughput in units per second.
+ * With b below 1 the energy per unit P / T of the power law rises with P at every P, so its optimum is always
+ * the lowest power; the forms with a floor P0 have an optimum above P0. Fits are least squares of relative
+ * errors. The form with the smallest error at held-out points is chosen, but another form than the power law
+ * only if its error is smaller by a tenth. Powers are in watts, throughput in units per second.
  */
 struct kwhy_cap_point {
 	double cap_w; /* power limit that was set; NAN: unknown */
@@ -94,9 +89,9 @@ enum kwhy_cap_verdict {
 				     recommended */
 	KWHY_CAP_VERDICT_FLAT,	  /* the optimum is better than the better end of the range by less than the
 				     relative error of the fit */
-	KWHY_CAP_VERDICT_UNSURE	  /* the optimum is too uncertain: alternative forms have another one, or the
-				     interval from fits that leave out one point each is wider than half the
-				     range */
+	KWHY_CAP_VERDICT_UNSURE	  /* the optimum is too uncertain: an alternative form has its optimum
+				     elsewhere, or the interval from fits that leave out one point each is wider
+				     than half the range */
 };
 
 struct kwhy_cap_advice {

@@ -318,7 +318,7 @@ static bool comes_again(const struct reader *reader)
 
 /*
  * Evaluates the formula again for its lowest (or, with is_highest, highest) result: each figure in which the
- * result is monotonic is set to the end of its interval that gives that result; the others keep their
+ * result is monotonic is set to the end of its interval that gives that result; all other figures keep their
  * intervals.
  */
 static struct kwhy_slope_bounds at_ends(const struct reader *of, const struct term *whole, bool is_highest)

@@ -26,8 +26,8 @@ struct kwhy_interval kwhy_interval_scaled(struct kwhy_interval a, double factor)
 struct kwhy_interval kwhy_interval_sum(struct kwhy_interval a, struct kwhy_interval b);
 /*
  * Difference of two figures of different runs. They are taken as independent, so the half-widths add in
- * quadrature. An error that both runs have in common would cancel; the interval is then wider than
- * necessary.
+ * quadrature. If both runs have an error in common, it cancels in the difference, and the interval is wider
+ * than necessary.
  */
 struct kwhy_interval kwhy_interval_difference(struct kwhy_interval a, struct kwhy_interval b);
 

@@ -8,10 +8,10 @@
 
 /*
  * Memory for the copies of a pattern. Copies whose sizes have the same power of two, and whose host memory is
- * of the same kind, share a ring of buffers on the host. Small copies share a single buffer, because programs
- * reuse small buffers. A ring for larger copies has a buffer for each of its copies, within a limit of bytes,
- * so that their data is not in the processor's cache. On the device all copies share one source and one
- * destination.
+ * of the same kind, share a ring of buffers on the host. A ring for copies below 256 KiB has a single buffer,
+ * because programs reuse small buffers. A ring for larger copies has one buffer for each of its copies, or as
+ * many as fit into a limit of bytes, so that their data is not in the processor's cache. On the device all
+ * copies share one source and one destination.
  */
 enum { KWHY_REPLAY_SIZES = 64, KWHY_REPLAY_HOST_KINDS = 2 };
 

@@ -21,8 +21,8 @@ struct kwhy_replay_builder {
 	 */
 	int64_t origin_ns;
 	/*
-	 * [calls + 3] for each call, the index in `rows` of the first row that it issues after the changes;
-	 * the last entry is for rows without a call
+	 * [calls + 3] for each call, the index in `rows` of the first row that the call issues after the
+	 * changes; entry [calls] is that of the first row without a call
 	 */
 	size_t *first_row;
 	uint32_t *rows;	   /* [activities] rows, sorted by the call that issues them and then by start */
@@ -39,8 +39,8 @@ struct kwhy_replay_builder {
 	 */
 	uint32_t *replay_stream_of;
 	/*
-	 * [streams] bits of the groups (enum kwhy_replay_group) whose work the changes moved to separate
-	 * streams
+	 * [streams] set of bits 1 << group (enum kwhy_replay_group): the groups of the stream's work that the
+	 * changes moved to separate streams
 	 */
 	uint8_t *apart;
 };

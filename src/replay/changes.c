@@ -173,8 +173,8 @@ enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif,
 			follow(&merge, change_requests[i].change->id);
 	}
 	/*
-	 * Also simulates after the last change: if that change was refused, the times of the graph are those
-	 * of the attempt.
+	 * Also simulates after the last change: if that change was refused, the times in the graph are still
+	 * those of the attempt to make it.
 	 */
 	if (!status)
 		status = kwhy_whatif_play(whatif->graph, error);

@@ -27,8 +27,8 @@ const struct kwhy_proxy_grid *kwhy_replay_alike(
 	const struct kwhy_proxy_grid *grids, size_t count, const struct kwhy_proxy_grid *grid);
 
 /*
- * Copies the powers of measured grids to all others. `measured`: indices of the measured grids. Each gets the
- * powers of the measured grid that is most similar in number of threads and kernel length.
+ * `measured`: indices of the grids whose powers were measured. Every other grid gets the powers of the
+ * measured grid that is most similar in number of threads and kernel length.
  */
 void kwhy_replay_spread_powers(
 	struct kwhy_proxy_grid *grids, size_t grid_count, const uint32_t *measured, size_t measured_count);

@@ -24,9 +24,9 @@ double kwhy_replay_next_factor(const struct kwhy_replay_attempt *attempts, size_
 /*
  * The factor that the replay with changes uses, from the calibrated factor. It lies between 1 and the factor
  * that would correct first_off_ratio, the relative error of the energy at factor 1, if energy were
- * proportional to the factor. Where kernels are too short to draw their wanted power, the calibrated factor
- * becomes large and has little effect. The changed replay may have longer kernels, which would draw all of
- * that power. Pure.
+ * proportional to the factor. The calibrated factor alone could be far too large: it grows without much
+ * effect if the kernels are too short to draw their wanted power, and the longer kernels that the changed
+ * replay may have would draw all of that power. Pure.
  */
 double kwhy_replay_carried_factor(double factor, double first_off_ratio);
 

@@ -46,7 +46,8 @@ struct kwhy_replay_latencies {
 	struct kwhy_replay_call_times calls[KWHY_REPLAY_CALL_COUNT];
 	/*
 	 * correction in ns that calibration finds: time by which waits of the replay return later than
-	 * recorded. Runs let each wait return earlier by this.
+	 * recorded. After each wait, a run continues its schedule as if the wait had returned earlier by this
+	 * time.
 	 */
 	double late_ns;
 };
@@ -73,10 +74,10 @@ struct kwhy_replay_overhead {
 const char *kwhy_replay_call_name(enum kwhy_replay_call call); /* such as "launch" or "pageable-copy" */
 
 /*
- * Time in ns by which a recorded call of the given kind with `pieces` pieces of work exceeds one on this GPU
- * without a recorder. The difference of the medians for one piece counts once per piece, because a recorder
- * stores a record for each; for a graph launch it counts once. It is negative if this machine is slower than
- * the recorded one, and 0 if the recording has no call of that kind. Pure.
+ * Time in ns by which a recorded call of the given kind with `pieces` pieces of work took longer than such a
+ * call on this GPU without a recorder. The difference of the medians for one piece counts once per piece,
+ * because a recorder stores a record for each; for a graph launch it counts once. It is negative if this
+ * machine is slower than the recorded one, and 0 if the recording has no call of that kind. Pure.
  */
 double kwhy_replay_added_ns(
 	const struct kwhy_replay_latencies *latencies, enum kwhy_replay_call kind, uint32_t pieces);

@@ -219,8 +219,9 @@ static enum kwhy_status add_call(
 }
 
 /*
- * Whether a call is replayed. A call that neither issues replayed work nor waits for it, and that no other
- * thread waits for or is waited for by, is not replayed; its time becomes a pause.
+ * Whether a call is replayed. A call is replayed if it issues or awaits replayed work, if a call of another
+ * thread must wait for it, or if it must wait for a call of another thread. The time of all other calls
+ * becomes a pause.
  */
 static bool is_called(struct kwhy_replay_builder *builder, size_t call)
 {

@@ -52,10 +52,10 @@ static void order_op(struct ordering *ordering, struct kwhy_replay_op *op)
 }
 
 /*
- * The work of another stream for which work in `replay_stream` must wait, because its row follows the row
- * `from`. It is the work of that row or, if the row is dropped, of the closest earlier row that is not
- * dropped. KWHY_NONE: there is no such work; it is in the same stream, whose order is kept anyway; or no
- * visited op issues it, which counts as a lost order.
+ * The work for which a work in `replay_stream` must wait if its recorded row follows row `from`: the work of
+ * `from` or, if `from` is dropped, of the closest earlier row that is not dropped. KWHY_NONE: there is no
+ * such work; it is in replay_stream itself, whose order is kept anyway; or no visited op issues it, which
+ * counts as a lost order.
  */
 static uint32_t followed_work(const struct ordering *ordering, uint32_t from, uint32_t replay_stream)
 {

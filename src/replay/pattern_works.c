@@ -34,8 +34,8 @@ static enum kwhy_replay_group group_of(const struct kwhy_replay_builder *builder
 
 /*
  * Handles a row that no longer follows `before`, the replayed row before it in its recorded stream, because a
- * change moved one of them. The natural group of `row` or, if that is the main group, of `before` gets a
- * stream of its own. If both are in the main group, a lost order is counted instead.
+ * change moved one of them. The natural group of `row` gets a stream of its own or, if that is the main
+ * group, the natural group of `before`. If both are in the main group, a lost order is counted instead.
  */
 static void part(struct kwhy_replay_builder *builder, uint32_t before, uint32_t row)
 {
@@ -258,8 +258,8 @@ static enum kwhy_status add_work(struct kwhy_replay_builder *builder, uint32_t r
 
 /*
  * Adds the small kernel of a copy that replaces several (KWHY_REPLAY_PACKED): it gathers their data before a
- * copy from the device, or scatters the data after a copy to the device. It has one block of 256 threads and
- * no length of its own.
+ * copy from the device, or scatters the data after a copy to the device. It has one block of 256 threads, and
+ * its length is 0: as short as possible.
  */
 static enum kwhy_status add_packing(
 	struct kwhy_replay_builder *builder, const struct kwhy_replay_work *copy, struct kwhy_error *error)

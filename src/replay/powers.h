@@ -17,9 +17,9 @@ struct kwhy_replay_burns {
 
 /*
  * Measures the power of the proxy kernels of each class in the given grids, with the mean kernel length of
- * each grid. Other grids of the pattern get the powers of the nearest measured grid. Each grid takes 0.4 s
- * for each of the four classes. A grid that is similar to one measured for the previous pattern gets the
- * powers of that one instead.
+ * each grid, at most 1 ms. Other grids of the pattern get the powers of the nearest measured grid. Each grid
+ * takes 0.4 s for each of the four classes. A grid that is similar to one measured for the previous pattern
+ * is not measured; it gets the powers of that similar grid.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_proxies_measure_powers(struct kwhy_proxies *proxies,
 	struct kwhy_device_energy *energy, const struct kwhy_replay_burns *burns, struct kwhy_error *error);

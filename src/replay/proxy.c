@@ -9,8 +9,8 @@ enum {
 	SERIES = 48, /* number of launches in a series; a gate blocks them until all are queued */
 	REPEATS = 3,
 	/*
-	 * wait of the short and of the long kernels by which the clock's rate is measured, in cycles of the
-	 * multiprocessor's clock; it is also used to measure period_ns
+	 * waits of two kernels, in cycles of the multiprocessor's clock. From the difference of their times
+	 * the rate of the clock is computed, and from the time of the short one also period_ns.
 	 */
 	SMALL_TICKS = 200,
 	LARGE_TICKS = 100000,

@@ -107,8 +107,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_proxies_new(
 void kwhy_proxies_free(struct kwhy_proxies *proxies);
 
 /*
- * Measures overheads (period_ns, over_ns) for each grid of a pattern, in the pattern's order. Powers are
- * measured apart (kwhy_proxies_measure_powers()). They replace the grids of an earlier pattern.
+ * Measures overheads (period_ns, over_ns) for each grid of a pattern, in the pattern's order. The grids
+ * replace those of an earlier pattern. Their powers are measured by kwhy_proxies_measure_powers().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_proxies_measure_grids(
 	struct kwhy_proxies *proxies, const struct kwhy_replay_pattern *pattern, struct kwhy_error *error);

@@ -12,8 +12,8 @@
 #define IDLE_S 2.0
 #define NET_KNOWN_RATIO 0.25
 /*
- * in s: approximate limit of the total time of a part's timed runs, unless the request states a number of
- * runs
+ * in s: approximate limit of the total time of the timed runs, for the replay as recorded and for the changed
+ * replay each, unless the request states a number of runs
  */
 #define RUNS_S 60.0
 #define WARM_MAX_S 10.0
@@ -154,7 +154,10 @@ static enum kwhy_status list_proxies(struct kwhy_replay_case *replay_case, struc
 
 /* --- Runs --- */
 
-/* Number of timed runs that a replay makes unless it ends early. Six give an interval of their median. */
+/*
+ * Number of timed runs that a replay makes unless it ends early. Six (RUNS) are enough for an interval of
+ * their median; fewer are made if six would take longer than RUNS_S.
+ */
 static size_t runs_wanted(const struct kwhy_replay_case *replay_case)
 {
 	double span_s = (double)replay_case->pattern->span_ns * 1e-9;
@@ -333,8 +336,8 @@ static enum kwhy_status replay_one(struct kwhy_replay_job *job, const char *name
 }
 
 /*
- * Notes that a part was interrupted or its device was lost, and keeps its results. If not even one run as
- * recorded was made, returns KWHY_E_LOST.
+ * Stores in the replay that the part `name` was interrupted or its device was lost; the results of the part
+ * are returned. If not even one run as recorded was made, returns KWHY_E_LOST.
  */
 static enum kwhy_status end_early(struct kwhy_replay_job *job, const char *name,
 	const struct kwhy_replay_outcome *outcome, const struct kwhy_error *error)

@@ -56,8 +56,8 @@ struct kwhy_replay_outcome {
 	 * with fewer
 	 */
 	uint64_t capped_grids;
-	uint64_t loose_graphs; /* number of graph launches whose graphs the driver rejected, so that their
-				  work is launched piece by piece */
+	uint64_t loose_graphs; /* number of graph launches per run that are replaced by launches of their work
+				  piece by piece, because the driver rejected their graphs */
 	/* counts of differences between the replay and the recorded program */
 	struct kwhy_replay_left left;
 };
@@ -132,14 +132,15 @@ struct kwhy_replay {
 	 * were made
 	 */
 	const char *ended;
-	struct kwhy_replay_proxy *proxies; /* sorted by time_ns, longest first */
+	struct kwhy_replay_proxy
+		*proxies; /* those of the at most 16 accounts with the longest time_ns, longest first */
 	size_t proxy_count;
 };
 
 /*
- * Replays the recording of `whatif`, and undoes its edits. An interrupt (launch/stop.h) or a lost device ends
- * the replay with the results of the runs made so far; KWHY_E_LOST: there was no complete run as recorded.
- * End with kwhy_replay_free().
+ * Replays the recording of `whatif`, and undoes all edits of its graph. An interrupt (launch/stop.h) or a
+ * lost device ends the replay with the results of the runs made so far; KWHY_E_LOST: there was no complete
+ * run as recorded. End with kwhy_replay_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay(struct kwhy_whatif *whatif,
 	const struct kwhy_replay_request *request, struct kwhy_replay **out, struct kwhy_error *error);
@@ -150,8 +151,8 @@ double kwhy_replay_recorded_net_j(const struct kwhy_replay *replay);
 double kwhy_replay_projected_net_j(const struct kwhy_replay *replay);
 
 /*
- * Whether the half-width of the 90 % interval of the recording's idle energy is at most a quarter of its
- * energy above idle.
+ * Whether the recording's energy above idle is known well enough: the half-width of the 90 % interval of its
+ * idle energy is at most a quarter of its energy above idle.
  */
 bool kwhy_replay_net_is_known(const struct kwhy_replay *replay);
 

@@ -25,8 +25,8 @@ struct kwhy_replay_run {
 	/* State of the current run. */
 	int64_t start_mono_ns;
 	atomic_bool *mark_is_set; /* [marks] whether the event was recorded in this run */
-	_Atomic int64_t *done_ns; /* [ops] scheduled time, on CLOCK_MONOTONIC, at which the op ended; 0: it
-				     has not ended */
+	_Atomic int64_t *done_ns; /* [ops] time on CLOCK_MONOTONIC at which the op should have ended by its
+				     thread's schedule, stored once it has ended; 0: it has not ended */
 	int64_t *took_ns;	  /* [ops] total duration of the calls that issued the op's work */
 	atomic_bool has_failed;
 };

@@ -54,8 +54,8 @@ static void wait_until(const struct kwhy_replay_run *run, int64_t mono_ns)
 }
 
 /*
- * Waits for another thread for one iteration. The processor is yielded regularly, because that thread may
- * need it.
+ * One iteration of a loop that waits for another thread. The processor is yielded regularly, because that
+ * thread may need it.
  */
 static void wait_turn(uint32_t *turns)
 {
@@ -242,9 +242,9 @@ static struct kwhy_replay_overhead overhead_of(const struct kwhy_replay_worker *
 }
 
 /*
- * Whether a call takes the time that it takes on this machine, plus what a recorder adds, instead of the
- * projected time own_ns. It does if runner.is_timed is set, the call starts work and does not wait, and the
- * recording has calls of its kind.
+ * Whether a call is to take the time that it takes on this machine, plus what a recorder adds, instead of the
+ * recorded or projected time own_ns. This is so if runner.is_timed is set, the call starts work and does not
+ * wait, and the recording has calls of its kind.
  */
 static bool is_timed(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {
@@ -259,8 +259,9 @@ static int64_t added_ns(const struct kwhy_replay_run *run, const struct kwhy_rep
 }
 
 /*
- * Delays a call whose work would start on the device sooner after the call than in the recording. The delay
- * is at most the time that the call should take; only a call that waits for that work may be delayed longer.
+ * Delays a call if its work would otherwise start on the device sooner after the start of the call than in
+ * the recording. The delay is at most the time that the call should take; only a call that waits for that
+ * work may be delayed longer.
  */
 static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {

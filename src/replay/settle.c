@@ -35,9 +35,10 @@ static void note_step(struct settling *settling, const struct kwhy_replay_step *
 
 /*
  * Updates late_ns, the time that is subtracted from each wait of the replay. It is needed because the
- * overheads of calls were measured one by one and do not add up in a run. The run that took span_s needed
- * late_ns plus the time by which it was longer than the pattern, divided by its number of waits. The median
- * over the last three runs or windows is used, because something other than waits may delay one of them.
+ * overheads of calls were measured one by one and do not add up in a run. The run that took span_s should
+ * have had the present late_ns, plus the quotient of the time by which it was longer than the pattern and the
+ * number of its waits. The median over the last three runs or windows is used, because something other than
+ * waits may delay one of them.
  */
 static void learn_wait(struct settling *settling, double span_s)
 {

@@ -21,8 +21,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_window_run(struct kwhy_device_energy 
 	struct kwhy_replay_run *run, struct kwhy_replay_window *window, struct kwhy_error *error);
 
 /*
- * Results of a window, after kwhy_device_energy_read(). `gross` is the mean energy of one run; what an idle
- * GPU would have drawn in the pauses between runs is subtracted before. `net` is the energy of one run above
+ * Results of a window, after kwhy_device_energy_read(). `gross` is the mean energy of one run; it does not
+ * include what an idle GPU would have drawn in the pauses between runs. `net` is the energy of one run above
  * idle, and `idle_w` the idle level. NAN: unknown.
  */
 struct kwhy_replay_joules {

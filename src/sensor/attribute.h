@@ -18,8 +18,9 @@
 bool kwhy_attribute_path(char out[KWHY_ATTRIBUTE_BYTES], const char *folder, const char *name);
 
 /*
- * The text of an attribute, without white space at its end, or its value, which must be an integer and
- * nothing else. False: errno says why it could not be read (EINVAL: it is no such integer).
+ * kwhy_attribute_text() reads the text of an attribute, without white space at its end.
+ * kwhy_attribute_integer() reads an attribute that must consist of one integer. False: errno says why the
+ * attribute could not be read; EINVAL: it is not an integer.
  */
 bool kwhy_attribute_text(char out[KWHY_ATTRIBUTE_BYTES], const char *folder, const char *name);
 bool kwhy_attribute_integer(int64_t *out, const char *folder, const char *name);

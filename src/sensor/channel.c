@@ -21,8 +21,8 @@ static struct kwhy_channel_slot *slot_of(const struct kwhy_channel *channel, uin
 
 /*
  * Each store has release order, and readers load with acquire order. A reader that sees a value stored here
- * therefore also sees the count `written` of all earlier pushes, from which oldest_kept() tells it that the
- * slot's old reading is lost.
+ * therefore also sees the count `written` that all earlier pushes stored. From that count oldest_kept()
+ * computes that the reading which was in the slot before is lost.
  */
 void kwhy_channel_push(struct kwhy_channel *channel, struct kwhy_reading reading)
 {

@@ -42,8 +42,8 @@ void kwhy_channel_push(struct kwhy_channel *channel, struct kwhy_reading reading
 
 /*
  * A reader's position in a channel. `taken`: number of the next reading to read, counted from the channel's
- * first; `lost`: how many of them were overwritten before this reader read them. All zero: it begins with the
- * oldest reading that is kept, and counts the older ones as lost.
+ * first; `lost`: how many of them were overwritten before this reader read them. A cursor of zeros begins
+ * with the oldest reading that is still in the ring buffer, and counts all readings before that one as lost.
  */
 struct kwhy_channel_cursor {
 	uint64_t taken, lost;

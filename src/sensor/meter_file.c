@@ -32,7 +32,8 @@ struct file {
 	char text[KWHY_POWER_LINE_BYTES]; /* bytes that were read but do not form a whole line yet */
 	size_t length;
 	bool passing;	/* the rest of a line that is too long is being skipped */
-	bool caught_up; /* the contents that the file had at the start have been read */
+	bool caught_up; /* whether all that the file contained when it was opened, or after it was truncated,
+			   has been read */
 };
 
 struct meter_files {

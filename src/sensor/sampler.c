@@ -45,8 +45,8 @@ struct kwhy_sampler {
 	struct published published;
 	pthread_t thread;
 	/*
-	 * held during kwhy_sampler_flush() by its caller, so that one flush runs at a time; never taken by
-	 * the sampler's thread
+	 * held by the thread that is in kwhy_sampler_flush(), so that one flush runs at a time; never locked
+	 * by the sampler's thread
 	 */
 	pthread_mutex_t flushing;
 	sem_t flushed;
@@ -107,7 +107,7 @@ static void relate(struct kwhy_sampler *sampler)
 
 /*
  * The task's first deadline after `now`. Deadlines are period_ns apart, and `due_ns` is the one for which the
- * task has just run. Deadlines between the two are counted as missed.
+ * task has just run. Deadlines after `due_ns` and up to `now` are counted as missed.
  */
 static int64_t next_on_grid(struct kwhy_sampler *sampler, int64_t due_ns, int64_t period_ns, int64_t now)
 {

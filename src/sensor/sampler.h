@@ -13,8 +13,8 @@
 struct kwhy_sampler;
 
 /*
- * What the sampling itself costs, and how the clocks ran. It may be read at any time; it is final after
- * kwhy_sampler_stop().
+ * What the sampling has cost (processor time, runs of tasks, missed deadlines), and how Unix time ran against
+ * CLOCK_MONOTONIC. kwhy_sampler_cost() gets it at any time; the figures from kwhy_sampler_stop() are final.
  */
 struct kwhy_sampler_cost {
 	int64_t started_mono_ns, running_ns;
@@ -22,7 +22,10 @@ struct kwhy_sampler_cost {
 	uint64_t reads,
 		missed; /* number of task runs, and number of deadlines missed because the thread was late */
 	int64_t longest_read_ns; /* longest run of a task, including its waits for a vendor's lock */
-	/* relation of Unix time to CLOCK_MONOTONIC at the start and at the last reading */
+	/*
+	 * relation of Unix time to CLOCK_MONOTONIC when the sampler started, and when the relation was last
+	 * read
+	 */
 	struct kwhy_clock_relation first, last;
 	/*
 	 * drift of Unix time against CLOCK_MONOTONIC since the start, as a ratio; NAN: less than 10 s have

@@ -123,8 +123,9 @@ void kwhy_sensor_indices_write(const bool is_in[KWHY_SENSOR_INDEX_MAX + 1], char
 }
 
 /*
- * Finds the text of the absence that says why a device has no meter: for a device that exists, one whose text
- * begins with "GPU INDEX "; otherwise the first absence. NULL: there is none.
+ * Finds the text that says why the device with number `index` has no meter. If the device exists, it is the
+ * text of the absence that begins with "GPU INDEX "; if not, that of the first absence. NULL: there is no
+ * such absence.
  */
 static const char *why_absent(const struct kwhy_sensors *sensors, int32_t index)
 {

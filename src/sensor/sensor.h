@@ -25,12 +25,12 @@
 /* highest number of a device */
 enum { KWHY_SENSOR_INDEX_MAX = 1023 };
 
-/* How a GPU is divided into instances (MIG) now, compared with how it was when the meters were opened. */
+/* How the division of a GPU into MIG instances has changed since its meters were opened; KEPT: not at all. */
 enum kwhy_division {
 	KWHY_DIVISION_KEPT,
-	KWHY_DIVISION_WHOLE, /* it was divided then, and has no instances now */
-	KWHY_DIVISION_OTHER /* it has other instances now than then, or was whole and has instances now; these
-			       have no struct kwhy_sensor_device */
+	KWHY_DIVISION_WHOLE, /* the GPU was divided when its meters were opened, and has no instances now */
+	KWHY_DIVISION_OTHER  /* the GPU has instances now that it did not have when its meters were opened, or
+				lacks some that it had; new instances have no struct kwhy_sensor_device */
 };
 
 struct kwhy_sensor_device {
@@ -197,13 +197,11 @@ struct kwhy_sensor_task {
 struct kwhy_sensor_absence {
 	const char *backend; /* name of the back end, such as "nvml" or "rapl" */
 	const char *text;
-	/*
-	 * the meter exists, and only the permission to read it is missing, so another meter may be used in
-	 * its place
-	 */
+	/* whether the meter exists and only the permission to read it is missing */
 	bool is_refused;
 	/*
-	 * the device exists, but the user or kwhy chose not to use it; this absence is always shown to users
+	 * whether the device exists, but the user or kwhy chose not to use it; such an absence is always
+	 * shown to users
 	 */
 	bool is_choice;
 };
@@ -304,8 +302,8 @@ struct kwhy_clock_relation kwhy_sensors_relate(const struct kwhy_sensors *sensor
 int64_t kwhy_sensors_now_ns(const struct kwhy_sensors *sensors);
 
 /*
- * Every back end calls this while it is being opened, for each device that exists, also to set is_there.
- * True: the request has no list of devices, or the list contains this number.
+ * Sets is_there[index], and returns whether the request has no list of devices or has this number in its
+ * list. Every back end must call it while it is being opened, for each device that exists.
  */
 bool kwhy_sensors_wants_device(
 	struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request, int32_t index);

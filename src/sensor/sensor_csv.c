@@ -138,8 +138,8 @@ enum kwhy_status kwhy_sensor_csv_open(const char *path, const struct kwhy_sensor
 }
 
 /*
- * Converts a counter's reading to a value without wraps. A fall that is a reset of the counter, not a wrap,
- * stays a fall.
+ * Converts a counter's reading to a value without wraps. If the value fell because the counter was reset, not
+ * because it wrapped, the converted value falls, too.
  */
 static int64_t unwrapped(
 	const struct kwhy_source_channel *source, struct place *place, const struct kwhy_reading *reading)

@@ -28,8 +28,8 @@ struct kwhy_visible_unit {
 
 /*
  * Marks in `seen`, by number, the GPUs that request->visible shows; all of `seen` must be false before.
- * False: it cannot be known which GPUs are meant, so none is marked: the list has a number, and CUDA's
- * numbers may differ from the driver's or count MIG instances.
+ * False: none is marked, because the list contains a number, and CUDA's numbers may differ from the driver's
+ * on this machine or count MIG instances.
  */
 bool kwhy_visible_find(const struct kwhy_sensor_request *request, const struct kwhy_visible_unit *units,
 	size_t unit_count, bool seen[KWHY_SENSOR_INDEX_MAX + 1]);

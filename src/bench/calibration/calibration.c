@@ -11,7 +11,9 @@
 #define IDLE_NS (1500 * MS)	    /* how long an idle level is measured */
 #define SETTLE_NS (1000 * MS)	    /* pause between making a context and measuring its idle level */
 #define METER_SETTLE_NS (1200 * MS) /* pause after each load; longer than any meter's averaging window */
-#define SHIFT_NS (20 * MS)	    /* shift_ns of loads with pauses: update period of the fastest meter */
+#define SHIFT_NS                                                                                        \
+	(20 * MS) /* shift_ns (struct kwhy_load) of loads with pauses: the update period of the fastest \
+		     meter */
 #define AVERAGE_PERIOD_NS (50 * MS)
 #define CALLS_S 1.0
 #define OPEN_S 2.0
@@ -144,7 +146,10 @@ static enum kwhy_status open_sensors(struct session *session, struct kwhy_error 
 	};
 	enum kwhy_status status = kwhy_sensors_open(&request, &session->sensors, error);
 
-	/* The default device was tried, which the user did not ask for: this failure is not KWHY_E_USAGE. */
+	/*
+	 * The user named no device, so the failure to open the default device is no wrong usage
+	 * (KWHY_E_USAGE).
+	 */
 	if (status && !session->request->device)
 		return error->status = KWHY_E_UNSUPPORTED;
 	if (status)

@@ -13,7 +13,7 @@ enum {
 	WARM_CALLS = 200,
 	COPIES = 7,
 	QUEUE = 100,
-	TURN = 500 /* number of calls, untimed ones included, between two pauses */
+	TURN = 500 /* number of calls, untimed ones included, after which the host pauses (kwhy_settle()) */
 };
 
 /*
@@ -133,8 +133,8 @@ static enum kwhy_status time_small(struct trial *trial, struct kwhy_call_costs *
 }
 
 /*
- * Measures the rate of a large copy in bytes per second. The rate is computed from the duration of the copy
- * and has the same relative spread.
+ * Measures the rate of a large copy in bytes per second. The rate is the number of bytes divided by the
+ * duration of the copy; its relative spread is that of the duration.
  */
 static enum kwhy_status time_copies(
 	struct trial *trial, trial_run *run, struct kwhy_measured *out, struct kwhy_error *error)

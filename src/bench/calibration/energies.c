@@ -92,8 +92,8 @@ static bool is_fresh(const struct kwhy_meter_series *series, int64_t time_ns)
 }
 
 /*
- * Energy in joules as computed by a tool that reads the energy counter once at the start and once at the end
- * and so sees the value of the last update before each. NAN: the readings do not cover the interval, or
+ * Energy in joules as computed by a tool that reads the energy counter once at start_ns and once at end_ns.
+ * Each read returns the value of the last update before it. NAN: the readings do not cover the interval, or
  * updates were missed at its start or end.
  */
 static double counter_joules(const struct kwhy_meter_series *series, int64_t start_ns, int64_t end_ns)
@@ -106,8 +106,8 @@ static double counter_joules(const struct kwhy_meter_series *series, int64_t sta
 }
 
 /*
- * Energy in joules as computed by a tool that polls the power meter every 100 ms and interpolates linearly
- * between what it read. NAN: the readings do not cover the interval.
+ * Energy in joules as computed by a tool that reads the power meter every 100 ms and integrates the power,
+ * interpolated linearly between these reads. NAN: the readings do not cover the interval.
  */
 static double polled_joules(const struct kwhy_meter_series *series, int64_t start_ns, int64_t end_ns)
 {

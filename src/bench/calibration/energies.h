@@ -16,7 +16,7 @@ struct kwhy_energies {
 
 /*
  * Computes the energy by every method (enum kwhy_self_test_method). `profile` gives the lag of NVML's power
- * samples, for which KWHY_SELF_TEST_WINDOW corrects them.
+ * samples; only the method KWHY_SELF_TEST_WINDOW corrects the samples for it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energies_of(const struct kwhy_calibration *calibration,
 	const struct kwhy_profile *profile, int64_t start_ns, int64_t end_ns, struct kwhy_energies *out,

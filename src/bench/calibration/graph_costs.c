@@ -14,7 +14,10 @@
  */
 enum { FEW = 16, MANY = 80, TRIES = 101, WARM = 5 };
 
-/* Number of host-timed pairs of graphs between two pauses. The first pair after a pause is discarded. */
+/*
+ * Number of pairs of launches (of the short and of the long graph), timed on the host, between two pauses of
+ * the host. The pair that follows a pause is launched twice, and only its second launches are timed.
+ */
 enum { TURN = 10 };
 
 enum { SHORT, LONG, CHAINS };
@@ -58,7 +61,7 @@ static enum kwhy_status issue_between_events(
 
 /*
  * Measures with events on the device how long a chain takes, in nanoseconds. A gate holds the stream until
- * the whole chain is queued, so that the host does not delay it.
+ * the whole chain is queued, so that no kernel of the chain has to wait for the host.
  */
 static enum kwhy_status time_on_device(const struct chains *chains, issue_chain *issue, size_t which,
 	double *out_ns, struct kwhy_error *error)
@@ -214,7 +217,7 @@ struct kwhy_graph_costs kwhy_graph_costs_unknown(void)
  * Completes the results and corrects impossible ones. On entry, start_node_s is the time per node from the
  * launch to the end of the graph. Subtracting node_s gives the time per node to the start of the first
  * kernel. A negative launch_node_s or start_node_s becomes 0. A queued_kernel_s or node_s that is not
- * positive becomes unknown (NAN), and with node_s also start_node_s.
+ * positive becomes unknown (NAN). If node_s is unknown, start_node_s becomes unknown, too.
  */
 static void judge(struct kwhy_graph_costs *costs)
 {

@@ -20,10 +20,12 @@ enum { KWHY_COST_SETTLE_NS = 100000000 };
 struct kwhy_graph_costs {
 	struct kwhy_measured launch_node_s; /* host time of a graph's launch, per node */
 	struct kwhy_measured
-		/* growth, per node, of the time from the launch call to the start of the first kernel */
+		/* additional time per node from the launch call to the start of the first kernel */
 		start_node_s;
 	struct kwhy_measured node_s; /* time on the device per kernel of a graph */
-	/* device time of a kernel that is launched without a graph and queued before it can run */
+	/*
+	 * device time of a kernel that is launched without a graph, while earlier work still holds its stream
+	 */
 	struct kwhy_measured queued_kernel_s;
 };
 

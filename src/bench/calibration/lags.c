@@ -36,15 +36,16 @@ struct gathering {
 	const struct kwhy_meter_series *series;
 	bool stamped;
 	double period_s;
-	struct kwhy_lag_reading *readings; /* readings of all intervals; space for series->count */
+	struct kwhy_lag_reading *readings; /* readings of all loads, one load after the other; allocated for
+					      series->count readings */
 	size_t used;
 	struct kwhy_lag_stretch stretches[KWHY_LAG_STRETCHES_MAX];
 };
 
 /*
- * Whether the fit uses readings[i]. A stamped reading is used unless its stamp is late. A polled reading is
- * used if its value is new, or if more than a period has passed since last_ns, the time of the last used
- * reading.
+ * Whether the fit uses readings[i]. A stamped reading is used unless its stamp is late
+ * (kwhy_update_is_late()). A polled reading is used if its value is new, or if more than period_s has passed
+ * since last_ns, the time of the last reading that is used.
  */
 static bool counts(const struct gathering *gathering, size_t i, int64_t last_ns)
 {
@@ -101,7 +102,7 @@ static void gather_all(struct gathering *gathering, struct kwhy_meter_lag *out)
 	}
 }
 
-/* Standard error of the mean of the values that were fitted to single loads. */
+/* Standard error of the mean of `fits`: the widths, or the delays, that were fitted to each load alone. */
 static double spread_of(const struct kwhy_moments *fits)
 {
 	return sqrt(kwhy_moments_variance(fits) / fits->count);

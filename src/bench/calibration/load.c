@@ -31,8 +31,9 @@ struct kwhy_loads {
 
 /*
  * The loads, and the number of blocks of their kernels. With random data on all multiprocessors an H200 draws
- * 602 W with FMA, 4 % more when it is hot, and reaches its limit of 700 W with copies. Neither power is
- * steady enough to test meters, so these two loads (FMA, copy) use fewer blocks than can be resident.
+ * 602 W with FMA, 4 % more when it is hot, and reaches its limit of 700 W with copies. Both powers change
+ * during a load, too much to test meters by them, so the FMA and the copy load use fewer blocks than can be
+ * resident.
  */
 static const struct {
 	const char *name, *kernel;

@@ -259,8 +259,9 @@ enum kwhy_status kwhy_calibration_read(
 	for (size_t i = 0; !status && i < sizeof(tables) / sizeof(tables[0]); i++)
 		status = read_table(&table, folder, tables[i].table, tables[i].take);
 	/*
-	 * All times in the tables are Unix times. The readings and phases keep them, so the start on
-	 * CLOCK_MONOTONIC, to which they are relative, is set to the Unix start, too. The evaluation uses
+	 * All times in the tables are Unix times, and the readings and phases hold these Unix times where a
+	 * measured calibration has times of CLOCK_MONOTONIC. So that writing the tables (csv.c) gives the
+	 * same Unix times again, the start on CLOCK_MONOTONIC is set to the Unix start. The evaluation uses
 	 * only differences of times.
 	 */
 	calibration->started_mono_ns = calibration->started_unix_ns;

@@ -13,11 +13,13 @@
 #define MS INT64_C(1000000)
 /* time after a change of power until NVML's power samples show the new level */
 #define SETTLE_NS (300 * MS)
-#define LONG_ON_NS (400 * MS) /* least kernel time of loads whose kernels show a steady power */
+#define LONG_ON_NS                                                                                           \
+	(400 * MS) /* the power of the FMA kernel is measured in loads whose kernels take at least this long \
+		    */
 /*
  * About 250 ms after the start of a pulse of the FMA kernel, the power of an H200 rises by 2.5 %. The power
- * before this rise is measured from EARLY_FROM_NS to EARLY_TO_NS after the start of long pulses, and is used
- * for the first EARLY_END_NS of every pulse.
+ * before this rise is measured from EARLY_FROM_NS to EARLY_TO_NS after the start of each pulse of the long
+ * loads. The expected energy of a load has this power in the first EARLY_END_NS of every pulse.
  */
 #define EARLY_FROM_NS (100 * MS) /* by then the power samples show the power of the kernel */
 #define EARLY_TO_NS (200 * MS)
@@ -51,8 +53,8 @@ static bool is_stamped(enum kwhy_meter meter)
 }
 
 /*
- * The readings of the first power meter, in the order of kwhy_meters_ranked(), that has any; if none has, the
- * empty series of the first.
+ * The readings of the first power meter, in the order of kwhy_meters_ranked(), that has readings. If no power
+ * meter has readings, the empty series of the first meter in that order.
  */
 static const struct kwhy_meter_series *power_of(const struct kwhy_calibration *calibration)
 {
@@ -165,7 +167,7 @@ static size_t joined(const struct kwhy_calibration *calibration, const struct kw
 
 /*
  * Measures the power of the FMA kernel in loads with kernels of at least LONG_ON_NS, before and after the
- * rise, and the idle power after all loads.
+ * rise 250 ms after the start of a pulse, and the idle power after the loads.
  */
 static void find_levels(struct findings *findings)
 {

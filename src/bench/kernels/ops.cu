@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each kernel repeats one kind of operation: arithmetic in registers, tensor instructions of a warp or of
- * four, or reads and writes of memory. Data is pseudo-random from `seed`, since power depends on the data. A
- * thread does `rounds` rounds; bench/ops/rows.c says how much work a round is. A result is written to `sink`
- * only in a case that does not occur, so that the compiler can remove no work.
+ * Each kernel repeats one kind of operation: arithmetic in registers, tensor instructions that one warp or
+ * four warps execute, or reads and writes of memory. Data is pseudo-random from `seed`, since power depends
+ * on the data. A thread does `rounds` rounds; bench/ops/rows.c says how much work a round is. A result is
+ * written to `sink` only in a case that does not occur, so that the compiler can remove no work.
  */
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
@@ -78,7 +78,7 @@ KERNEL void kwhy_ops_int32(u32 seed, u32 rounds, u32 *sink)
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 610
 /*
- * A round is 16 dp4a instructions of each thread: an instruction adds four products of 8-bit integers to a
+ * A round is 16 dp4a instructions of each thread: each instruction adds four products of 8-bit integers to a
  * 32-bit sum.
  */
 KERNEL void kwhy_ops_int8(u32 seed, u32 rounds, u32 *sink)
@@ -138,9 +138,10 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 #define FP8_SET 0x30303030u
 
 /*
- * A round is 8 tensor instructions of a warp, each of which adds a product to another tile of sums c[k]. In
- * four successive rounds, every tile adds the products A0 B, A1 B, A0 (-B) and A1 (-B), so that sums neither
- * grow nor vanish. FLIP is the mask of the sign bits in a register of B. `rounds` is a multiple of four.
+ * A round is 8 tensor instructions of each warp. Instruction k of a round adds a product of matrices to the
+ * tile of sums c[k]. In four successive rounds, every tile adds the products A0 B, A1 B, A0 (-B) and A1 (-B),
+ * so that sums neither grow nor vanish. FLIP is the mask of the sign bits in a register of B. `rounds` is a
+ * multiple of four.
  */
 #define TENSOR(name, number, letter, shape, KEEP, SET, FLIP)                                                   \
 	KERNEL void name(u32 seed, u32 rounds, number *sink)                                                    \
@@ -258,8 +259,9 @@ TENSOR(kwhy_ops_fp16_tensor, float, "f", "m16n8k16.row.col.f32.f16.f16.f32", FP1
 TENSOR(kwhy_ops_tf32_tensor, float, "f", "m16n8k8.row.col.f32.tf32.tf32.f32", TF32_KEEP, TF32_SET, 0x80000000u)
 TENSOR(kwhy_ops_int8_tensor, int, "r", "m16n8k32.row.col.s32.s8.s8.s32", 0xffffffffu, 0, 0) /* integer sums wrap */
 /*
- * Only architectures 89 and from 120 on have this fp8 instruction. For others the compiler replaces it by
- * conversions and fp16 products, and removes repeated ones.
+ * Only architectures 89 and from 120 on have this fp8 instruction. For other architectures the compiler would
+ * replace the instruction by conversions to fp16 and fp16 products, and would remove those that repeat, so
+ * the kernel is left out.
  */
 #if __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200
 TENSOR(kwhy_ops_fp8_tensor, float, "f", "m16n8k32.row.col.f32.e4m3.e4m3.f32", FP8_KEEP, FP8_SET, 0x80808080u)

@@ -59,8 +59,9 @@ KERNEL void kwhy_transfer_pattern(u64 to, u64 bytes, u32 seed)
 }
 
 /*
- * Compares memory at `at` with the pattern from byte `first` on, and adds the number of bytes that differ to
- * *wrong. Only pieces of this memory are compared: `piece` bytes at every multiple of `stride` from `at`.
+ * Compares the `bytes` bytes at `at` with the pattern, whose byte `first` belongs to the first of them, and
+ * adds the number of bytes that differ to *wrong. Compares only those bytes whose distance from `at`, modulo
+ * `stride`, is below `piece`.
  */
 KERNEL void kwhy_transfer_check(
 	u64 at, u64 bytes, u32 seed, u64 first, u64 stride, u64 piece, u64 wrong)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAUNCH_S 4e-3 /* intended duration of a kernel launch, in seconds */
+#define LAUNCH_S 4e-3 /* intended time that the kernel of one launch runs, in seconds */
 
 enum { FIRST_ROUNDS = 16, ROUNDS_MAX = 1 << 24, AHEAD = 4 };
 
@@ -154,8 +154,8 @@ static enum kwhy_status make_peer(struct kwhy_ops_kit *kit, struct kwhy_error *e
 }
 
 /*
- * Makes the group of GPUs for collectives: the first two, or the only one. kit->group is NULL if the GPUs
- * cannot access each other's memory.
+ * Makes the group of GPUs for collectives: the first two GPUs, or the only GPU if there is one. kit->group is
+ * NULL if the GPUs cannot access each other's memory.
  */
 static enum kwhy_status make_group(struct kwhy_ops_kit *kit, struct kwhy_error *error)
 {
@@ -259,8 +259,8 @@ static enum kwhy_status find_kernel(
 }
 
 /*
- * Measures on the host the seconds from the issue of one batch of the row's operations to its end; the stream
- * is empty before.
+ * Measures on the host the seconds from the start of the call that queues one batch of the row's operations
+ * until the stream is empty. The stream must be empty before.
  */
 static enum kwhy_status time_batch(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *out_s, struct kwhy_error *error)

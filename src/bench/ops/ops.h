@@ -46,8 +46,8 @@ struct kwhy_bench_ops_row {
 				"collective" */
 	const char *missing; /* why the row was not measured; NULL: it was measured */
 	double count;	     /* units done in the window */
-	double bytes; /* bytes that copies or collectives moved in the window, if the unit is not B; NAN:
-			 none, or the unit is B */
+	double bytes; /* bytes that copies or collectives moved in the window; NAN: the row moves no bytes, or
+			 its unit is B, so that `count` is the number of bytes */
 	double seconds;
 	uint32_t gpus;
 	struct kwhy_window_joules energy;

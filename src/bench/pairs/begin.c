@@ -104,8 +104,9 @@ static enum kwhy_status find_ends(struct kwhy_pair_work *work, struct kwhy_error
 }
 
 /*
- * Makes the buffers of the load (the other traffic during the transfer). It is done before the timing,
- * because no memory may be allocated while a gate holds a stream.
+ * Makes the buffers of the load: copies that run at the same time as the timed transfer (enum
+ * kwhy_pair_load). They are made before the timing, because no memory may be allocated while a gate holds a
+ * stream.
  */
 static enum kwhy_status find_load(struct kwhy_pair_work *work, struct kwhy_error *error)
 {

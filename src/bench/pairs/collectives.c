@@ -99,7 +99,7 @@ static uint64_t *flag_at(uint64_t flags, unsigned word)
 
 /*
  * Reports in its flag that this GPU has reached a round, and waits until all other GPUs have reached it.
- * false: a GPU did not reach it within seconds.
+ * false: a GPU did not reach it before the timeout of kwhy_pair_flag_wait().
  */
 static bool meet(const struct together *all, uint64_t round)
 {

@@ -38,8 +38,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_begin(
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_issue(
 	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
 /*
- * For the host back end, whose GPUs wait for each other in every collective. KWHY_E_UNSUPPORTED: a GPU of
- * this process waited for seconds and gave up. Always KWHY_OK on CUDA.
+ * Checks, on the host back end, whose GPUs wait for each other in every collective, that no wait of a GPU of
+ * this process has reached its timeout of some seconds. KWHY_E_UNSUPPORTED: one has. Always KWHY_OK on CUDA.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_check(
 	const struct kwhy_pair_work *work, struct kwhy_error *error);

@@ -27,7 +27,8 @@ struct burst {
 struct pass {
 	const struct kwhy_pair_request *request;
 	struct kwhy_pair_testbed *testbed;
-	struct kwhy_pair_store *store; /* where results are written; NULL: they are not kept */
+	struct kwhy_pair_store
+		*store; /* files to which results are written; NULL: results are only returned in `pairs` */
 	struct kwhy_pairs *pairs;
 	struct kwhy_device_energy *energy;
 	struct burst *bursts;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Engines are the methods of a transfer between two GPUs: copies, kernels, NCCL and so on. This file queues
- * their transfers, and the load: copies by other GPUs at the same time.
+ * their transfers, and the load: copies that run at the same time as the timed transfer (enum
+ * kwhy_pair_load).
  */
 #include "bench/pairs/collectives.h"
 #include "bench/pairs/ranks.h"

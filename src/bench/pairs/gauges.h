@@ -11,7 +11,10 @@ struct kwhy_pair_gauges {
 	/* the ranks, each of which reads the gauges of its own GPU; NULL: this process reads all gauges */
 	struct kwhy_pair_ranks *ranks;
 	uint32_t count; /* number of GPUs */
-	/* gauges of each GPU; sensors[0] owns what they share */
+	/*
+	 * gauges of each GPU; all share the sensors and the sampler, which
+	 * kwhy_bench_sensors_close(&sensors[0]) frees
+	 */
 	struct kwhy_bench_sensors sensors[KWHY_PAIR_GPUS_MAX];
 	int64_t due_ns; /* next time on CLOCK_MONOTONIC at which kwhy_pair_gauges_keep() reads the gauges */
 };

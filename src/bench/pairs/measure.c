@@ -31,9 +31,9 @@ static bool is_socket(const struct kwhy_pair_work *work)
 }
 
 /*
- * KWHY_E_UNSUPPORTED: in the last puts, the kernel of the source GPU stopped waiting for a flag because of
- * its timeout. The flags then no longer match the number of rounds, so puts are marked as impossible
- * (testbed->no_put).
+ * Checks that in the last puts the kernel of the source GPU has not reached its timeout while it waited for a
+ * flag. KWHY_E_UNSUPPORTED: it has. The flags then no longer match the number of rounds, so puts are marked
+ * as impossible (testbed->no_put).
  */
 static enum kwhy_status check_put(const struct kwhy_pair_work *work, struct kwhy_error *error)
 {
@@ -119,8 +119,9 @@ enum kwhy_status kwhy_pair_drain(struct kwhy_pair_work *work, struct kwhy_error 
 }
 
 /*
- * Starts the queued transfers in all ranks at nearly the same time: opens the gate of `gated`, whose first
- * stream it holds, and asks the other ranks to open theirs. `gated` NULL: this rank has no closed gate.
+ * Starts the queued transfers in all ranks at nearly the same time: opens the gate that holds the first
+ * stream of the GPU `gated`, and asks the other ranks to open their gates. `gated` NULL: no gate holds a
+ * stream in this rank.
  */
 static enum kwhy_status let_go(
 	struct kwhy_pair_work *work, struct kwhy_bench_buffers *gated, struct kwhy_error *error)
@@ -174,10 +175,10 @@ enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_erro
 }
 
 /*
- * Whether a transfer is timed on every GPU that takes part in it, and the longest of these times counts. A
- * time from one GPU alone would include the time that an event of the other GPU takes to arrive: 5 us to 10
- * us on an H200. A put between ranks is timed on one GPU only, because the other GPU's part is a single
- * kernel that also runs the warm-up rounds.
+ * Whether a transfer is timed on every GPU that takes part in it; the longest of these times is then the time
+ * of the transfer. A time from one GPU alone would include the time that an event of the other GPU takes to
+ * arrive: 5 us to 10 us on an H200. A put between ranks is timed on one GPU only, because the other GPU's
+ * part is a single kernel that also runs the warm-up rounds.
  */
 static bool is_of_all_ends(const struct kwhy_pair_work *work)
 {
@@ -236,8 +237,8 @@ static enum kwhy_status elapsed(struct kwhy_pair_work *work, double *out_s, stru
 	enum kwhy_status status = KWHY_OK;
 
 	/*
-	 * kwhy_pair_drain() fails if another process, for which the stream waits, has ended; waiting for the
-	 * event would never return.
+	 * kwhy_pair_drain() fails if another process, for which the stream waits, has ended; without that
+	 * check, the wait for the event below would never return.
 	 */
 	if (work->testbed->ranks && kwhy_pair_is_shared(work->config))
 		status = kwhy_pair_drain(work, error);

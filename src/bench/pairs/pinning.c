@@ -16,7 +16,8 @@ enum { ROUNDS = 10, SAMPLES_MAX = ROUNDS * KWHY_PAIR_BATCH_SAMPLES };
 struct pass {
 	const struct kwhy_pair_request *request;
 	struct kwhy_pair_testbed *testbed;
-	struct kwhy_pair_store *store; /* where results are written; NULL: they are not kept */
+	struct kwhy_pair_store
+		*store; /* files to which results are written; NULL: results are only returned in `pairs` */
 	struct kwhy_pairs *pairs;
 	struct kwhy_numa numa;
 	cpu_set_t before;
@@ -45,9 +46,10 @@ static bool is_known(const struct kwhy_pairs *pairs, const struct kwhy_pair_conf
 }
 
 /*
- * Whether a configuration is measured with each placement of the host thread: copies through the host, and
- * copies by WRITE whose time includes the host; in one pair for each kind of link, if they have samples and
- * are not in `pairs` yet.
+ * Whether a configuration is measured with each placement of the host thread: a copy through the host
+ * (STAGED), or a copy by WRITE timed with a clock that includes the host's time, of SMALL_BYTES or
+ * LARGE_BYTES, without load, between the one pair that stands for all pairs with its kind of link. Its time
+ * must have been measured, and `pairs` must not have its result yet.
  */
 static bool is_wanted(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {

@@ -38,11 +38,12 @@ struct kwhy_pair_request {
 	struct kwhy_pair_ranks *ranks; /* processes that measure together; NULL: only this one */
 	uint32_t local_rank;	       /* number of this rank among the ranks on its host */
 	/*
-	 * with ranks: seconds for which the clocks of their hosts are compared, at the start and again at the
-	 * end
+	 * with ranks: seconds for which the clocks of the ranks' hosts are compared, once at the start and
+	 * once at the end of the run
 	 */
 	double clock_s;
-	const char *folder; /* where samples are written as they are taken; NULL: they are not kept */
+	const char *folder; /* folder to which samples are written as they are taken; NULL: they are only
+			       returned */
 	bool resume;	    /* continue the measurement that is in the folder */
 	/*
 	 * Called as the measurement goes on, with the name of the present part of the work and the share of

@@ -64,9 +64,10 @@ static bool is_hello(const struct kwhy_rank_hello *hello)
 }
 
 /*
- * Computes the proof of one end of a connection: the HMAC, keyed with the secret, of `of` and both hello
- * messages. `of` says which end: the text `connecting` or `accepting` (below). Without a secret a proof shows
- * nothing; the kernel's socket table must then show that the other end belongs to the same user.
+ * Computes the proof of one end of a connection: the HMAC, keyed with the secret, of the text `of` and both
+ * hello messages. `of` is the constant `connecting` or `accepting`, which says which end it is. Without a
+ * secret a proof shows nothing; the kernel's socket table must then show that the other end belongs to the
+ * same user.
  */
 static void prove(const struct kwhy_rank_acceptor *acceptor, const char *of,
 	const struct kwhy_rank_hello *connects, const struct kwhy_rank_hello *accepts,

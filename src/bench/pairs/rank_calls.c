@@ -141,8 +141,8 @@ static enum kwhy_status take_next(
 	enum kwhy_status status;
 	int next;
 
-	if (calls->link.sockets[awaited] <
-		0) /* its end was noticed earlier, while this rank awaited another one */
+	if (calls->link.sockets[awaited] < 0) /* the end of rank `awaited` was noticed earlier, in the wait
+						 for the answer of another rank */
 		return kwhy_rank_link_check(&calls->link, error);
 	next = kwhy_rank_link_await(&calls->link, wait_ns);
 	if (next < 0)

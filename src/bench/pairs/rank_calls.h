@@ -6,8 +6,8 @@
 
 /*
  * Requests that ranks send to each other, and their answers. While a rank waits for an answer, it serves the
- * requests of other ranks, so that any rank may lead. To each other rank, a rank may have one request that is
- * not answered yet.
+ * requests of other ranks, so that any rank may lead. A rank may have at most one unanswered request to each
+ * other rank.
  */
 enum { KWHY_PAIR_CALL_BYTES_MAX = 16 << 10 };
 

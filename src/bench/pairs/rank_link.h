@@ -20,10 +20,11 @@ enum { KWHY_RANK_SECRET_MIN = 16 }; /* minimum length of a secret in characters 
  * address that all ranks know. The other ranks send rank 0 the addresses at which they listen, and rank 0
  * sends the list of these addresses to all. Before anything else is read from a connection, both its ends
  * prove that they know the secret (HMAC-SHA-256 over both hello messages, which contain random numbers). A
- * connection whose other end does not prove this is closed; meanwhile, others are accepted. Without a secret,
- * ranks connect only on the loopback interface and only to sockets of their own user. All later messages are
- * checked field by field (rank_wire.h), but they are neither encrypted nor signed: an attacker who can change
- * packets between the hosts can change messages. Only one thread of a process may use a link.
+ * connection whose other end does not prove this is closed; other connections are accepted while a proof is
+ * pending. Without a secret, ranks connect only on the loopback interface and only to sockets of their own
+ * user. All later messages are checked field by field (rank_wire.h), but they are neither encrypted nor
+ * signed: an attacker who can change packets between the hosts can change messages. Only one thread of a
+ * process may use a link.
  */
 struct kwhy_rank_link {
 	uint32_t rank, size;
@@ -53,8 +54,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_rank_link_listen_here(
 
 /*
  * Connects all ranks. KWHY_E_USAGE: rank or size is out of range, the address of rank 0 is unknown, the
- * secret is missing or too short, or a rank has another number of ranks. KWHY_E_IO: a rank did not connect in
- * time.
+ * secret is missing or too short, or a rank was given another `size` than this one. KWHY_E_IO: a rank did not
+ * connect in time.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_open(
 	const struct kwhy_rank_link_request *request, struct kwhy_rank_link *out, struct kwhy_error *error);

@@ -10,8 +10,8 @@
  */
 enum kwhy_rank_word {
 	KWHY_RANK_FACTS = 1, /* answer: struct kwhy_pair_rank_facts */
-	KWHY_RANK_LEARN, /* body: facts of all ranks; answer: bool [KWHY_PAIR_GPUS_MAX], by GPU: whether the
-			    GPU of the answering rank can access its memory */
+	KWHY_RANK_LEARN, /* body: facts of all ranks; answer: bool [KWHY_PAIR_GPUS_MAX], [i]: whether the GPU
+			    of the answering rank can access the memory of GPU `i` */
 	KWHY_RANK_BATCH, /* body and answer: struct kwhy_rank_batch */
 	KWHY_RANK_NCCL,	 /* the receiver joins an NCCL communicator; body: struct kwhy_rank_nccl; empty answer
 			  */
@@ -19,16 +19,17 @@ enum kwhy_rank_word {
 	KWHY_RANK_ISSUE, /* body: struct kwhy_rank_issue */
 	KWHY_RANK_GO, /* the receiver opens the gate that holds its queued copies of an exchange; empty body
 			 and answer */
-	KWHY_RANK_DRAIN, /* waits until the queued transfers have run; answer: double, seconds of one transfer
-			  */
+	KWHY_RANK_DRAIN, /* the receiver waits until its queued transfers have run; answer: double, seconds of
+			    one transfer */
 	KWHY_RANK_VERIFY, /* answer: uint32_t, 1 if the received bytes equal the sent ones */
 	KWHY_RANK_STREAM, /* body: struct kwhy_rank_stream; after it come the bytes of the transfers */
 	KWHY_RANK_CLOCK,  /* answer: struct kwhy_rank_clock */
 	KWHY_RANK_SENSE,  /* body: struct kwhy_rank_sense; answer: struct kwhy_transfer_conditions, those of
 			     the body with the gauges' latest readings folded in */
-	KWHY_RANK_MARK, /* takes a mark (clocks.h); body: uint32_t, 0 at the start of the run, 1 at its end */
+	KWHY_RANK_MARK,	 /* the receiver takes a mark (clocks.h); body: uint32_t, 0 at the start of the run, 1
+			    at its end */
 	KWHY_RANK_DRIFT, /* answer: struct kwhy_pair_drift of the receiver's GPU between its two marks */
-	KWHY_RANK_PART,	 /* ends communicators and closes shared memory */
+	KWHY_RANK_PART,	 /* the receiver ends its NCCL communicators and closes the memory of other ranks */
 	KWHY_RANK_STOP,
 	KWHY_RANK_REQUESTED_COUNT,
 	/* Messages that rank_link.c exchanges before any request. */

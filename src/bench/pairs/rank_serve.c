@@ -50,7 +50,7 @@ static enum kwhy_status refuse(const struct request *request, const char *what, 
 
 /*
  * Whether a configuration that another rank sent is valid here: `leader` leads it, and this rank takes part
- * in it; of a collective, its size can be divided into equal parts.
+ * in it. The size of a collective must be divisible into equal parts.
  */
 static bool is_ours(
 	const struct kwhy_pair_ranks *ranks, const struct kwhy_pair_config *config, uint32_t leader)
@@ -270,7 +270,7 @@ enum stage {
 	ALWAYS,
 	ONCE,	/* only while the facts of all ranks are not known yet */
 	KNOWN,	/* once the facts of all ranks are known */
-	BEGUN,	/* while a configuration is begun that the requesting rank leads */
+	BEGUN,	/* while a configuration is in progress here that the requesting rank leads */
 	SHARED, /* as BEGUN, and each participating rank does a part of a transfer (kwhy_pair_is_shared()) */
 	SOCKETS /* as BEGUN, and the engine is the socket */
 };

@@ -215,8 +215,8 @@ static bool is_served(const struct sockaddr_storage *address)
 
 /*
  * Listens on the address `at` only. Fails immediately if another program listens on the port, as PyTorch's
- * store may. If the port is in use only by a connection, or was until recently, retries until end_ns, until
- * which the other ranks wait, too.
+ * store may. If the port is only used by a connection, or by one that was closed recently, retries until
+ * end_ns; the other ranks wait as long.
  */
 enum kwhy_status kwhy_rank_socket_listen(const struct sockaddr_storage *at, uint16_t port, int64_t end_ns,
 	int *out, uint32_t *out_port, struct kwhy_error *error)

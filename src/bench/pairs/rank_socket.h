@@ -25,8 +25,8 @@ socklen_t kwhy_rank_address_length(const struct sockaddr_storage *address);
 void kwhy_rank_socket_silence(int socket, int seconds);
 void kwhy_rank_socket_prepare(int socket);
 /*
- * Sends or receives exactly `count` bytes. false: errno says why: EAGAIN if `end_ns` has passed, 0 if the
- * other end has closed the connection.
+ * Sends or receives exactly `count` bytes. false: it failed, and errno says why; EAGAIN: `end_ns` has passed;
+ * 0: the other end has closed the connection.
  */
 bool kwhy_rank_socket_send(int socket, const void *bytes, size_t count, int64_t end_ns);
 bool kwhy_rank_socket_receive(int socket, void *bytes, size_t count, int64_t end_ns);

@@ -158,8 +158,8 @@ enum kwhy_status kwhy_pair_ranks_begin(struct kwhy_pair_work *work, bool spoils,
 }
 
 /*
- * Whether a gate holds the copies of each of the two GPUs until both have queued them, so that they begin at
- * the same time.
+ * Whether a gate holds the copies of each GPU until both GPUs have queued their copies, so that the copies
+ * begin at the same time. This is so for an exchange.
  */
 static bool is_held(const struct kwhy_pair_work *work)
 {

@@ -86,8 +86,9 @@ void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks)
 }
 
 /*
- * An NCCL communicator can only be ended by all its ranks at once, so rank 0 first sends the request to all
- * ranks, then ends its own communicators, and only then awaits the answers.
+ * Ends NCCL communicators and closes the memory of other ranks, in all ranks. All ranks of a communicator
+ * must end it at the same time, so rank 0 first sends the request to all ranks, then ends its own
+ * communicators, and only then awaits the answers.
  */
 void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks)
 {
@@ -269,8 +270,8 @@ static void reserve(struct kwhy_pair_ranks *ranks, uint32_t i)
 }
 
 /*
- * Checks that a rank has the same settings as rank 0, (KWHY_E_USAGE) and a GPU that no lower rank has
- * (KWHY_E_UNSUPPORTED).
+ * Checks that a rank has the same settings as rank 0 (else KWHY_E_USAGE), and a GPU that no lower rank has
+ * (else KWHY_E_UNSUPPORTED).
  */
 static enum kwhy_status check_facts(
 	const struct kwhy_pair_ranks *ranks, uint32_t rank, struct kwhy_error *error)

@@ -47,7 +47,7 @@ struct kwhy_pair_ranks {
 	struct kwhy_bench_buffers gpu_buffers[KWHY_PAIR_GPUS_MAX];
 	/*
 	 * requested: the configuration in which this rank last took part under another rank's lead. part: the
-	 * work of this rank for it; part.config NULL: none is begun.
+	 * work of this rank for it; part.config NULL: no configuration is in progress.
 	 */
 	struct kwhy_pair_config requested;
 	struct kwhy_pair_work part;
@@ -66,7 +66,10 @@ struct kwhy_pair_ranks {
 /* Connects to the other ranks. End with kwhy_pair_ranks_close(). */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_open(
 	const struct kwhy_rank_link_request *request, struct kwhy_pair_ranks **out, struct kwhy_error *error);
-/* Closes the memory of other ranks in all ranks. Must be called before a testbed is freed. */
+/*
+ * Makes every rank end its NCCL communicators and close the memory of other ranks. Must be called before a
+ * testbed is freed.
+ */
 void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks);
 /* Closes the connections. Rank 0 first asks the other ranks to end. */
 void kwhy_pair_ranks_close(struct kwhy_pair_ranks *ranks);
@@ -115,8 +118,9 @@ void kwhy_pair_ranks_describe(const struct kwhy_pair_ranks *ranks, struct kwhy_p
  */
 int64_t kwhy_pair_ranks_unix_offset(const struct kwhy_pair_ranks *ranks, uint32_t rank);
 /*
- * The functions below are called by the rank that leads a configuration. In a single process, or where no
- * other rank takes part, they do nothing.
+ * The following functions, up to kwhy_pair_ranks_verify(), are called for every configuration. Those that
+ * send requests do so only in the rank that leads the configuration; in a single process they do nothing.
+ * kwhy_pair_leads(): whether this process is the leading rank.
  */
 bool kwhy_pair_leads(const struct kwhy_pair_work *work);
 /*
@@ -136,7 +140,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_issue(
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_issued(struct kwhy_pair_work *work, struct kwhy_error *error);
 /*
  * For an exchange: kwhy_pair_ranks_go() asks the other rank to open the gate that holds its copies, without
- * waiting for it. kwhy_pair_ranks_gone() waits until the gates are open.
+ * waiting for it. kwhy_pair_ranks_gone() waits until that rank has answered that its gate is open.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_go(struct kwhy_pair_work *work, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_gone(struct kwhy_pair_work *work, struct kwhy_error *error);

@@ -210,8 +210,8 @@ static enum kwhy_status take_sample(struct reader *reader)
 }
 
 /*
- * Parses the rest of a line "# gpu: NODE ADDRESS PEERS NAME": NUMA node, PCI address, and for each GPU 1 if
- * this one can access its memory, otherwise 0.
+ * Parses the rest of a line "# gpu: NODE ADDRESS PEERS NAME": NUMA node, PCI address, and one digit for each
+ * GPU: 1 if the GPU of this line can access the memory of that GPU, otherwise 0.
  */
 static enum kwhy_status take_gpu(struct reader *reader, char *text)
 {

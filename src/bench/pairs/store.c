@@ -241,8 +241,8 @@ enum kwhy_status kwhy_pair_store_add_reading(
 }
 
 /*
- * Opens the file of a part that is made only when its first row is written, unless it is open. If the file is
- * empty, adds the header line to *out, which the caller then writes.
+ * Opens the file of a part (a part's file is made when its first row is written), unless this process has
+ * opened it before. If the file is empty, adds the header line to *out, which the caller then writes.
  */
 static enum kwhy_status begin_row(struct kwhy_pair_store *store, enum part part, const char *row_names,
 	struct kwhy_text *out, struct kwhy_error *error)

@@ -44,7 +44,8 @@ struct sweep {
 	struct kwhy_pairs *pairs;
 	struct kwhy_pair_testbed testbed;
 	struct kwhy_pair_gauges gauges;
-	struct kwhy_pair_store *store; /* where samples are written; NULL: they are not kept */
+	struct kwhy_pair_store
+		*store; /* files to which samples are written; NULL: samples are only returned in `pairs` */
 	struct kwhy_pair_marks begin, end;
 	bool *closed;
 	double *spent_s;
@@ -132,8 +133,9 @@ static enum kwhy_status measure(struct sweep *sweep, size_t id, struct kwhy_erro
 }
 
 /*
- * Finishes all configurations of an engine from `source` to `target`, because it does not work there. `error`
- * says why, and is added to the absences in `pairs` unless the same text is there.
+ * Finishes all configurations with the engine, source and target of configuration `id`, because that engine
+ * does not work between these GPUs. `error` says why, and is added to the absences in `pairs` unless the same
+ * text is there.
  */
 static enum kwhy_status leave_out(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
@@ -201,8 +203,8 @@ static enum kwhy_status warm_devices(struct sweep *sweep, double seconds, struct
 }
 
 /*
- * Warms all GPUs by copies if the coldest is colder than request->keep_warm_c. Gives up for the rest of the
- * sweep if they do not get warmer.
+ * Warms all GPUs by copies if the coldest is colder than request->keep_warm_c. If the coldest GPU does not
+ * get warmer by that, no GPU is warmed in the rest of the sweep.
  */
 static enum kwhy_status keep_warm(struct sweep *sweep, struct kwhy_error *error)
 {

@@ -72,8 +72,8 @@ bool kwhy_pair_flag_wait(const uint64_t *flag, uint64_t wanted, uint64_t *late);
 enum { KWHY_PAIR_ROUND_WORD = 16, KWHY_PAIR_PUT_LATE_WORD = 8, KWHY_PAIR_LATE_WORD = 24 };
 
 /*
- * Starts the NCCL communicator of two GPUs if it does not exist yet; with ranks, the other rank joins it.
- * KWHY_E_UNSUPPORTED: NCCL cannot be used.
+ * Starts the NCCL communicator of the GPUs `one` and `other` if it does not exist yet. With ranks, asks the
+ * rank of the other GPU to join it. KWHY_E_UNSUPPORTED: NCCL cannot be used.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_start(
 	struct kwhy_pair_testbed *testbed, uint32_t one, uint32_t other, struct kwhy_error *error);
@@ -109,9 +109,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_testbed_open(struct kwhy_pair_testbed *
 	struct kwhy_error *error);
 
 /*
- * Opens `count` GPUs: those named in `devices`, as for kwhy_gpu_open(), or those with the numbers 0 to count
- * - 1 if `devices` is NULL; otherwise as kwhy_pair_testbed_open(). KWHY_E_USAGE: a GPU is named twice. End
- * with kwhy_pair_testbed_done().
+ * Opens `count` GPUs, each as kwhy_pair_testbed_open() does: those named in `devices`, as for
+ * kwhy_gpu_open(), or, if `devices` is NULL, those with the lowest `count` numbers. KWHY_E_USAGE: a GPU is
+ * named twice. End with kwhy_pair_testbed_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_testbed_init(enum kwhy_gpu_backend backend,
 	const char *const *devices, uint32_t count, size_t capacity, uint64_t seed,

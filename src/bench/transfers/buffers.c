@@ -190,7 +190,7 @@ static enum kwhy_status fill_device(struct kwhy_bench_buffers *buffers, int role
  * Offset of the work's bytes in a buffer: a pseudo-random page, because the speed of a small copy differs by
  * up to 15 % between pages. The page is in the first half of the buffer, because some strategies use more
  * bytes of the buffer than kwhy_bench_buffers_begin() was told. 0: the work needs more than a quarter of the
- * buffer, or `places` is 0.
+ * buffer, half of the buffer is less than a page, or `places` is 0.
  */
 static uint64_t place_in(const struct kwhy_bench_buffers *buffers, const struct kwhy_bench_buffer *buffer)
 {

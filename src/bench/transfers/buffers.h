@@ -13,8 +13,8 @@
  * Buffers on the host and the device between which transfers are measured. They are made once and shared by
  * all strategies, because making a buffer takes longer than most transfers. Source buffers hold the
  * pseudo-random pattern of `seed`. If memory is short, buffers that the current work does not use are freed;
- * if that is not enough, the new buffer is made only as large as the work needs. Only a size for which that
- * fails, too, fails with KWHY_E_MEMORY. Only one thread may use them.
+ * if that is not enough, the new buffer is made only as large as the work needs. KWHY_E_MEMORY: even that
+ * buffer could not be made. Only one thread may use them.
  */
 enum kwhy_bench_memory {
 	KWHY_BENCH_PAGEABLE,

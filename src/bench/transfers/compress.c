@@ -15,9 +15,8 @@
  * after the copy, or one group of chunks is expanded while the next is copied. The data is a file that the
  * user names, repeated to the size of the transfer. Without a file the data is the pattern, which cannot be
  * compressed.
- *
  * The number n of groups is chosen for the shortest time. The copy of all groups takes T seconds on the link,
- * each group costs o seconds more, and after the copy the last group remains to be expanded, which takes
+ * each group adds o seconds to that, and after the copy the last group remains to be expanded, which takes
  * about T / n. The extra time n o + T / n is least at n = sqrt(T / o); the code assumes o = 10 us and a link
  * of 50 GB/s. A chunk is expanded by few threads and takes long, so groups are expanded concurrently on
  * several streams. When transfers run back to back, the copy of the next one overwrites compressed bytes on
@@ -251,7 +250,7 @@ static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwh
 
 /*
  * Queues group number `which`, the chunks `first` to end - 1: its copy on the first stream and, when that has
- * ended, its expansion on one of the others.
+ * ended, its expansion on one of the other streams.
  */
 static enum kwhy_status issue_stretch(
 	struct kwhy_bench_work *work, uint32_t which, uint32_t first, uint32_t end, struct kwhy_error *error)

@@ -60,8 +60,8 @@ static enum kwhy_status issue_now(struct kwhy_bench_work *work, struct kwhy_erro
 }
 
 /*
- * Prepares a copy whose source address is odd by 1 byte and whose sink address by 3, so that aligned vector
- * accesses can be used for at most one of them.
+ * Prepares a copy whose source address is 1 byte and whose sink address is 3 bytes above an aligned address,
+ * so that aligned vector accesses can be used for at most one of them.
  */
 static enum kwhy_status prepare_unaligned(struct kwhy_bench_work *work, struct kwhy_error *error)
 {

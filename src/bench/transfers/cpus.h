@@ -7,10 +7,10 @@
 
 /*
  * The CPUs between which the benchmark moves its thread: those in the thread's affinity mask that are near
- * the device or, if there are none or that is unknown, all in the mask. CPUs differ in speed, above all on
- * shared or virtual machines, so results from a single CPU would depend on that CPU. Therefore
- * kwhy_bench_cpus_next() moves the calling thread to the next CPU before a transfer is measured again. Only
- * one thread may use it.
+ * the device or, if the mask has no such CPU or the CPUs near the device are unknown, all CPUs in the mask.
+ * CPUs differ in speed, above all on shared or virtual machines, so results from a single CPU would depend on
+ * that CPU. Therefore kwhy_bench_cpus_next() moves the calling thread to the next CPU before a transfer is
+ * measured again. Only one thread may use it.
  */
 struct kwhy_bench_cpus {
 	cpu_set_t all; /* CPU affinity that the thread had before */

@@ -48,9 +48,12 @@ struct hwmon {
 	const struct kwhy_sensor_request *request; /* valid only while the back end is being opened */
 	struct attribute attributes[SENSORS_MAX];
 	size_t count;
-	/* number of sensors so far; energy and power of one sensor have the same number */
+	/*
+	 * number of sensors added so far, which becomes the domain of the next one. Attributes with the same
+	 * index in one folder (energy1, power1) are one sensor.
+	 */
 	uint32_t domains;
-	bool refused; /* an unreadable sensor was found and reported */
+	bool refused; /* whether a sensor could not be read; only the first such sensor is reported */
 };
 
 static void hwmon_close(void *state)
@@ -82,8 +85,8 @@ static int64_t hwmon_read(void *state, uint32_t argument, int64_t now_mono_ns)
 }
 
 /*
- * Whether the chip belongs to an AMD GPU whose meters another back end (rocm) reads already; the chip is then
- * skipped. Without that back end the chip is the GPU's only meter.
+ * Whether a chip is skipped: its driver is amdgpu, and the back end rocm has added AMD GPUs, whose meters it
+ * reads itself. Without GPUs from rocm, the chip is the only meter of its GPU.
  */
 static bool is_metered_apart(const struct kwhy_sensors *sensors, const char *driver)
 {
@@ -151,7 +154,10 @@ static enum kwhy_status refuse(
 						      : strerror(failure));
 }
 
-/* Opens a sensor in one of the forms. *out_found: the sensor has this form, whether it can be read or not. */
+/*
+ * Opens the attribute that a sensor has in one of the forms, if it exists. *out_found: whether it exists,
+ * even if it cannot be read.
+ */
 static enum kwhy_status add_form(
 	struct hwmon *hwmon, const struct place *place, bool *out_found, struct kwhy_error *error)
 {

@@ -46,7 +46,8 @@ struct rapl {
 	int64_t period_ns;
 	struct domain domains[DOMAINS_MAX];
 	size_t count;
-	uint32_t packages; /* number of packages found so far, including those that cannot be read */
+	uint32_t packages; /* number of top-level zones (packages or dies) found so far, including those that
+			      cannot be read */
 	int refusal;	   /* errno of the first counter that could not be read; 0: all could be read */
 	char refused[KWHY_ATTRIBUTE_BYTES]; /* path of the zone of the counter in `refusal` */
 };
@@ -103,7 +104,10 @@ static int64_t rapl_read(void *state, uint32_t argument, int64_t now_mono_ns)
 	return 0;
 }
 
-/* Remembers that a counter cannot be read. Only the first such counter is reported. */
+/*
+ * Stores the path and the errno of the first counter that cannot be read, which tell_absence() reports. Later
+ * ones are not reported.
+ */
 static void refuse(struct rapl *rapl, const char *folder, int failure)
 {
 	if (rapl->refusal)
@@ -198,8 +202,8 @@ static enum kwhy_status add_memory(
 
 /*
  * Adds a top-level zone: a package, such as "package-1", or a die of a package, such as "package-1-die-0".
- * The package's number is the one in the zone's name or, if the name has none, the number of zones found
- * before.
+ * The package's number is the one in the zone's name or, if the name has none or one of ZONES_MAX or more,
+ * the number of top-level zones found before.
  */
 static enum kwhy_status add_package(struct rapl *rapl, int64_t zone, struct kwhy_error *error)
 {
@@ -272,7 +276,8 @@ static enum kwhy_status add_events(struct rapl *rapl, struct kwhy_error *error)
 
 /*
  * Reports, as an absence of the back end "rapl", that there are no counters or that a powercap counter cannot
- * be read. The latter is not reported if events of perf are read in place of all powercap counters.
+ * be read. A powercap counter that cannot be read is not reported if perf events are read in place of all
+ * powercap counters.
  */
 static enum kwhy_status tell_absence(struct rapl *rapl, struct kwhy_error *error)
 {

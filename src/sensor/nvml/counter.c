@@ -6,9 +6,10 @@
 #define PERIOD_NS INT64_C(100000000)
 
 /*
- * Default time between caught updates (update.h says what catching is). On an H200, the reads that catch an
- * update spin in the driver for 4.5 ms, at worst for 30 ms, so catching every update would use a tenth of a
- * core. Between caught updates the driver's power samples, another meter, show how the power changes.
+ * Default time between caught updates. To catch an update, the counter is read again and again until its
+ * value changes (update.h). On an H200, these reads spin in the driver for 4.5 ms, at worst for 30 ms, so
+ * catching every update would use a tenth of a core. Between caught updates the driver's power samples,
+ * another meter, show how the power changes.
  */
 #define CATCH_NS INT64_C(20000000000)
 

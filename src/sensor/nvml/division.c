@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Watches whether a GPU is divided into other MIG instances than when its meters were opened. An
- * administrator can divide a GPU, or make it whole, while its meters are read; its power meters go on then.
- * New instances get no devices, as the sensors' list of devices does not grow after the start.
+ * administrator can divide a GPU, or make it whole, while its meters are read; the power meters of the GPU
+ * still give readings after that. New instances get no devices, as the sensors' list of devices does not grow
+ * after the start.
  */
 #include "sensor/nvml/parts.h"
 
@@ -60,8 +61,8 @@ static unsigned count_instances(const struct kwhy_nvml_unit *gpu)
 }
 
 /*
- * Marks an instance as lost or as present, and returns whether it is present. An instance that comes back may
- * have another number of its GPU instance, which is asked for again.
+ * Marks an instance as lost or as present, and returns whether it is present. NVML is asked for the number of
+ * the GPU instance again when a lost instance comes back, because that number may be another one then.
  */
 static bool look_for(struct kwhy_nvml_unit *instance, bool is_divided)
 {

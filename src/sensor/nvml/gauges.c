@@ -8,8 +8,8 @@
 enum { VALUES_MAX = 2 };
 
 /*
- * How often a row is read: FAST and SLOW at the request's two periods, SELDOM each SELDOM_NS or, if that is
- * longer, at the period of SLOW.
+ * How often a row is read: FAST every gauge_period_ns, SLOW every slow_gauge_period_ns of the request, SELDOM
+ * every SELDOM_NS or, if that is longer, as SLOW.
  */
 enum rate { FAST, SLOW, SELDOM };
 #define SELDOM_NS INT64_C(10000000000)
@@ -160,7 +160,8 @@ enum { CLOCKS, ROW_COUNT = sizeof(rows) / sizeof(rows[0]) }; /* CLOCKS: index of
 struct gauges {
 	struct kwhy_nvml_unit *unit;
 	uint32_t round;
-	uint32_t rounds[ROW_COUNT]; /* a row is read in one of this many rounds of reading */
+	uint32_t rounds[ROW_COUNT]; /* rounds[i]: row `i` is read in every rounds[i]-th call of read_gauges()
+				     */
 	bool has_clock_task; /* a task of its own reads the SM clock, more often than the other gauges */
 	uint32_t sources[ROW_COUNT]
 			/*
@@ -170,8 +171,8 @@ struct gauges {
 };
 
 /*
- * Whether the driver withholds the gauges of a row: it has no utilisation of a GPU that is divided into MIG
- * instances.
+ * Whether the driver does not report the gauges of a row: it reports no utilisation of a GPU that is divided
+ * into MIG instances.
  */
 static bool is_hidden(const struct kwhy_nvml_unit *unit, size_t row)
 {
@@ -241,7 +242,7 @@ static int64_t read_clock_alone(void *state, uint32_t argument, int64_t now_ns)
 	return 0;
 }
 
-/* Decides in how many rounds of reading a row is read once. */
+/* Number of calls of read_gauges() of which one reads the row. */
 static uint32_t rounds_of(const struct kwhy_nvml_unit *unit, enum rate rate)
 {
 	const int64_t round_ns = kwhy_nvml_unit_gauge_period_ns(unit),

@@ -12,7 +12,7 @@
 #define PERIOD_MIN_NS INT64_C(120000000)
 /*
  * If the period is longer than FIRST_NS, the second sample is taken PERIOD_MIN_NS after the first, so that
- * the first means come soon.
+ * the first means are available after PERIOD_MIN_NS, not only after a whole period.
  */
 #define FIRST_NS INT64_C(2000000000)
 #define MIB 1048576.0

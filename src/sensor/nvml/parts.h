@@ -39,8 +39,10 @@ struct kwhy_nvml_unit {
 };
 
 /*
- * Adds a source of this unit. Its channel has space for the readings of the request's history at
- * `updates_per_s` readings per second.
+ * kwhy_nvml_unit_add_meter() and kwhy_nvml_unit_add_gauge() add a source of this unit, which is updated every
+ * `period_ns`, and *out_source receives its index in sensors->sources. The source's channel holds the
+ * readings of the request's history: of a meter at `updates_per_s` readings per second, of a gauge at one per
+ * period. kwhy_nvml_unit_add_task() adds the task that reads such sources.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_meter(struct kwhy_nvml_unit *unit, enum kwhy_meter meter,
 	int64_t period_ns, double updates_per_s, uint32_t *out_source, struct kwhy_error *error);

@@ -26,8 +26,8 @@ static const struct row memory_rows[] = {
 
 struct power {
 	struct kwhy_nvml_unit *unit;
-	int count; /* number of fields; 0: the driver has none of them, and nvmlDeviceGetPowerUsage() is
-		      called */
+	int count; /* number of fields that are read; 0: the driver supports none of them, so
+		      nvmlDeviceGetPowerUsage() is called in their place */
 	struct kwhy_nvml_field fields[FIELDS_MAX];
 	uint32_t sources[FIELDS_MAX];
 };

@@ -34,7 +34,8 @@ struct ring {
 	uint32_t source;
 	unsigned space;
 	struct kwhy_nvml_sample *samples; /* space for all samples of the ring buffer */
-	unsigned long long seen_unix_us;  /* newest time stamp that was read; 0: all samples count as new */
+	unsigned long long seen_unix_us;  /* newest time stamp that was read; 0: none yet, or Unix time was
+					     set, so that all samples are requested */
 	int64_t seen_mono_ns; /* seen_unix_us on CLOCK_MONOTONIC; INT64_MIN: there was no sample yet */
 	struct kwhy_clock_relation relation; /* relation of Unix time to CLOCK_MONOTONIC at the last read */
 	int64_t first_ns;		     /* time of the first read; 0: there was none yet */
@@ -86,8 +87,8 @@ static void take(struct ring *ring, const struct kwhy_nvml_sample *sample, unsig
 
 /*
  * Reads the relation of the clocks. If Unix time was set, time stamps from before and after the setting
- * cannot be compared; all samples are then asked for, and those are new that are later on CLOCK_MONOTONIC
- * than the last one taken.
+ * cannot be compared. Then all samples are requested, and a sample is new if it is later on CLOCK_MONOTONIC
+ * than the last sample taken.
  */
 static void relate(struct ring *ring)
 {
@@ -99,9 +100,9 @@ static void relate(struct ring *ring)
 }
 
 /*
- * The time of the next read; 0: one period after this one. If a view changes the period, the reads lie at
- * multiples of the period after the first read. When the view ends, they therefore coincide again with the
- * reads of other meters.
+ * The time of the next read. If the period while a view is shown (kwhy_sensors_view()) equals the usual one,
+ * it is 0: one period after this read. Otherwise reads lie at multiples of the present period after the first
+ * read, so that after a view they are at the times at which they would be without it.
  */
 static int64_t next_ns(struct ring *ring, int64_t now_ns)
 {

@@ -3,7 +3,8 @@
 
 #define MS INT64_C(1000000)
 
-#define GAP_NS (3 * MS) /* time between two reads while an update is being caught */
+#define GAP_NS \
+	(3 * MS) /* time from the end of a read to the start of the next while an update is being caught */
 /*
  * An update counts as caught if the value changed between two reads, and at most this time passed from the
  * start of the first read to the end of the second. On a busy H200 (driver 580.159.04) a read takes 14 ms if
@@ -21,10 +22,11 @@
 #define AGAIN_NS (1000 * MS)
 #define FAST_NS (15 * MS)  /* updates less than this apart cannot be distinguished */
 #define MARGIN_NS (2 * MS) /* margin for jitter of the updates and of the thread's wake-up */
-#define TRUST_NS (14 * MS) /* predicted times of updates with a larger uncertainty are not reported */
+#define TRUST_NS (14 * MS) /* an update is reported only if its predicted time is uncertain by at most this \
+			    */
 /*
- * Like TRUST_NS, for counters that are also read between catches: it must exceed the 12 ms that a catch on a
- * busy H200 leaves.
+ * In place of TRUST_NS for counters that are also read between catches. It must exceed the uncertainty of an
+ * update that was just caught on a busy H200, 12 ms.
  */
 #define TRUST_BETWEEN_NS (30 * MS)
 /*
@@ -99,10 +101,10 @@ static void plan(struct kwhy_nvml_update *update, int64_t want_ns)
 }
 
 /*
- * Ends an attempt that caught an update, and decides when the next attempt starts. Its update is at most
- * `catch_ns` ahead, at most 8 times as many periods as the last time, and no more than can be predicted to
- * within trust_ns(). The attempt starts before the earliest time of that update, but at most a third of a
- * period early.
+ * Ends an attempt that caught an update, and decides when the next attempt starts. The update that the next
+ * attempt is to catch is at most `catch_ns` ahead, at most 8 times as many periods ahead as the one before,
+ * and its predicted time must be uncertain by at most trust_ns(). The next attempt starts before the earliest
+ * time of that update, but at most a third of a period early.
  */
 static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 {
@@ -229,8 +231,8 @@ static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end
 
 /*
  * Handles a read of an attempt that ended more than CATCH_NS after the start of the read before it, too late
- * to catch an update. If the value changed now or earlier in this attempt, a new attempt begins. Otherwise
- * this attempt goes on, and is given up once CATCH_LENGTH_NS have passed.
+ * to catch an update. If the value changed in this read or earlier in this attempt, a new attempt begins.
+ * Otherwise this attempt goes on, and is given up once CATCH_LENGTH_NS have passed.
  */
 static bool read_late(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)

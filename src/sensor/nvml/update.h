@@ -58,9 +58,10 @@ struct kwhy_nvml_update {
 
 /*
  * Takes the result of a read that lasted from `begin_ns` to `end_ns`; `changed`: the value differs from that
- * of the read before. True: an update is reported: the counter got this value at *out_edge_ns. False: none
- * is, as it was reported before or its time is too uncertain. That time is known to within 14 ms (30 ms if
- * catch_ns is longer than wanted_ns) or, for a fast counter, to within the duration of the read.
+ * of the read before. True: an update is reported: the counter got this value at *out_edge_ns. False: no
+ * update is reported, because this read shows none, because the update was reported before, or because its
+ * time is too uncertain. *out_edge_ns is known to within 14 ms (30 ms if catch_ns is longer than wanted_ns)
+ * or, for a fast counter, to within the duration of the read.
  */
 bool kwhy_nvml_update_read(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed,
 	int64_t *out_edge_ns);

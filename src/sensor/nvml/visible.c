@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-	/* space for a GPU, its at most 7 MIG instances (up to Blackwell), and one more */
+	/* space for a GPU, its MIG instances (at most 7 up to Blackwell), and one spare entry */
 	UNITS_PER_GPU = 9,
 	LIST_BYTES = 120
 };

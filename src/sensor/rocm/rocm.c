@@ -321,7 +321,7 @@ static enum kwhy_status add_all(struct rocm *rocm, struct kwhy_error *error)
 
 /*
  * Whether the system has a graphics card of AMD; looks in the folders of DRM (direct rendering manager) under
- * /sys, so that the library is not loaded in vain.
+ * /sys, so that ROCm SMI is loaded only where it can find a GPU.
  */
 static bool has_amd_card(const char *root)
 {
