@@ -26,7 +26,7 @@ static struct kwhy_arena_block *block_new(size_t size)
 
 /*
  * Allocates a block for a large request alone, and links it after the head, whose free space stays usable for
- * small requests. The first block becomes the head.
+ * small requests. If the arena has no block yet, the new block becomes the head.
  */
 static void *alloc_large(struct kwhy_arena *arena, size_t bytes)
 {

@@ -18,8 +18,9 @@ struct kwhy_clock_relation {
 };
 
 /*
- * Measures the relation now: several times reads Unix time between two readings of CLOCK_MONOTONIC, and takes
- * the time at which these two were closest; width_ns is their distance.
+ * Measures the relation now: reads Unix time several times, each time between two readings of
+ * CLOCK_MONOTONIC, and uses the attempt in which these two readings were closest; width_ns is the time
+ * between them.
  */
 struct kwhy_clock_relation kwhy_clock_relate(void);
 

@@ -18,8 +18,8 @@ const char *kwhy_csv_line_split(
 	char *line, size_t length, struct kwhy_span fields[KWHY_CSV_LINE_FIELDS], size_t *out_count);
 
 /*
- * Returns the number of fields that equal `name`; *out_field: index of the first of them, unless there is
- * none.
+ * Returns the number of fields that equal `name`; *out_field: index of the first of them; unchanged if there
+ * is none.
  */
 size_t kwhy_csv_line_find(
 	const struct kwhy_span *fields, size_t field_count, const char *name, size_t *out_field);

@@ -23,8 +23,8 @@ static bool is_digit(struct kwhy_span text, size_t at)
 }
 
 /*
- * Reads the digits from *at on, and moves *at past them. *out gets the number with a minus sign, so that
- * INT64_MIN fits; false: it is beyond 64 bits.
+ * Reads the digits from *at on, and moves *at past them. *out gets the number times -1, so that INT64_MIN
+ * fits; false: the number does not fit into 64 bits.
  */
 static bool parse_digits(struct kwhy_span text, size_t *at, int64_t *out)
 {

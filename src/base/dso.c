@@ -34,8 +34,8 @@ static enum kwhy_status load(
 }
 
 /*
- * Looks up every symbol into `table`; NULL in it: an optional one is missing. Returns the name of the first
- * required symbol that is missing; NULL: none is.
+ * Looks up every symbol into `table`; the pointer of an optional symbol that is missing becomes NULL. Returns
+ * the name of the first required symbol that is missing; NULL: none is.
  */
 static const char *fill(const struct kwhy_dso_library *library, void *handle, char *table)
 {

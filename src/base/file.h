@@ -23,7 +23,7 @@ typedef enum kwhy_status kwhy_file_writer(void *context, const char *temporary, 
 /*
  * As kwhy_file_write(), for files that are written in parts or by a library. `write` fills a temporary file
  * next to `path`, which then replaces `path`. After a failure the temporary file is removed, and `path` stays
- * as it was. KWHY_E_IO, among others: `path` is a folder, a device or a pipe.
+ * as it was. `path` must not be a folder, a device or a pipe (KWHY_E_IO).
  */
 KWHY_MUST_USE enum kwhy_status kwhy_file_make(
 	const char *path, kwhy_file_writer *write, void *context, struct kwhy_error *error);

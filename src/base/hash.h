@@ -7,7 +7,8 @@
 
 /*
  * The 64-bit hash FNV-1a, for hashes that are stored in files: unlike the hashes of base/map.h, it is the
- * same in all processes. It is no protection against intent: anybody can construct texts with equal hashes.
+ * same in all processes. It gives no protection against deliberate collisions: anybody can construct texts
+ * with equal hashes.
  */
 #define KWHY_HASH_START UINT64_C(14695981039346656037)
 

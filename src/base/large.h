@@ -13,9 +13,9 @@
 void *kwhy_large(void *array, size_t bytes);
 
 /*
- * Does what realloc() does for an array of `used` bytes that grows to `bytes`. If the array is in the heap
- * (kwhy_large_heap()), it is copied to a new one, for which huge pages are requested before the copy: pages
- * that are accessed before the request stay small.
+ * Does what realloc() does for an array of `used` bytes that grows to `bytes`. If the new array is to lie in
+ * the heap (kwhy_large_heap()), it is allocated, huge pages are requested for it, and only then the bytes are
+ * copied, because pages that are accessed before the request stay small.
  */
 void *kwhy_large_grow(void *array, size_t used, size_t bytes);
 

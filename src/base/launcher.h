@@ -6,9 +6,9 @@
 
 /*
  * Ranks of this process from the environment variables of launchers: torchrun, OpenMPI, MVAPICH, PMI (MPICH,
- * Intel MPI), SLURM. If several launchers set theirs, the first in this order that states rank and world size
- * counts, because it started the process itself: torchrun, for example, starts several processes in one SLURM
- * task.
+ * Intel MPI), SLURM. If the environment has variables of several launchers, the first launcher in this order
+ * that states rank and world size counts, because it started the process itself: torchrun, for example,
+ * starts several processes in one SLURM task.
  */
 struct kwhy_launcher_ranks {
 	int64_t rank, world_size, local_rank; /* -1: no launcher states it */

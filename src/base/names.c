@@ -25,8 +25,9 @@ static enum kwhy_status add_clean(struct kwhy_names *names, const char *bytes, s
 }
 
 /*
- * Adds a name that is not found as it stands: clean as it is, otherwise cut to KWHY_NAME_MAX_BYTES or
- * sanitised, in which form it may be there already.
+ * Adds a name that the map does not have in this form. A clean name is added unchanged. A longer one is cut
+ * to KWHY_NAME_MAX_BYTES and one that is not clean is sanitised; the map may have the name in that form
+ * already.
  */
 static enum kwhy_status add(struct kwhy_names *names, const char *bytes, size_t length, uint32_t *out_name,
 	struct kwhy_error *error)

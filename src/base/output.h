@@ -41,7 +41,7 @@ void kwhy_output_done(struct kwhy_output *output);
 /* Whether a regular file of this user exists there, whose permission bits a file that replaces it gets. */
 bool kwhy_output_keeps_mode(const struct kwhy_output *output);
 /*
- * Whether the output exists and is no regular file (or lies in /proc), so that it is written to and never
+ * Whether the output exists, and lies in /proc or is no regular file, so that it is written to and never
  * replaced.
  */
 bool kwhy_output_is_direct(const struct kwhy_output *output);

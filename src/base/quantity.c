@@ -121,7 +121,10 @@ const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count)
 {
 	size_t length = strlen(kwhy_quantity_count(out, count));
 
-	/* The largest counts leave no space for " times"; they do not occur in practice. */
+	/*
+	 * If there is no space for " times" after a very large count, the count is written alone; such counts
+	 * do not occur in practice.
+	 */
 	if (length + sizeof(" times") <= KWHY_QUANTITY_BYTES)
 		memcpy(out + length, count == 1 ? " time" : " times", count == 1 ? 6 : 7);
 	return out;

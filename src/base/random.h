@@ -41,7 +41,8 @@ static inline double kwhy_random_share(uint64_t number)
  */
 struct kwhy_random {
 	uint64_t state[4];
-	double spare; /* the second of two normal values that are made together; NAN: already returned */
+	double spare; /* normal values are made in pairs: the value that kwhy_random_normal() returns next;
+			 NAN: it makes a new pair */
 };
 
 void kwhy_random_init(struct kwhy_random *random, uint64_t seed);

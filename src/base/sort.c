@@ -46,8 +46,8 @@ static void merge(const struct sorter *sorter, size_t left, size_t middle, size_
 }
 
 /*
- * Merges each two neighbouring runs into one, from `from` to `to`, and swaps these; false: there was one run
- * only, so the sort is complete.
+ * Merges each two neighbouring runs into one, from `from` to `to`, and swaps these two arrays; false: all
+ * items were one run, so the sort is complete.
  */
 static bool merge_pass(struct sorter *sorter)
 {

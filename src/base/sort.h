@@ -29,9 +29,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_sort_order(size_t count, kwhy_sort_compare *
 	uint32_t **out_order, struct kwhy_error *error);
 
 /*
- * Does the same faster if `compare` orders by group first: group[i], below group_count, is the group of item
- * i (NULL: there are no groups). Items are first gathered by group, because traces mix the rows of threads,
- * and the rows of each thread are mostly in order.
+ * Does the same as kwhy_sort_order(), but faster, if `compare` orders by group first: group[i], below
+ * group_count, is the group of item i (NULL: there are no groups). Items are first gathered by group, because
+ * traces mix the rows of threads, and the rows of each thread are mostly in order.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sort_order_in_groups(size_t count, const uint32_t *group,
 	size_t group_count, kwhy_sort_compare *compare, const void *context, uint32_t **out_order,

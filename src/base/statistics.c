@@ -199,9 +199,9 @@ static void halves_of_several(const struct kwhy_estimate *a, const struct kwhy_e
 }
 
 /*
- * For a difference of which one side has a single value: half-widths of the interval of the mean of the other
- * side's values, and of an interval for the single value by their standard deviation, combined with its own
- * reading error.
+ * For a difference of which one side (`one`) has a single value. *out_several: half-width of the interval of
+ * the mean of the other side's values. *out_one: half-width of an interval for the single value, from the
+ * standard deviation of the other side's values, combined with the reading error of the single value.
  */
 static void halves_beside_several(const struct kwhy_estimate *several, const struct kwhy_estimate *one,
 	double *out_several, double *out_one)

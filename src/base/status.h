@@ -10,7 +10,8 @@ enum kwhy_status {
 	KWHY_E_MEMORY,	    /* out of memory, or a fixed limit of the size of something is reached */
 	KWHY_E_UNSUPPORTED, /* this build or this machine cannot do it */
 	KWHY_E_USAGE,	    /* the command line is wrong */
-	KWHY_E_LOST,	    /* the device is lost, and this process can no longer use it */
+	KWHY_E_LOST, /* a device, or another process that is needed, is lost for this process, or the user
+			interrupted */
 	KWHY_STATUS_COUNT
 };
 

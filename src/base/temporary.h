@@ -5,8 +5,8 @@
 #include "base/status.h"
 
 /*
- * The folder for temporary files: the value of TMPDIR or, if that is not set, empty, or ignored as the
- * program is setuid or setgid, /tmp.
+ * The folder for temporary files: the value of TMPDIR or, if that is not set or empty, or if the program is
+ * setuid or setgid, /tmp.
  */
 const char *kwhy_temporary_folder(void);
 

@@ -293,7 +293,7 @@ static double mean_of(const struct moments *moments)
 
 /*
  * Writes the weighted means and standard deviations of width and delay over the grid to `out`; returns the
- * sums from which those of the centre follow.
+ * sums from which the mean and standard deviation of the centre follow.
  */
 static struct moments summarise(const struct work *work, double highest, struct kwhy_lag *out)
 {

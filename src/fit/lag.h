@@ -58,8 +58,9 @@ struct kwhy_lag_levels {
 
 struct kwhy_lag {
 	double width_s, width_sd_s, delay_s, delay_sd_s;
-	double log_likelihood; /* log-likelihood of all readings at width_s and delay_s, without exponents, by
-				  which fits of the two kinds to the same readings are compared */
+	double log_likelihood; /* log-likelihood of all readings at width_s and delay_s, with all exponents
+				  (temper) taken as 1; fits of the two kinds (enum kwhy_lag_kind) to the same
+				  readings are compared by it */
 	struct kwhy_lag_levels levels[KWHY_LAG_STRETCHES_MAX]; /* [stretch_count] levels of each series */
 };
 

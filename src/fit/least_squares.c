@@ -20,8 +20,8 @@ enum { MAX = KWHY_LEAST_SQUARES_COLUMNS_MAX, ROUNDS_MAX = 10 * MAX };
 #define FLAT 1e-12
 
 /*
- * The normal equations for columns scaled to length 1 (gram * values = target), and which coefficients are
- * free (the others are constrained to 0).
+ * The normal equations for columns scaled to length 1 (gram * values = target), and for each coefficient
+ * whether it is free or constrained to 0 (is_free).
  */
 struct normal {
 	size_t count;

@@ -8,8 +8,9 @@
 #define TAIL 0.025
 
 /*
- * Rank from the lowest of the value that is the interval's lower end; the upper end has the same rank from
- * the highest. It is the largest k with P(Binomial(count, 1/2) < k) <= TAIL; 0: there is no interval.
+ * Which value is the lower end of the interval, counted from the lowest value (1); the upper end is the value
+ * with the same number counted from the highest. It is the largest k with P(Binomial(count, 1/2) < k) <=
+ * TAIL; 0: there is no interval.
  */
 static size_t left_out(size_t count)
 {

@@ -84,8 +84,8 @@ static size_t least_points(size_t count)
 }
 
 /*
- * Fills best[k][end] and start[k][end] for all k and end: the last of k + 1 segments begins at the point at
- * which its own squares and those of the best k segments before it are least.
+ * Fills best[k][end] and start[k][end] for all k and end: the last of k + 1 segments begins at the point for
+ * which the sum of its own squared errors and those of the best k segments before it is least.
  */
 static void divide(struct work *work)
 {

@@ -33,8 +33,8 @@ struct kwhy_roofline {
 		roof_flop_per_joule; /* highest rates that are possible for work of this flop_per_byte */
 	/*
 	 * time_ratio: least time divided by measured time; energy_ratio: least energy divided by measured
-	 * energy, which is not checked. Errors of measurement can make both exceed 1, time_ratio by at most 2
-	 * %.
+	 * energy. Errors of measurement can make both exceed 1. A time_ratio above 1.02 is an error
+	 * (KWHY_E_INPUT), energy_ratio has no such limit.
 	 */
 	double time_ratio, energy_ratio;
 };

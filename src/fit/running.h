@@ -32,8 +32,9 @@ struct kwhy_running {
 };
 
 /*
- * Computes the amounts. KWHY_E_INPUT: both rates are given or neither is, the PUE is below 1, a rate is
- * negative, or what the rate needs is unknown: energy_j for per_kwh, seconds for per_hour.
+ * Computes the amounts. KWHY_E_INPUT: both of per_kwh and per_hour are given or neither is, the one that is
+ * given is negative, the PUE is below 1, or the figure to charge is unknown (energy_j for per_kwh, seconds
+ * for per_hour).
  */
 KWHY_MUST_USE enum kwhy_status kwhy_running_of(
 	const struct kwhy_running_question *question, struct kwhy_running *out, struct kwhy_error *error);

@@ -28,16 +28,16 @@ struct kwhy_collectives_ops {
 	const char *name; /* name of the implementation: "own" or "nccl" */
 	void (*free)(struct kwhy_collectives *group);
 	/*
-	 * Adds up `count` uint64 over all members, modulo 2^64. Each member's values are replaced by the
-	 * sums.
+	 * Adds up `count` uint64 element by element over all members, modulo 2^64. The sums replace the
+	 * values of each member.
 	 */
 	enum kwhy_status (*sum)(struct kwhy_collectives *group, const uint64_t *places, uint32_t count,
 		struct kwhy_error *error);
 	enum kwhy_status (*max)(struct kwhy_collectives *group, const uint64_t *places, uint32_t count,
 		struct kwhy_error *error);
 	/*
-	 * Adds up `count` floats over all members. Each member's values are replaced by the sums, which are
-	 * bitwise equal on all members.
+	 * Adds up `count` floats element by element over all members. The sums, which are bitwise equal on
+	 * all members, replace the values of each member.
 	 */
 	enum kwhy_status (*sum_floats)(struct kwhy_collectives *group, const uint64_t *places, uint32_t count,
 		struct kwhy_error *error);

@@ -90,8 +90,8 @@ const struct kwhy_gpu_host_kernel kwhy_collectives_host_kernels[] = {
 };
 
 /*
- * Whether a member needs events to synchronise with member 0: it does on another GPU, while members on member
- * 0's GPU share its stream, whose order suffices.
+ * Whether a member needs events to synchronise with member 0: only a member on another GPU does. Members on
+ * the GPU of member 0 share one stream with it, which runs their work in order.
  */
 static bool is_apart(const struct own *own, uint32_t member)
 {

@@ -52,8 +52,8 @@ static bool is_private(const char *folder)
 }
 
 /*
- * Gets the path of the cache's file for a key, and makes its folder if necessary. false: there is no such
- * folder that only this user can write to.
+ * Gets the path of the cache's file for a key, and makes its folder if necessary. false: there is no cache
+ * folder, or others than this user can write to it.
  */
 static bool find_place(const struct kwhy_text *key, char *path, size_t path_bytes)
 {

@@ -89,7 +89,7 @@ static enum kwhy_status pool_free(
 
 /*
  * Maps out->bytes of host memory and touches them, on the NUMA node `numa_node` unless it is -1. If the
- * system refuses that node, it chooses, and out->numa_node stays as it was.
+ * system refuses that node, the system chooses a node, and out->numa_node does not change.
  */
 static enum kwhy_status map_pages(int numa_node, struct kwhy_gpu_host *out, struct kwhy_error *error)
 {

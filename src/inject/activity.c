@@ -36,8 +36,8 @@ static uint64_t clock_of_records(void)
 
 /*
  * Nanoseconds to add to CUPTI's time to get CLOCK_MONOTONIC, for a CUPTI that cannot call clock_of_records().
- * CUPTI's clock is read several times, each time between two readings of CLOCK_MONOTONIC; the reading with
- * the closest two decides.
+ * CUPTI's clock is read several times, each time between two readings of CLOCK_MONOTONIC; the offset is
+ * computed from the attempt in which these two readings are closest together.
  */
 static int64_t offset_of(const struct kwhy_cupti *cupti)
 {

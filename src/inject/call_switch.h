@@ -41,19 +41,22 @@ struct kwhy_inject_call_switch {
 /* Reads the names of all calls, and marks those for which kwhy_inject_call_matters() is true. */
 void kwhy_inject_call_switch_init(struct kwhy_inject_call_switch *calls, const struct kwhy_cupti *cupti);
 
-/* Enables each call that matters alone (the first way above). It must run before the process has a context.
+/*
+ * Enables each call that matters by itself, without enabling a whole domain. It must run before the process
+ * has a context.
  */
 void kwhy_inject_call_switch_begin(struct kwhy_inject_call_switch *calls);
 
 /*
- * Enables or disables the calls that matter. If whole domains are switched (the second way above), other
- * calls may be recorded for a moment, too.
+ * Enables or disables the calls that matter. If whole domains are switched, other calls may be recorded, too,
+ * until they are disabled one by one.
  */
 void kwhy_inject_call_switch_set(struct kwhy_inject_call_switch *calls, bool is_on);
 
 /*
- * From now on, whole domains are switched (the second way above). Needed for a CUPTI that records none of the
- * calls that were enabled one by one. Call it after kwhy_inject_call_switch_set(calls, false).
+ * From now on, kwhy_inject_call_switch_set() enables and disables whole domains, and then disables the calls
+ * that do not matter. Needed for a CUPTI that records none of the calls that were enabled one by one. Call it
+ * after kwhy_inject_call_switch_set(calls, false).
  */
 void kwhy_inject_call_switch_give_up_alone(struct kwhy_inject_call_switch *calls);
 

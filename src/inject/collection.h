@@ -22,9 +22,9 @@ enum { KWHY_INJECT_COLLECTION_ENDED = 1 << 12 };
 #define KWHY_INJECT_COLLECTION_LINGER_NS INT64_C(200000000)
 
 /*
- * A window: an interval of the program's run whose activity is collected. Complete is what was launched at
- * `since_mono_ns`, when CUPTI was switched on, or later and ran in the window. If since_mono_ns is 0, CUPTI
- * was on from the first launch, and all that ran in the window has been collected.
+ * A window: an interval of the program's run whose activity is collected. CUPTI was switched on at
+ * `since_mono_ns`; all work that was launched then or later and ran in the window has been collected. 0:
+ * CUPTI was on before the first launch, and all work that ran in the window has been collected.
  */
 struct kwhy_inject_window {
 	int64_t start_mono_ns, end_mono_ns, since_mono_ns;

@@ -213,8 +213,8 @@ void kwhy_inject_collector_start(void)
 }
 
 /*
- * Waits at most two seconds, because the thread may be inside the driver, which is about to be unloaded, and
- * then never ends.
+ * Waits at most two seconds for the end of the thread: if it is in a call of the driver, which is about to be
+ * unloaded, it may never end.
  */
 void kwhy_inject_collector_stop(void)
 {

@@ -29,8 +29,8 @@ struct kwhy_inject_ranks {
 struct kwhy_inject_ranks kwhy_inject_ranks(char *(*get)(const char *name));
 
 /*
- * Writes the host's name to out[space], truncated; "host" if the system does not tell it. All processes of
- * kwhy on a machine thus use the same name.
+ * Writes the host's name to out[space], truncated; "host" if the system does not report it. All processes of
+ * kwhy get the machine's name by this function, so that they use the same one.
  */
 void kwhy_inject_host(char *out, size_t space);
 

@@ -8,8 +8,9 @@
 
 /*
  * Gives each name an id, by which the records of `writer` refer to it. A table of fixed size finds known
- * names by their 64-bit hashes. When it is full it is emptied, and names are then written again under new
- * ids; in a recording, several ids may have the same name. Only one thread at a time may use it.
+ * names by their 64-bit hashes. When the table is full it is emptied, and names that come after that are
+ * written again under new ids; a recording may therefore have several ids for the same name. Only one thread
+ * at a time may use it.
  */
 enum {
 	KWHY_INJECT_LABELS = 1 << 15,

@@ -63,8 +63,9 @@ static const char *name_of(const struct kwhy_nvtx_event *event, char space[KWHY_
 }
 
 /*
- * If collection depends on ranges of this name, reports to it that one starts, and returns true. Called
- * before the range's start time is taken, so that the range does not include the time of switching.
+ * If collection depends on ranges of this name, reports the start of such a range to the collection, and
+ * returns true. Called before the range's start time is taken, so that the range does not include the time of
+ * switching.
  */
 static bool enter(const char *name)
 {
@@ -206,8 +207,8 @@ static void on_domain_end(const void *domain, uint64_t id)
 }
 
 /*
- * Returns a copy of the name as its handle. The program passes it back in events until it ends, so it is
- * never freed.
+ * Returns a copy of the name as its handle. The program may pass the handle in events at any time until the
+ * program ends, so the copy is never freed.
  */
 static void *on_register_ascii(const void *domain, const char *name)
 {

@@ -48,8 +48,8 @@ struct kwhy_inject_options {
 				   millionths; 0: there are no random windows */
 	int64_t window_ns; /* KWHY_RECORD_WINDOW_NS: mean length of random windows in ns; default 0.3 s */
 	uint64_t seed;	   /* KWHY_RECORD_SEED: seed of the windows' random times */
-	char range[256];   /* KWHY_RECORD_RANGE: pattern (fnmatch(3)) of range names: activity is collected
-			      while such a range is open; "": ranges do not matter */
+	char range[256]; /* KWHY_RECORD_RANGE: pattern (fnmatch(3)) of range names: activity is collected only
+			    while a thread is inside a range whose name matches; "": ranges do not matter */
 };
 
 /*

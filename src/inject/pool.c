@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 
 /*
- * When a returned buffer is zeroed, so many bytes after its used part are zeroed, too, because CUPTI may have
- * written a little more than it reports.
+ * When the used part of a returned buffer is zeroed, this many bytes after it are zeroed, too, because CUPTI
+ * may have written a little more than it reports.
  */
 enum { ZEROED_BEYOND_BYTES = 4096 };
 
@@ -66,8 +66,8 @@ void kwhy_inject_pool_give(struct kwhy_inject_pool *pool, uint8_t *buffer, size_
 }
 
 /*
- * Whether CUPTI has written to a borrowed buffer. CUPTI may be writing at the same time; then true and false
- * are both acceptable.
+ * Whether CUPTI has written to a borrowed buffer. While CUPTI is writing the first record, either result may
+ * be returned, and callers accept both.
  */
 __attribute__((no_sanitize("thread"))) static bool is_written(const uint8_t *buffer)
 {

@@ -23,7 +23,8 @@ int64_t kwhy_period_typical(const int64_t *time_ns, size_t count)
 
 /*
  * Whether a reading is later than the last one that was used, and shows an update of the counter. Only a
- * counter of role UPDATES is read more often than it is updated; its readings with the last value show none.
+ * counter of role UPDATES is read more often than it is updated; a reading of it that repeats the last value
+ * shows no update.
  */
 static bool is_news(const struct kwhy_readings *counter, const struct kwhy_reading *reading,
 	const struct kwhy_reading *last)

@@ -36,7 +36,8 @@ void kwhy_counter_samples_done(struct kwhy_counter_samples *counter_samples);
 
 /*
  * A reading of a power meter, and a model of the device's power from this reading to the next: first_w for
- * first_s, then second_w. With that power, a meter with this time constant would give both readings.
+ * first_s, then second_w. With that power, a meter with the time constant of struct kwhy_samples would give
+ * this reading and the next.
  */
 struct kwhy_sample {
 	int64_t time_ns; /* time stamp, corrected where it was late */

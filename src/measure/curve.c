@@ -107,9 +107,10 @@ static double sampled_rise(const struct builder *builder, int64_t from_ns, int64
 }
 
 /*
- * Fills in the counter's energy across each reset, from the samples or, where they are missing, from the mean
- * of the powers before and after. Does the same where the ratio of the counter's rise to the samples' energy
- * is outside of GAIN_MIN to GAIN_MAX, as after a first reading whose value is old.
+ * Fills in the counter's energy across each reset, from the samples or, where samples are missing, from the
+ * mean of the counter's powers before and after the reset. Does the same where the ratio of the counter's
+ * rise to the samples' energy is outside of GAIN_MIN to GAIN_MAX, as after a first reading whose value is
+ * old.
  */
 static void bridge_resets(struct builder *builder)
 {

@@ -20,7 +20,8 @@ struct kwhy_curve {
 	size_t update_count;
 	double quantum_j;
 	struct kwhy_response response;
-	enum kwhy_energy_basis basis; /* which meters the curve comes from, where the counter works */
+	enum kwhy_energy_basis basis; /* meters from which the curve comes, up to the moment at which the
+					 counter stopped (faults.counter_stuck), or in all */
 	struct kwhy_curve_faults faults;
 };
 

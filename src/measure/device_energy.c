@@ -22,8 +22,8 @@ enum { LOOKS_MEANT = 64 };
 
 /*
  * The windows of one name, whose energies are added up. Measurements of the idle level are numbered from 0.
- * first_look: number of the last one before the first window of this name; last_look: of the last one before
- * the last such window.
+ * first_look: number of the last measurement before the first window of this name; last_look: number of the
+ * last measurement before the last window of this name.
  */
 struct window {
 	uint32_t name;
@@ -84,8 +84,9 @@ static bool meters_a_gpu(const struct kwhy_session *session)
 }
 
 /*
- * Finds the meters of the opened GPUs by PCI address and, if one has none, the reason. The reason that the
- * session states may be about another vendor's GPUs, so it is used only if the session meters no GPU at all.
+ * Finds the meters of the opened GPUs by PCI address, and stores in `missing` why the first GPU without a
+ * meter has none. The reason that the session states may be about another vendor's GPUs, so it is used only
+ * if the session meters no GPU at all.
  */
 static void find_meters(struct kwhy_device_energy *energy, struct kwhy_gpu *const *gpus)
 {

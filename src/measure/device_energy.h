@@ -44,7 +44,8 @@ const char *kwhy_device_energy_missing(const struct kwhy_device_energy *energy);
 /*
  * Measures the GPUs' idle level, which net energy excludes, for `seconds`, in which the caller must run
  * nothing. Idle levels drift by watts with the temperature. The level for the windows of a name is therefore
- * the mean of all measurements from the last one before the first of them to the first one after the last.
+ * the mean over several of these measurements: from the last one before the first window of the name to the
+ * first one after the last window of the name.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_idle(
 	struct kwhy_device_energy *energy, double seconds, struct kwhy_error *error);
@@ -80,8 +81,8 @@ void kwhy_device_energy_of(const struct kwhy_device_energy *energy, const char *
 	struct kwhy_window_joules *out);
 
 /*
- * Energy of the windows of a name on one GPU, whose index counts the opened GPUs. It is known if that GPU has
- * a meter.
+ * Energy of the windows of a name on one GPU; `gpu` is its index in `gpus` of kwhy_device_energy_open(). It
+ * is known if that GPU has a meter.
  */
 void kwhy_device_energy_of_one(const struct kwhy_device_energy *energy, const char *name, uint32_t gpu,
 	struct kwhy_window_joules *out);

@@ -27,9 +27,9 @@ void kwhy_history_free(struct kwhy_history *history);
 KWHY_MUST_USE enum kwhy_status kwhy_history_drain(struct kwhy_history *history, struct kwhy_error *error);
 
 /*
- * Time in ns that covers two reads of the slowest counters, which are 20 s apart. Readings from this long
- * before the time up to which energy has been added up are still needed. If a meter has given no reading for
- * this long, none is expected any more.
+ * Time in ns in which even the slowest counters, which are read every 20 s, are read twice. To add up energy
+ * from a time on, the readings from this long before that time on are needed. If a meter has given no reading
+ * for this long, none is expected any more.
  */
 #define KWHY_HISTORY_KEPT_NS INT64_C(45000000000)
 

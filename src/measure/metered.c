@@ -50,8 +50,9 @@ static void name_host(struct kwhy_metered *item, const struct kwhy_source_channe
 }
 
 /*
- * Whether `row` meters the same energy as `than`, but worse: it has the same owner, the same name up to the
- * '.' (as hwmon's energy and power), and a higher rank, which means a worse meter.
+ * Whether the meters `row` and `than` measure the same energy and `row` is the worse meter: it has the same
+ * owner, the same name up to the '.' (as hwmon's energy and power), and a higher rank, which means a worse
+ * meter.
  */
 static bool is_lesser(const struct kwhy_meter_row *row, const struct kwhy_meter_row *than)
 {

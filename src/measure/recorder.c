@@ -30,8 +30,8 @@ struct ring {
 	_Alignas(64) _Atomic uint64_t written;
 	uint64_t taken_seen; /* value of `taken` when the writer last read it */
 	_Atomic uint64_t dropped;
-	uint32_t skipped_open; /* number of dropped beginnings of regions whose ends, which are then dropped,
-				  too, have not come yet; skipped[KWHY_RECORDER_NAMES] has their numbers by
+	uint32_t skipped_open; /* number of regions whose beginning was dropped and whose end has not come yet
+				  and will be dropped, too; skipped[KWHY_RECORDER_NAMES]: the same number by
 				  name */
 	uint32_t *skipped;
 	_Alignas(64) _Atomic uint64_t taken;

@@ -49,8 +49,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_regions_copy(
 /*
  * Applies events, which must be in order of time, then adds up time and energy to until_ns, which is not
  * before the last event. curves[meter_count] must be known up to until_ns; if a meter's curve ends earlier,
- * the energy on that meter is unknown. An event whose time is before until_ns of the last call counts as if
- * it had come at that until_ns.
+ * the energy on that meter is unknown. An event whose time is before the until_ns of the previous call counts
+ * as if its time were that until_ns.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_regions_fold(struct kwhy_regions *regions,
 	const struct kwhy_event *events, size_t count, struct kwhy_curve *const *curves, int64_t until_ns,

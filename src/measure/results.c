@@ -293,8 +293,9 @@ size_t kwhy_results_region_find(const struct kwhy_results *results, const char *
 }
 
 /*
- * Copies to a caller's struct of out_size bytes as much of our struct as it holds, and leaves its member
- * `size` as it is, so that callers with an older or newer struct work, too.
+ * Copies the library's struct `from` to a caller's struct of out_size bytes, as much of it as fits, and
+ * leaves the member `size` of the caller's struct as it is, so that callers with an older or newer struct
+ * work, too.
  */
 static int give(void *out, size_t out_size, const void *from, size_t from_size)
 {

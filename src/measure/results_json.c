@@ -121,8 +121,9 @@ static void add_meters(struct kwhy_text *text, const struct kwhy_results *result
 }
 
 /*
- * Energy in J of all CPU packages over the session (region 0); *out_net: above their idle level, which is so
- * if it was measured. NAN: no package is metered, or the energy is unknown.
+ * Energy in J of all CPU packages over the session (region 0); *out_net: true if the energy is net of the
+ * packages' idle level, false if it is gross because that level was not measured. NAN: no package is metered,
+ * or the energy is unknown.
  */
 static double packages_j(const struct kwhy_results *results, bool *out_net)
 {

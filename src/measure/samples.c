@@ -12,8 +12,8 @@
  */
 #define STRETCH_CONSTANTS 2
 /*
- * Levels count as steady if on each side of a step the two nearest differ by less than this share of the
- * step.
+ * The power before and after a step counts as steady if the levels of the two nearest intervals on the same
+ * side of the step differ by less than this share of the step, on both sides.
  */
 #define STEADY_RATIO 0.25
 
@@ -109,8 +109,9 @@ static bool fit_step(struct kwhy_samples *samples, const double *levels_w, size_
 }
 
 /*
- * Replaces the powers of the two intervals before and the two after a step by their constant levels. There
- * the power is steady, and these are more accurate than the trapezoidal rule's.
+ * Replaces the powers of the two intervals before and the two after a step by their constant levels. In these
+ * intervals the power is steady, and the constant levels are more accurate than the powers by the trapezoidal
+ * rule.
  */
 static void fit_beside(struct kwhy_samples *samples, const double *levels_w, size_t i)
 {

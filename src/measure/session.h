@@ -50,8 +50,8 @@ struct kwhy_session {
 	size_t event_count, event_capacity;
 	struct kwhy_forward *forward; /* NULL: no tool watches the program */
 	int64_t folded_ns, last_fold_ns;
-	enum kwhy_status status; /* first failure of the collector, described by `error`; after it, it takes
-				    and adds up nothing more */
+	enum kwhy_status status; /* first failure of the collector, described by `error`; after a failure the
+				    collector takes no more events and adds up no more energy */
 	struct kwhy_error error;
 
 	pthread_t collector;

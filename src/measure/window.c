@@ -9,8 +9,8 @@
 #define EDGES_WORSE 1.5
 /*
  * Energies by counter and by samples are compared only between updates at least APART_S seconds apart, and
- * differ only as far as the difference exceeds what APART_SPREADS standard deviations of the updates' time
- * stamps explain.
+ * only that part of their difference counts which APART_SPREADS standard deviations of the updates' time
+ * stamps do not explain.
  */
 #define APART_S 1
 #define APART_SPREADS 3
@@ -206,8 +206,8 @@ static void flush_cell(struct kwhy_window_sum *sum)
 }
 
 /*
- * Starts with the interval after knot i, in which a window has an edge, and bounds its power (NEIGHBOURS and
- * the margins).
+ * Begins to add up the interval after knot i, in which a window has an edge, and sets the bounds of the power
+ * in that interval (NEIGHBOURS and the margins).
  */
 static void begin_cell(struct kwhy_window_sum *sum, size_t i)
 {
@@ -432,7 +432,8 @@ void kwhy_window_sum_add(struct kwhy_window_sum *sum, int64_t start_ns, int64_t 
  * enough_ratio times the energy; 0: no number suffices. Errors in proportion to the energy do not shrink with
  * repetition, so they leave less of the limit to the errors at edges. The edges of a longer window may be
  * worse than those seen (EDGES_WORSE). For windows not much longer than an interval between readings, the
- * number is at least what typical edges need (EDGE_STRETCHES), as they do not show how high the power went.
+ * number is at least what typical edges need (EDGE_STRETCHES), as such windows do not show how high the power
+ * went between readings.
  */
 static uint64_t repetitions(const struct kwhy_window_sum *sum, double edges_j, double enough_ratio)
 {

@@ -14,12 +14,11 @@
  * The energy of one device or domain of the host in any window of time, computed from the readings of its
  * meters. The functions are pure: they read no clock and do no I/O. Times are nanoseconds of one clock, which
  * the caller chooses (CLOCK_MONOTONIC for live readings).
- *
  * kwhy_curve_new() turns the readings of a counter and of a power meter into one curve. It gives the energy
  * since its first knot as a function of time, corrected for the meter's lag. Knots are times of samples and
  * of counter updates. The energy of a window is the difference of the curve at its ends, so adjacent windows
- * add up to the whole. Between two knots the energy follows from their mean power and those of the intervals
- * before and after.
+ * add up to the whole. Between two knots the energy follows from the mean power of this interval and those of
+ * the intervals before and after it.
  */
 
 struct kwhy_readings {
@@ -48,7 +47,8 @@ enum kwhy_energy_state {
 	KWHY_ENERGY_MEASURED,
 	KWHY_ENERGY_NOT_METERED, /* there is no meter, or it gave too few readings */
 	KWHY_ENERGY_NOT_YET,	 /* readings for the end of the window have not arrived */
-	KWHY_ENERGY_FORGOTTEN /* the window begins before the first reading that there is or that was kept */
+	KWHY_ENERGY_FORGOTTEN	 /* the window begins before the first reading: earlier ones were dropped, or
+				    there were none */
 };
 
 /* Returns why a window has no energy, in words; NULL: it has energy. is_lost: the device fell off the bus. */

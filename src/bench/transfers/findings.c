@@ -120,9 +120,9 @@ static enum kwhy_status choose(struct study *study)
 
 /*
  * Compares two strategies at one size, updates `baseline`, and returns whether `better` is surely faster (the
- * 95 % intervals do not overlap). If so, the size is added to the last range of sizes in baseline->stretches
- * if `open`, that is if `better` was surely faster at the previous size, too; otherwise it begins a new
- * range.
+ * 95 % intervals do not overlap). If `better` is surely faster, the size is added to baseline->stretches, the
+ * ranges of such sizes: to the last range if `open` (`better` was surely faster at the previous size, too),
+ * otherwise as the start of a new range.
  */
 static bool compare_at(struct kwhy_transfer_baseline *baseline, const struct kwhy_transfer_point *better,
 	const struct kwhy_transfer_point *than, bool open)
@@ -224,7 +224,7 @@ static enum kwhy_status compare_all(struct study *study)
 /*
  * Computes after how many transfers page-locking the memory has saved as much time as it cost: cost / (time
  * from pageable - time from pinned memory); NAN: pinned is not faster. This is done for each size at which
- * all three were measured.
+ * page-locking, a pageable and a pinned transfer were measured.
  */
 static enum kwhy_status weigh_pinning(struct study *study, enum kwhy_transfer_direction direction)
 {

@@ -144,8 +144,8 @@ static uint32_t length_of(uint32_t nibble, const uint8_t **in, const uint8_t *en
 }
 
 /*
- * Expands an LZ4 block into at most `bytes` bytes and returns the number of bytes written. If the block is
- * invalid, stops there; the caller notices by the number.
+ * Expands an LZ4 block into at most `bytes` bytes and returns the number of bytes written. Stops at the first
+ * invalid token of the block; the returned number is then not the expected one.
  */
 static uint32_t expand(const uint8_t *in, const uint8_t *end, uint8_t *out, uint32_t bytes)
 {

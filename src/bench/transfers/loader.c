@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 /*
- * Loaders: transfers from a file to the device, in chunks. In one, a chunk is read and then copied, one after
- * another. In the other (loader-ahead), a thread reads ahead into page-locked slots while the main thread
- * copies filled ones. The file has just been written, so it is read from the page cache. The time to
- * page-lock memory is measured here, too, for comparison with the time that page-locked memory saves.
+ * Loaders: transfers from a file to the device, in chunks. In the strategy loader, one thread reads a chunk,
+ * then copies it, then reads the next. In loader-ahead, a second thread reads ahead into page-locked slots
+ * while the main thread copies filled ones. The file has just been written, so it is read from the page
+ * cache. The time to page-lock memory is measured here, too, for comparison with the time that page-locked
+ * memory saves.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)

@@ -5,8 +5,8 @@
 #include "bench/transfers/strategy.h"
 
 /*
- * Numbers of untimed and of timed copies in a back-to-back sample, as in nvbandwidth. All are queued behind a
- * gate before the first of them runs.
+ * Numbers of untimed and of timed copies in a back-to-back sample, as in nvbandwidth. All these copies are
+ * queued behind a closed gate before the first of them runs.
  */
 enum { KWHY_BENCH_WARM_COPIES = 4, KWHY_BENCH_TIMED_COPIES = 16 };
 

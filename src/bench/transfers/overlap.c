@@ -9,8 +9,9 @@
 /*
  * Transfers to the device followed by a kernel that works on the data and takes about as long as the copy.
  * Either the copy and the kernel run in sequence, or the data is moved in chunks with two or three buffers on
- * the device, so that a chunk is copied while a kernel works on the one before it. The number n of chunks:
- * each costs o = CHUNK_COST_S more. If all copies take as long as all kernels, T seconds, the total time is T
+ * the device, so that a chunk is copied while a kernel works on the one before it. The number n of chunks is
+ * chosen for the shortest time. Each chunk costs o = CHUNK_COST_S more. If all copies take as long as all
+ * kernels, T seconds, the total time is T
  * + T / n + n o, which is least at n = sqrt(T / o).
  */
 

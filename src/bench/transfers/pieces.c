@@ -5,9 +5,10 @@
 
 /*
  * Transfers of many separate pieces: one copy for each piece; a batch of copies in one call; a graph of
- * copies; or packed pieces. For those, the host packs the pieces into one packet and a kernel unpacks it or,
- * in a transfer to the host, a kernel packs and the host unpacks; the packet is copied, or the kernel
- * accesses it in host memory. One strategy has a kernel that accesses each piece in host memory.
+ * copies; or packed pieces. In a transfer of packed pieces to the device, the host packs them into one packet
+ * and a kernel unpacks it; in one to the host, a kernel packs them and the host unpacks. The packet is
+ * copied, or the kernel accesses it in host memory. A further strategy has a kernel that accesses each piece
+ * in host memory.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)

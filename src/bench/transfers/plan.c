@@ -120,8 +120,8 @@ static void add_size(struct sizes *sizes, uint64_t bytes)
 }
 
 /*
- * Lists the sizes in bytes, ascending: powers of two in the range (if request->quick every fourth), both ends
- * of the range, and random sizes with uniformly distributed logarithms.
+ * Lists the sizes in bytes, ascending: powers of two in the range (with request->quick only every fourth
+ * power), both ends of the range, and random sizes with uniformly distributed logarithms.
  */
 static void list_sizes(const struct kwhy_bench_request *request, struct sizes *out)
 {

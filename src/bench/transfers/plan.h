@@ -26,7 +26,8 @@ struct kwhy_bench_request {
 	const char *data_path;
 	bool energy;	    /* add a pass that measures energy */
 	double burst_s;	    /* duration of a burst in the pass that measures energy, in seconds; 0: 1 s */
-	const char *folder; /* where samples are written as they are taken; NULL: they are not kept */
+	const char *folder; /* folder to which samples are written as they are taken; NULL: they are only
+			       returned */
 	bool resume;	    /* continue the measurement that is in the folder */
 	/*
 	 * Called as the measurement goes on, with the id of the strategy that is measured next and the share
@@ -55,7 +56,7 @@ struct kwhy_bench_task {
 	uint32_t rests; /* number of coming rounds that leave the point out, because its last visit took long
 			 */
 	bool closed;
-	/* why its last visit failed for lack of memory; NULL: no visit has */
+	/* why the last visit that lacked memory failed; NULL: no visit lacked memory */
 	const char *shortage;
 };
 

@@ -15,8 +15,8 @@ struct kwhy_bench_sensors {
 };
 
 /*
- * Opens the sensors of the machine and starts to sample them; readings of the last `history_s` seconds are
- * kept. If the GPU has none, that is no error.
+ * Opens the sensors of the machine and starts to sample them; their channels hold the readings of the last
+ * `history_s` seconds. A GPU without meters is no error.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_sensors_open(const struct kwhy_gpu *gpu, size_t history_s,
 	struct kwhy_bench_sensors *out, struct kwhy_error *error);

@@ -35,8 +35,8 @@ struct kwhy_bench_strategy {
 	bool is_plain;
 	bool only_if_asked;
 	/*
-	 * the time by the host's clock ends when issue() returns, without waiting for the device: for a
-	 * pageable copy to the device, after whose call the host may overwrite the source
+	 * true: the time by the host's clock ends when issue() returns, without waiting for the device. It is
+	 * set for synchronous copies, after whose call the host may use its memory again.
 	 */
 	bool returns_done;
 	uint64_t least_bytes, most_bytes; /* range of sizes that are measured; 0: no limit */
@@ -102,8 +102,8 @@ extern const struct kwhy_bench_strategy kwhy_bench_copies[], kwhy_bench_kernels[
 	kwhy_bench_compression[], kwhy_bench_overlaps[], kwhy_bench_narrowings[], kwhy_bench_loaders[];
 
 /*
- * verify() of most strategies: compares the sinks of a transfer with the pattern. Piece i is compared at the
- * offset i * stride of both.
+ * verify() of most strategies: compares the sinks of a transfer with the pattern. Piece i lies at the offset
+ * i * stride of the sink and of the pattern.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_verify_sinks(
 	struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error);

@@ -55,7 +55,8 @@ struct sweep {
 	struct kwhy_bench_buffers *buffers;
 	struct kwhy_bench_sensors sensors;
 	struct kwhy_bench_cpus cpus;
-	struct kwhy_bench_store *store; /* where samples are written; NULL: they are not kept */
+	struct kwhy_bench_store *store; /* files to which samples are written; NULL: samples are only returned
+					   in `transfers` */
 	int64_t start_ns, end_ns;	/* start and end of the time budget, on CLOCK_MONOTONIC */
 	size_t closed;
 	uint64_t random; /* state of the random numbers that give the offsets of the bytes in their buffers */
@@ -187,8 +188,8 @@ static void close_task(struct sweep *sweep, struct kwhy_bench_task *task)
 }
 
 /*
- * Finishes the points without samples of the strategy, size and number of pieces of `without`, for lack of
- * memory. tell_shortages() reports `error` as the reason after the last round.
+ * Finishes, for lack of memory, all points that have no samples yet and have the strategy, size and number of
+ * pieces of the task `without`. tell_shortages() reports `error` as the reason after the last round.
  */
 static enum kwhy_status leave_size_out(
 	struct sweep *sweep, const struct kwhy_bench_task *without, struct kwhy_error *error)
@@ -285,8 +286,9 @@ static enum kwhy_status leave_out(
 /*
  * After a visit of took_s seconds, an expensive point skips took_s / EXPENSIVE_S rounds, at most RESTS_MAX.
  * Unless that limit applies, each point thus takes at most EXPENSIVE_S seconds per round on average, and
- * cheap points are visited often. After its first visit, the point number `number` skips between 0 and so
- * many rounds, by that number, so that expensive points do not all return in the same round.
+ * cheap points are visited often. After its first visit, a point skips `number` modulo (1 + that many) rounds
+ * instead, where `number` is its index in the plan, so that expensive points do not all return in the same
+ * round.
  */
 static void rest(struct kwhy_bench_task *task, double took_s, uint32_t number)
 {

@@ -279,8 +279,8 @@ static void add_frames(const struct walk *walk, const void *thread)
 
 	walk->out->count = walk->out->text_bytes = 0;
 	/*
-	 * The limit ends a walk through corrupt memory, which may go round in circles; a valid stack has few
-	 * frames that are skipped.
+	 * In corrupt memory the frames may form a cycle, so the walk ends after this many steps. It is twice
+	 * the number of frames that are kept, because add_frame() also skips some frames of a valid stack.
 	 */
 	for (unsigned i = 0; i < 2 * KWHY_STACK_FRAMES; i++) {
 		size_t bytes = least;

@@ -112,8 +112,8 @@ static uint32_t line_of_linetable(uint32_t line, const unsigned char *table, siz
 }
 
 /*
- * Decodes a signed varint of PEP 657: six bits per byte, lowest first, while bit 64 of a byte says that
- * another follows. The lowest bit of the result is the sign.
+ * Decodes a signed varint of PEP 657: six bits per byte, lowest first, and bit 6 (value 64) of a byte says
+ * that another byte follows. The lowest bit of the result is the sign.
  */
 static uint32_t signed_of(const unsigned char *at, const unsigned char *end)
 {

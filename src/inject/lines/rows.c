@@ -51,8 +51,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 }
 
 /*
- * Returns the number of a frame; a FRAME record is written if the frame, with these callers, has no number
- * yet. frame->caller is the number of the calling frame; 0: there is none.
+ * Returns the number of a frame; if this frame with this chain of callers has no number yet, it gets one and
+ * a FRAME record is written. frame->caller is the number of the calling frame; 0: there is none.
  */
 static uint32_t number_of(
 	struct kwhy_stack_nodes *nodes, struct kwhy_block_writer *writer, const struct kwhy_wire_frame *frame)

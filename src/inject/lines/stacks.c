@@ -171,10 +171,9 @@ bool kwhy_stacks_take(struct kwhy_stacks *stacks, int64_t since_mono_ns, int64_t
 }
 
 /*
- * Whether a stack is due. since_ns: time since the thread's last call began or ended; by 1 /
- * KWHY_STACKS_SHARE of it the thread's budget grows. The first call after a pause is sampled if the budget is
- * above 0. Other calls are sampled at random, and only while the budget is above a quarter of
- * KWHY_STACKS_SAVED_NS.
+ * Whether a stack is due. since_ns: time since the thread's last call began or ended; the thread's budget
+ * grows by 1 / KWHY_STACKS_SHARE of that time. The first call after a pause is sampled if the budget is above
+ * 0. Other calls are sampled at random, and only while the budget is above a quarter of KWHY_STACKS_SAVED_NS.
  */
 static bool is_due(struct caller *caller, int64_t since_ns)
 {

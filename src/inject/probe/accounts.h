@@ -47,13 +47,14 @@ struct kwhy_probe_account {
 	/*
 	 * Used only by the thread that holds the burst. both_ns: total time of bursts that repeat kernel and
 	 * copies. alone_ns: total time of bursts that repeat the copies alone. modelled_copies_ns: the
-	 * modelled time of the copies of that burst from which copies_ns is.
+	 * modelled time of the copies in the burst in which copies_ns was measured.
 	 */
 	int64_t both_ns, alone_ns, modelled_copies_ns;
 	atomic_uint bursts; /* number of bursts that repeated the kernel, without those of the copies alone */
 	atomic_bool is_known; /* the kernel's power is known from an earlier recording */
-	atomic_uint refusals; /* sum over the attempts that made no burst: 4 for each, 1 if the reason may not
-				 hold for the next launch, 0 during stream capture */
+	atomic_uint
+		refusals; /* sum over the attempts that made no burst: 0 for an attempt during stream capture,
+			     1 for one whose reason may not hold for the next launch, 4 for any other */
 	/*
 	 * Used only by the thread that holds the burst: checks: number of bursts in which all live memory was
 	 * checked; graph_bursts: number of bursts after a launch of a graph.

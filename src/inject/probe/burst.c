@@ -232,8 +232,8 @@ static enum kwhy_probe_reason look_after(struct kwhy_probe_burst *burst)
 }
 
 /*
- * KWHY_PROBE_HIDDEN: the program's own launch wrote memory to which none of its parameters points; its kernel
- * is then never repeated.
+ * Compares the hashes, from before and after the program's own launch, of the memory to which none of its
+ * parameters points. KWHY_PROBE_HIDDEN: the launch wrote such memory; its kernel is then never repeated.
  */
 static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *burst)
 {

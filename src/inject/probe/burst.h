@@ -39,8 +39,8 @@ struct kwhy_probe_burst {
 	int64_t launch_mono_ns,
 		launched_mono_ns; /* start and end of the program's own launch; if there was no burst, both
 				     are the end of the attempt, after which the program's launch follows */
-	int64_t own_mono_ns;	  /* when the program's earlier work on the device had ended; time after it is
-				     caused by the burst */
+	int64_t own_mono_ns;	  /* when the program's earlier work on the device had ended; the program is
+				     delayed by the burst from then to end_mono_ns */
 	int64_t repeated_ns;	  /* total time of the repeats, without the copies between them */
 	uint32_t repeats;	  /* number of repeats; 0: there was no burst */
 	bool has_waited;	  /* the attempt got so far as to wait for the device or to prepare memory */
@@ -74,7 +74,7 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 
 /*
  * To be called after the program's own launch, which must have succeeded. Returns when the device has
- * finished the burst.
+ * finished the burst, or after 20 s without that (is_late).
  */
 enum kwhy_probe_reason kwhy_probe_burst_end(struct kwhy_probe_burst *burst);
 

@@ -23,8 +23,8 @@ void kwhy_probe_contents_list_outside(struct kwhy_probe_burst *burst)
 }
 
 /*
- * Keeps the first failure of a driver call in burst->failure. After it, the functions of this file hash no
- * more, but still copy, because memory must be restored.
+ * Stores the first failure of a driver call in burst->failure. After a failure, the functions of this file
+ * queue no more hashes, but still queue copies, because memory must be restored.
  */
 void kwhy_probe_contents_note(struct kwhy_probe_burst *burst, enum kwhy_cuda_result result)
 {

@@ -17,9 +17,9 @@ enum kwhy_probe_stage {
 void kwhy_probe_contents_note(struct kwhy_probe_burst *burst, enum kwhy_cuda_result result);
 
 /*
- * list_outside() lists in burst->outside all live memory that the kernel does not reach. hash_outside(),
- * hash_inside() and hash_saved() add the hash of that memory, of all memory that it reaches, or of the part
- * that is saved to sum number `sum`.
+ * list_outside() lists in burst->outside all live memory that the kernel does not reach. The other three add
+ * a hash to sum number `sum`: hash_outside() that of the memory in burst->outside, hash_inside() that of all
+ * memory that the kernel reaches, hash_saved() that of the part of it that is saved.
  */
 void kwhy_probe_contents_list_outside(struct kwhy_probe_burst *burst);
 void kwhy_probe_contents_hash_outside(struct kwhy_probe_burst *burst, unsigned sum);

@@ -29,8 +29,8 @@ static const char *const unfit_names[] = {"*xmma*implicit*", "*xmma*[Ss]egment_k
 	"*dgrad*", "*[Ss]plitK_*", "*split_k*", "*[Ss]tream[Kk]*", "*stream_k*", "*spin*", "*persistent*"};
 
 /*
- * Exceptions from unfit_names, matrix products that may run again: the last layer of the grid resets their
- * counter (CUTLASS, kernel/gemm.h, "the final threadblock resets the semaphore for subsequent grids").
+ * Exceptions from unfit_names: matrix products that may run again, because the last layer of the grid resets
+ * their counter (CUTLASS, kernel/gemm.h, "the final threadblock resets the semaphore for subsequent grids").
  */
 static const char *const plain_names[] = {"*cutlass*simt_sgemm*"};
 

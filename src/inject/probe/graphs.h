@@ -6,15 +6,14 @@
 #include "inject/probe/launch.h"
 
 /*
- * A copy of the kernels of the program's executable graphs and their child graphs. They are read when an
- * executable graph is instantiated, because the graph it is made from may be gone when it is launched. Later
- * changes that the program makes to the executable graph are applied to the copy.
- *
+ * A copy of the kernels of the program's executable graphs and their child graphs. The kernels are read when
+ * an executable graph is instantiated, because the graph from which it is made may be destroyed before the
+ * executable graph is launched. Later changes that the program makes to the executable graph are applied to
+ * the copy.
  * After a launch of a graph, the prober may launch one of the graph's kernels by itself. The kernel then runs
  * on the memory contents that the whole graph left, which may differ from what the kernel read within the
  * graph. So the prober launches only kernels that, judged by name, read no addresses or indices from memory
  * (kwhy_probe_is_fit()).
- *
  * Any thread may call these functions. The lock is never held while the driver is called.
  */
 enum {
@@ -111,8 +110,8 @@ bool kwhy_probe_graphs_launched(struct kwhy_probe_graphs *graphs, kwhy_cuda_grap
 
 /*
  * Finds a kernel of the graph that may be launched by itself (is_fit, and not disabled) and for whose account
- * wants() returns true, from number `first` modulo the number of kernels on. False: there is none, or the
- * graph is unknown. The pointers in *out are valid until the graph is forgotten.
+ * wants() returns true, beginning the search at kernel number `first` modulo the number of kernels. False:
+ * there is none, or the graph is unknown. The pointers in *out are valid until the graph is forgotten.
  */
 bool kwhy_probe_graphs_choose(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec, uint64_t first,
 	bool (*wants)(void *context, struct kwhy_probe_account *account), void *context,

@@ -56,8 +56,8 @@ __attribute__((format(printf, 2, 3))) static void give_up(struct kwhy_probe *pro
 }
 
 /*
- * Gives up after WAIT_NS. The wait is needed because the burst restores memory, which would undo what this
- * thread is about to change.
+ * After WAIT_NS it ends all probing (give_up()) and returns. The wait is needed because the burst of another
+ * thread restores memory, which would undo what this thread is about to change.
  */
 void kwhy_probe_wait_for_others(struct kwhy_probe *probe)
 {

@@ -45,8 +45,9 @@ void kwhy_probe_let_go(struct kwhy_probe *probe);
 void kwhy_probe_forget_hold(void);
 
 /*
- * Prepares a burst for a launch (kwhy_probe_burst_begin()); this thread must hold it. If the launch cannot be
- * repeated, the reason is kept in the account and the thread holds the burst no more.
+ * Prepares the burst of a launch (kwhy_probe_burst_begin()); this thread must hold the burst
+ * (kwhy_probe_take_hold()). If the launch cannot be repeated, the reason is stored in the account, and this
+ * thread does not hold the burst any longer.
  */
 void kwhy_probe_begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *account,
 	const struct kwhy_probe_launch *launch, bool is_of_graph);

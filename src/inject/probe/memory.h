@@ -42,8 +42,8 @@ void kwhy_probe_memory_add(struct kwhy_probe_memory *memory, const struct kwhy_p
  */
 void kwhy_probe_memory_remove(struct kwhy_probe_memory *memory, kwhy_cuda_address address, size_t bytes);
 /*
- * Marks the allocation that contains the address as shared with another process. If none is known, adds one
- * of 1 byte.
+ * Marks the allocation that contains the address as shared with another process. If no known allocation
+ * contains it, adds an allocation of 1 byte at this address.
  */
 void kwhy_probe_memory_share(struct kwhy_probe_memory *memory, kwhy_cuda_address address);
 

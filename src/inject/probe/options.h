@@ -15,8 +15,9 @@ struct kwhy_probe_options {
 				  KWHY_PROBE_SHARE_PPM, KWHY_PROBE_BURST_NS and KWHY_PROBE_SEED */
 	uint64_t memory_bytes; /* KWHY_PROBE_MEMORY: device memory in bytes for copies of the program's
 				  memory; 0: a tenth of the free memory, at most 1 GiB */
-	enum kwhy_probe_verify verify; /* KWHY_PROBE_VERIFY: in which bursts of each account all live memory
-					  is checked to be restored: the first, all or none */
+	enum kwhy_probe_verify
+		verify;	 /* KWHY_PROBE_VERIFY: in which bursts of each account it is checked that all live
+			    memory was restored: only the first one, all or none */
 	char skip[4096]; /* KWHY_PROBE_SKIP: patterns (fnmatch(3)) of mangled names of kernels that are not
 			    probed, one on each line */
 	char log[1024];	 /* KWHY_PROBE_LOG: path of a log file; "": no log */

@@ -29,7 +29,7 @@
 /*
  * After the launch of a kernel that only waits, no burst starts for this time. XLA times candidates for a
  * kernel one by one, with such a kernel (DelayKernel) before each; the launches of a candidate are assumed to
- * take no longer than this. Bursts between them made five of XLA's measurements on an H200 invalid.
+ * take no longer than this. Bursts between these launches made five of XLA's measurements on an H200 invalid.
  */
 #define TIMED_NS INT64_C(50000000)
 enum { REFUSALS_MAX = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };
@@ -211,7 +211,10 @@ static int64_t sum_above(struct kwhy_probe_accounts *accounts, unsigned count, i
 	return sum_ns;
 }
 
-/* The largest busy time such that the accounts with at least this time make up WANTED_RATIO of `busy_ns`. */
+/*
+ * The largest busy time for which the accounts with at least that busy time make up at least WANTED_RATIO of
+ * `busy_ns`.
+ */
 static int64_t threshold(struct kwhy_probe_accounts *accounts, unsigned count, int64_t busy_ns)
 {
 	const int64_t wanted_ns = (int64_t)(WANTED_RATIO * (double)busy_ns);

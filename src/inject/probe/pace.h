@@ -15,8 +15,8 @@
  * probed until their power is known.
  */
 struct kwhy_probe_plan {
-	double within; /* an account's power counts as known if the half-width of its 90 % interval is at most
-			  this ratio of it; default 0.05 */
+	double within; /* an account's power counts as known if the half-width of its 90 % interval, divided
+			  by the power, is at most this; default 0.05 */
 	double ratio; /* largest ratio of the program's time in bursts to its other time; default 3; INFINITY:
 			 no limit */
 	int64_t budget_ns;  /* total time in bursts after which probing ends */

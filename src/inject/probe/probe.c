@@ -39,8 +39,8 @@ struct wish {
 
 /*
  * Whether a kernel may be repeated after a graph that contains it, on the memory contents that the graph
- * left: its repeats have been observed to leave memory as they found it, or its name shows that it may run on
- * any contents.
+ * left: a repeat on its own output has been observed to give the same memory contents again, or its name
+ * shows that it may run on any contents.
  */
 static bool may_repeat_after_graph(const struct kwhy_probe_account *account)
 {

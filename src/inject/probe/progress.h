@@ -11,8 +11,8 @@
 void kwhy_probe_progress_open(char *(*get)(const char *name));
 
 /*
- * Reviews the accounts (kwhy_probe_pace_review()) and appends the progress as a row to that file. Only one
- * thread may call it.
+ * Reviews the accounts (kwhy_probe_pace_review()) and appends the progress as a row to the file that
+ * kwhy_probe_progress_open() opened. Only one thread may call it.
  */
 void kwhy_probe_progress_tell(struct kwhy_probe *probe, int64_t now_mono_ns);
 

@@ -223,9 +223,9 @@ static enum kwhy_probe_reason read_arguments(struct reading *reading, const stru
 }
 
 /*
- * Reads the source and the destination of a copy. The source may be pinned host memory: it still has the same
- * contents, since the program's call has not returned, so that the program cannot know yet that it may change
- * them.
+ * Reads the source and the destination of a copy. The source may be pinned host memory: as the program's call
+ * has not returned yet, the program does not know that it may change that memory, so its contents are still
+ * those that were copied.
  */
 static enum kwhy_probe_reason read_copy(struct reading *reading, const struct kwhy_probe_copy *copy)
 {

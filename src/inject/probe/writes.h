@@ -21,8 +21,9 @@ struct kwhy_probe_writes {
 			 be predicted */
 	size_t count;
 	unsigned launches, hits,
-		misses; /* launches: observed ones; hits: how many of the last in a row had the same signature
-			   and wrote only predicted memory; misses: launches that also wrote other memory */
+		misses; /* launches: number of observed launches; hits: number of the last launches in
+			   succession that had the same signature and wrote only predicted memory; misses:
+			   number of launches that also wrote other memory */
 	uint64_t signature;
 	struct {
 		uint32_t slot;
@@ -54,7 +55,7 @@ void kwhy_probe_writes_predict(const struct kwhy_probe_writes *writes, const str
 
 /*
  * Learns from a launch. `changed` has a word for each chunk of the reached memory; 0: the chunk has not
- * changed. `saved`: what was predicted. Returns whether all changed chunks are in it.
+ * changed. `saved`: what was predicted. Returns whether all changed chunks lie in `saved`.
  */
 bool kwhy_probe_writes_learn(struct kwhy_probe_writes *writes, const struct kwhy_probe_reach *reach,
 	const struct kwhy_probe_saved *saved, const uint64_t *changed);
