@@ -179,7 +179,9 @@ struct kwhy_account_info {
 	size_t size;	      /* size of this struct, set by the caller */
 	const char *category; /* "compute", "copy", "idle-sync", ... */
 	const char *name;
-	const char *basis; /* "data", "learnt", "prior", "joint", "modelled", "none" */
+	const char *basis; /* what the energy rests on: "data" (readings), "learnt" (another recording),
+			      "prior" (an assumption), "joint" (known only in sum with other accounts),
+			      "modelled" (given powers), "none" */
 	uint64_t count;
 	int64_t time_ns;
 	int64_t gross_nj, low_nj, high_nj;
@@ -262,13 +264,14 @@ struct kwhy_finding_info {
 	 * unknown
 	 */
 	const char *place;
-	const char *file; /* path as recorded; NULL: unknown */
+	const char *file; /* path of the source file, as recorded; NULL: unknown */
 	int32_t line;	  /* 0: unknown */
 };
 
 /*
- * Findings are numbered from 0 in the order of their savings, the largest first. Savings of several findings
- * do not add up, as cures may overlap.
+ * Findings are numbered from 0: first those of devices for which other devices wait, then all others, both by
+ * saved energy (by saved time if the energy of any finding is unknown), the largest first. Savings of several
+ * findings do not add up, as cures may overlap.
  */
 KWHY_API size_t kwhy_analysis_finding_count(const struct kwhy_analysis *analysis);
 KWHY_API int kwhy_analysis_finding(
@@ -309,9 +312,9 @@ struct kwhy_analysis_change {
 KWHY_API int kwhy_analysis_project(struct kwhy_analysis *analysis, const struct kwhy_analysis_change *changes,
 	size_t change_count, struct kwhy_plan **out, char *message, size_t message_bytes);
 /*
- * Plans changes: adds the change that saves most, then the change that saves most in addition, and so on,
- * until no change saves at least min_gain_percent. `numerics` 1: also considers changes that alter the
- * program's numerical results.
+ * Plans changes: adds the change that saves the most energy (time, if energies are unknown), then the change
+ * that saves the most in addition, and so on, until no change saves at least min_gain_percent of the energy
+ * or of the time. `numerics` 1: also considers changes that alter the program's numerical results.
  */
 KWHY_API int kwhy_analysis_plan(struct kwhy_analysis *analysis, int numerics, struct kwhy_plan **out,
 	char *message, size_t message_bytes);

@@ -196,7 +196,7 @@ struct kwhy_region_info {
 #define KWHY_ENERGY_STATE_MEASURED 0
 #define KWHY_ENERGY_STATE_NOT_METERED 1
 #define KWHY_ENERGY_STATE_NOT_YET 2   /* the meter's readings end before the region does */
-#define KWHY_ENERGY_STATE_FORGOTTEN 3 /* the region began before the meter's first reading that is kept */
+#define KWHY_ENERGY_STATE_FORGOTTEN 3 /* readings of the region's start were dropped or never taken */
 
 /* Energy of a region on one meter, or on all GPUs together. */
 struct kwhy_region_energy {
@@ -240,7 +240,7 @@ KWHY_API int kwhy_results_work(
 
 /*
  * Number of events (beginnings, ends and work) that were lost because a thread's buffer was full or could not
- * be made; and number of meters' readings that were lost because they were not kept long enough.
+ * be made; and number of meters' readings that were overwritten or dropped before their energy was added up.
  */
 KWHY_API uint64_t kwhy_results_lost_events(const struct kwhy_results *results);
 KWHY_API uint64_t kwhy_results_lost_readings(const struct kwhy_results *results);

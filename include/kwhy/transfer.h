@@ -5,10 +5,15 @@
 /*
  * libkwhy: transfers of many small pieces of data to and from a GPU, without a driver call per piece.
  *
- * * struct kwhy_transfer *transfer; * char message[KWHY_TRANSFER_MESSAGE_BYTES]; * if
- * (kwhy_transfer_open(NULL, &transfer, message, sizeof(message))) * ... * for (i = 0; i < count; i++) *
- * kwhy_transfer_put(transfer, device_address[i], value[i], bytes[i]); * kwhy_transfer_flush(transfer,
- * &ticket); * ... * kwhy_transfer_wait(transfer, ticket);
+ *	struct kwhy_transfer *transfer;
+ *	char message[KWHY_TRANSFER_MESSAGE_BYTES];
+ *	if (kwhy_transfer_open(NULL, &transfer, message, sizeof(message)))
+ *		...
+ *	for (i = 0; i < count; i++)
+ *		kwhy_transfer_put(transfer, device_address[i], value[i], bytes[i]);
+ *	kwhy_transfer_flush(transfer, &ticket);
+ *	...
+ *	kwhy_transfer_wait(transfer, ticket);
  *
  * Pieces are packed into slots of page-locked memory. Each NUMA node has a ring of slots, which are used in
  * turn; a new slot is taken from the node of the thread that adds a piece. A flush sends a slot with one or
@@ -55,7 +60,7 @@ extern "C" {
 #define KWHY_TRANSFER_E_MEMORY 3
 #define KWHY_TRANSFER_E_UNSUPPORTED 4 /* this machine cannot do it */
 #define KWHY_TRANSFER_E_DEVICE 5      /* a call of the driver failed; the engine can only be closed */
-#define KWHY_TRANSFER_FULL 6	      /* no slot is free and refuse_full is set; the piece was not taken */
+#define KWHY_TRANSFER_FULL 6	      /* refuse_full is set and no slot has space; the piece was not added */
 #define KWHY_TRANSFER_CANCELLED 7     /* cancelled by kwhy_transfer_cancel() */
 #define KWHY_TRANSFER_END 8	      /* the loader has no further chunk */
 
@@ -254,15 +259,18 @@ KWHY_API int kwhy_transfer_counts(struct kwhy_transfer *transfer, struct kwhy_tr
  */
 typedef int kwhy_transfer_reader(void *context, void *to, uint64_t offset, size_t bytes);
 
-/* Set `size` and the fields that you do not need as in struct kwhy_transfer_options. */
+/*
+ * Set `size` to the size of this struct. A field that you do not need may be 0, which selects its default if
+ * it has one.
+ */
 struct kwhy_transfer_loader_options {
 	size_t size;
 	uint64_t bytes;	      /* size of all the data before any conversion, above 0 */
 	uint64_t chunk_bytes; /* 0: from kwhy_transfer_chunk_bytes() if copy_s and compute_s are known, else 4
 				 MiB */
-	uint32_t slots;	      /* number of chunks for which there is memory, so that at most as many are read,
-				 copied or processed at a time; 0: 4 */
-	const void *from;     /* the data in memory; NULL: `read` supplies them */
+	uint32_t slots;	  /* number of chunks for which there is memory, so at most this many are being read,
+			     copied or processed at the same time; 0: 4 */
+	const void *from; /* the data in memory; NULL: `read` supplies them */
 	kwhy_transfer_reader *read;
 	void *context;
 	int32_t pinned; /* 1: `from` is page-locked, as for kwhy_transfer_put_pinned(), and is sent without a
@@ -270,7 +278,7 @@ struct kwhy_transfer_loader_options {
 	int32_t format; /* format that floats are converted to; KWHY_TRANSFER_F32: bytes are sent unchanged */
 	float scale;	/* scale of KWHY_TRANSFER_I8 */
 	int32_t on_device; /* 1: floats are sent unchanged and converted on the device; 0: they are converted
-			      on the host, which page-locked data cannot be */
+			      on the host, which is not possible if `pinned` is 1 */
 	double copy_s,
 		compute_s; /* expected times in s of copying and of processing all the data; 0: unknown */
 	uint32_t threads;  /* number of threads that copy or convert `from`; 0: 1 thread. `read` is always
@@ -309,8 +317,8 @@ KWHY_API int kwhy_transfer_loader_next(struct kwhy_transfer_loader *loader, stru
 KWHY_API int kwhy_transfer_loader_arrived(
 	struct kwhy_transfer_loader *loader, const struct kwhy_transfer_chunk *chunk);
 /*
- * Says that all work on the chunk has been queued in its stream; the chunk may be overwritten when that work
- * has run. Call it for each chunk, in the order of kwhy_transfer_loader_next().
+ * Reports that the program has queued all its work on the chunk in the chunk's stream; the chunk may be
+ * overwritten when that work has run. Call it for each chunk, in the order of kwhy_transfer_loader_next().
  */
 KWHY_API int kwhy_transfer_loader_done(
 	struct kwhy_transfer_loader *loader, const struct kwhy_transfer_chunk *chunk);

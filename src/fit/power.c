@@ -129,9 +129,9 @@ static double memory_of(
 
 /*
  * Fits `columns` to all rows but those of `block`. If the memory has a meter of its own, the memory's power
- * per unit of its gauges is first fitted to that meter. All gauges are then fitted to the device's power less
- * that of the memory's gauges by its meter, and a memory gauge gets the sum of both factors. The constant of
- * the memory's meter stays in the base.
+ * per unit of its gauges is first fitted to that meter. The power that this first fit gives the memory's
+ * gauges is then subtracted from the device's power, and all gauges are fitted to the rest. A memory gauge
+ * gets the sum of its factors in both fits. The constant of the memory's meter stays in the base.
  */
 static enum kwhy_status fit_without(const struct kwhy_power_data *data, const struct columns *columns,
 	size_t block, double *rows, struct kwhy_power_factors *out, struct kwhy_power_factors *out_memory,
@@ -317,8 +317,8 @@ static size_t most_risen(const struct kwhy_power_data *data, const struct column
 }
 
 /*
- * Removes a column, then the column that took over most of its power, and so on. Each such fit is kept as an
- * alternative; the first that does not predict as well as the model ends this.
+ * Removes a column, then the column that took over most of its power, and so on. Each of these fits becomes
+ * an alternative, until one does not predict as well as the model.
  */
 static enum kwhy_status find_alternatives_without(const struct kwhy_power_data *data, size_t column,
 	struct kwhy_power_model *model, double *rows, struct kwhy_error *error)
@@ -373,7 +373,7 @@ static void mean_terms(const struct kwhy_power_factors *factors, const struct kw
 
 /*
  * Marks as joint the terms to which an alternative fit gives another power (APART, BEYOND) and, if there are
- * any, the two terms whose power rises and falls most.
+ * any, the term whose power rises most and the term whose power falls most.
  */
 static void mark_moved(const struct kwhy_interval terms_w[KWHY_POWER_TERM_COUNT],
 	const double alternative_w[KWHY_POWER_TERM_COUNT], struct kwhy_power_model *model)
@@ -521,7 +521,7 @@ static enum kwhy_status divide_all(const struct kwhy_power_model *model, const s
 	return status;
 }
 
-/* Sums the joules of all joint terms in joint_j, and sets each one's interval to its range over the fits. */
+/* Sums the joules of joint terms in joint_j; the interval of each becomes its range over all alternatives. */
 static void join_terms(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
 	const double without[KWHY_POWER_TERM_COUNT][KWHY_POWER_BLOCKS], struct kwhy_power_split *split)
 {

@@ -53,7 +53,7 @@ struct kwhy_gpu_facts {
 
 struct kwhy_gpu_grid {
 	uint32_t blocks, threads_per_block;
-	uint32_t shared_bytes; /* dynamic shared memory that a block may have, in bytes */
+	uint32_t shared_bytes; /* dynamic shared memory of each block, in bytes */
 };
 
 enum { KWHY_GPU_HOST_ARGUMENTS_MAX = 16, KWHY_GPU_HOST_ARGUMENT_BYTES_MAX = 4096 };
@@ -81,7 +81,10 @@ struct kwhy_gpu_source {
 		/* options of the compiler, such as "-fmad=false"; ends with NULL; NULL: no options */
 		*options;
 	const struct kwhy_gpu_host_kernel
-		/* ends with a NULL name; NULL: the host back end cannot run it (KWHY_E_UNSUPPORTED) */
+		/*
+		 * C versions of the kernels; the last entry has the name NULL; `on_host` NULL: there are
+		 * none, and the host back end cannot run the source (KWHY_E_UNSUPPORTED)
+		 */
 		*on_host;
 };
 
@@ -153,7 +156,10 @@ struct kwhy_gpu_ops {
 	void (*module_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_module *module);
 	enum kwhy_status (*kernel_find)(struct kwhy_gpu *gpu, struct kwhy_gpu_module *module,
 		const char *name, const struct kwhy_gpu_kernel **out, struct kwhy_error *error);
-	/* Gets the number of the kernel's blocks that a multiprocessor holds concurrently. */
+	/*
+	 * Gets how many blocks of the kernel, of threads_per_block threads each, a multiprocessor can hold at
+	 * the same time.
+	 */
 	enum kwhy_status (*resident_blocks)(struct kwhy_gpu *gpu, const struct kwhy_gpu_kernel *kernel,
 		uint32_t threads_per_block, uint32_t *out, struct kwhy_error *error);
 
@@ -171,8 +177,9 @@ struct kwhy_gpu_ops {
 		uint64_t *out_address, struct kwhy_error *error);
 	void (*memory_close)(struct kwhy_gpu *gpu, uint64_t address);
 	/*
-	 * Optional. pool_new() allocates from the driver's pool of memory and pool_free() gives back to it,
-	 * in stream order: when the stream has run the work queued before.
+	 * Optional. pool_new() allocates memory from the driver's pool, and pool_free() returns memory to the
+	 * pool. Both take effect in stream order: after the stream has run the work that was queued before
+	 * the call.
 	 */
 	enum kwhy_status (*pool_new)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, size_t bytes,
 		uint64_t *out_address, struct kwhy_error *error);
@@ -231,7 +238,10 @@ struct kwhy_gpu_ops {
 		struct kwhy_gpu_stream *stream, struct kwhy_error *error);
 	enum kwhy_status (*event_synchronize)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_event *event, struct kwhy_error *error);
-	/* Gets, without waiting, whether the work that was queued before the last event_record() has run. */
+	/*
+	 * Gets, without waiting, whether the stream has run the work that was queued in it before the last
+	 * event_record() of this event.
+	 */
 	enum kwhy_status (*event_reached)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_event *event, bool *out, struct kwhy_error *error);
 	/*

@@ -57,8 +57,8 @@ void kwhy_gpu_host_monitor_done(struct kwhy_gpu_host_monitor *monitor)
 }
 
 /*
- * Finds the first object in a GPU's list of objects whose release function is `release`; `release` NULL: the
- * first of all. NULL: there is no such object.
+ * Finds the first object in a GPU's list whose release function is `release` or, if `release` is NULL, the
+ * first object of the list. Returns NULL if there is none.
  */
 static struct kwhy_gpu_host_owned *find_owned(
 	struct kwhy_gpu_host_gpu *self, void (*release)(struct kwhy_gpu_host_owned *owned))

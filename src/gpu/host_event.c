@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events and gates of the host back end. A stream waits for a gate as for an event, but the host triggers it.
+ * Events and gates of the host back end. A stream waits for a gate as for an event, but a gate is opened by
+ * the host, while an event is reached by a stream.
  */
 #include "gpu/host.h"
 
@@ -193,7 +194,10 @@ static void gate_drop(struct kwhy_gpu_gate *gate)
 	free(gate);
 }
 
-/* Opens a gate for all calls of gate_hold() so far. Returns whether it had opened by itself before. */
+/*
+ * Opens a gate for all calls of gate_hold() so far. Returns whether the gate had opened by itself (after
+ * GATE_LIMIT_NS) before.
+ */
 static bool open_all(struct kwhy_gpu_gate *gate)
 {
 	bool gave_up;

@@ -12,7 +12,10 @@
  * another's descriptors by its process id, which could belong to another process by then.
  */
 
-/* What another process needs to find a shared file: it gets a copy of this struct, by whatever means. */
+/*
+ * What another process needs to find a shared file: the process that shares the file must send it a copy of
+ * this struct.
+ */
 struct kwhy_gpu_host_loan {
 	char name[8]; /* name of the socket: five hexadecimal digits, assigned by the system */
 	uint64_t bytes;

@@ -89,7 +89,10 @@ static void run_launch(const struct kwhy_gpu_host_operation *operation)
 	void *arguments[KWHY_GPU_HOST_ARGUMENTS_MAX];
 	size_t used = 0;
 
-	/* The kernel gets copies of its arguments: it may change them, and a graph launches it again. */
+	/*
+	 * The kernel gets copies of its arguments: the kernel may change its arguments, and a graph launches
+	 * the same operation again.
+	 */
 	memcpy(values, operation->launch.arguments, sizeof(values));
 	for (size_t i = 0; operation->launch.argument_bytes[i]; i++) {
 		arguments[i] = &values[used];

@@ -75,7 +75,10 @@ void kwhy_numa_read(const char *sys, struct kwhy_numa *out)
 	}
 }
 
-/* Linux counts one bit less of the mask than the given number, so it gets one more. */
+/*
+ * Number of bits of a mask, as it is passed to Linux, which reads one bit less than this number; so it is one
+ * more than the mask has.
+ */
 static const unsigned long mask_bits = NUMBERS_MAX + 1UL;
 
 static bool prefer(int node, struct kwhy_numa_policy *out)

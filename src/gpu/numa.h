@@ -43,9 +43,9 @@ struct kwhy_numa_policy {
 };
 
 /*
- * Until kwhy_numa_restore(), new pages of the calling thread come from `node` if it has free ones. With this,
- * memory that a driver allocates in a call of this thread is placed. false: the system refused, and nothing
- * was changed, so do not restore.
+ * Until kwhy_numa_restore(), new pages of the calling thread come from `node` if it has free ones. Thus
+ * memory that a driver allocates in a call of this thread is placed on `node`, too. false: the system
+ * refused, and nothing was changed, so do not restore.
  */
 bool kwhy_numa_prefer(int node, struct kwhy_numa_policy *out_before);
 void kwhy_numa_restore(const struct kwhy_numa_policy *before);

@@ -84,9 +84,9 @@ bool kwhy_host_exists(const struct kwhy_host_facts *facts, const char *path);
 const char *kwhy_host_keep(const struct kwhy_host_facts *facts, const char *text);
 
 /*
- * The functions below fill in the facts, each one part. Those about GPUs come first:
- * kwhy_host_read_topology() adds to them. `only`: number of the only GPU to read; -1: all. KWHY_E_USAGE:
- * there is no such GPU. Without an NVIDIA driver no GPU is found, which is no error.
+ * The functions below fill in the facts, each one part. kwhy_host_read_gpus() must be called first, because
+ * kwhy_host_read_topology() adds to the facts about GPUs. `only`: number of the only GPU to read; -1: all.
+ * KWHY_E_USAGE: there is no such GPU. Without an NVIDIA driver no GPU is found, which is no error.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_host_read_gpus(
 	struct kwhy_host_facts *facts, int64_t only, struct kwhy_error *error);

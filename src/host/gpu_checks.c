@@ -7,8 +7,8 @@
 #define NS_PER_S 1e9
 
 /*
- * Time in ns for which heat has reduced the clocks since the driver was loaded (NVML's thermal violation
- * status), from which on the check gives advice.
+ * The check gives advice if heat has reduced the clocks for at least this time in ns since the driver was
+ * loaded (NVML's thermal violation status).
  */
 #define THERMAL_NS INT64_C(1000000000)
 
@@ -26,8 +26,8 @@
 enum { BUSY_PERCENT = 5 };
 
 /*
- * Why a check has no result: `value` or `other`, the two values that it needs, is unknown. A denied
- * permission of either is named; a check of one value passes 0 for the other.
+ * Why a check has no result: `value` or `other`, the two values that it needs, is unknown. The reason is a
+ * denied permission if that is so for one of the two. A check that needs a single value passes 0 as `other`.
  */
 static const char *not_reported(int64_t value, int64_t other)
 {

@@ -66,8 +66,8 @@ static void read_loaded(struct kwhy_host_facts *facts, hwloc_topology_t topology
 }
 
 /*
- * Disables the components of hwloc that query GPUs, because they would power them up, and "pci", because
- * libpciaccess, which it uses, leaks memory. hwloc then finds PCI devices in /sys.
+ * Disables the components of hwloc that query GPUs, because a query would power the GPUs up, and the
+ * component "pci", because it uses libpciaccess, which leaks memory. hwloc then finds PCI devices in /sys.
  */
 static void leave_out_parts(hwloc_topology_t topology)
 {

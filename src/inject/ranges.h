@@ -60,8 +60,8 @@ struct kwhy_inject_ranges {
 
 /*
  * Opens a nested range of a thread in an NVTX domain. Returns the range's depth in that domain as NVTX counts
- * it, from 0. `selects`: collection depends on this range. A range that does not fit on the stack is counted,
- * but not kept, and treated as if `selects` were false.
+ * it, from 0. `selects`: collection depends on this range. A range for which the stack has no space counts in
+ * its depth, but is not recorded, and is treated as if `selects` were false.
  */
 int kwhy_inject_range_push(struct kwhy_inject_range_stack *stack, const void *domain, const char *name,
 	int64_t now_mono_ns, bool selects);

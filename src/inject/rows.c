@@ -201,8 +201,8 @@ void kwhy_inject_write_probed(bool is_end)
 void kwhy_inject_write_end(int64_t now_mono_ns)
 {
 	/*
-	 * A takeover of CUPTI by another client is usually noticed by its clock. Where CUPTI does not report
-	 * that, buffers that it has written to but does not return are taken as a sign of a takeover.
+	 * A takeover of CUPTI by another client is usually noticed by its clock. Where CUPTI's clock does not
+	 * show a takeover, buffers that CUPTI has written to but does not return are taken as a sign of one.
 	 */
 	const bool is_withheld = !session->activity.clock_tells &&
 		kwhy_inject_pool_withheld(&session->activity.pool) > 0;

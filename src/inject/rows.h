@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * Functions that write the session's records other than those converted from CUPTI's: here the ended ranges,
- * the stacks, and the number of lost records since the last call. The caller holds the session's lock, except
- * where a comment says otherwise.
+ * Functions that write the session's records other than those converted from CUPTI's. The first three write
+ * the ended ranges, the stacks, and the number of records lost since the last call. The caller holds the
+ * session's lock, except where a comment says otherwise.
  */
 void kwhy_inject_write_ranges(void);
 void kwhy_inject_write_stacks(void);

@@ -221,8 +221,8 @@ static int open_file(void)
 }
 
 /*
- * Initialises the session's state for a new recording with the given memory, since an earlier one in the
- * parent process may have used it.
+ * Initialises the session's state for a new recording with the given memory: in a child of fork, the state is
+ * still that of the parent process's recording.
  */
 static void reset(struct kwhy_inject_memory *memory)
 {

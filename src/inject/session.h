@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * A session is the recording of this process; there is at most one. After a failure, a part of it or all of
- * it ends; no function here prints, ends the program or reports an error to it. A child of fork records
- * nothing, unless it initialises CUDA itself: then it gets a recording of its own.
+ * A session is the recording of this process; there is at most one. After a failure, a part of the recording
+ * or all of it ends; no function here prints, ends the program or reports an error to the program. A child of
+ * fork records nothing, unless it initialises CUDA itself: then it gets a recording of its own.
  */
 
 /*

@@ -25,8 +25,8 @@ struct kwhy_inject_translate {
 	struct kwhy_probe_accounts *accounts; /* accounts of the prober, to which the busy times of kernels
 						 and copies are added; NULL: nothing is probed */
 	uint64_t records;		      /* records converted */
-	uint64_t launched;		      /* kernels recorded that did not come from a graph */
-	uint64_t called;		      /* CUDA calls written */
+	uint64_t launched;   /* kernels recorded that were launched one by one, not by a graph */
+	uint64_t called;     /* CUDA calls written */
 	uint64_t incomplete; /* records without a start or an end, such as that of a kernel that runs when the
 				program ends */
 	struct {

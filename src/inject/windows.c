@@ -6,8 +6,9 @@
 #include <math.h>
 
 /*
- * The drawing begins so many mean window-and-gap lengths before the origin, so that times shortly after the
- * origin are covered with the same probability as later times.
+ * The random lengths are drawn from a time on that is this many times the mean length of a window and its gap
+ * before the origin, so that times shortly after the origin are covered with the same probability as later
+ * times.
  */
 enum { WINDOWS_BEFORE = 32 };
 

@@ -112,7 +112,7 @@ static enum kwhy_status fail_start(
 
 	if (failed == EACCES && !strchr(name, '/') && !is_in_path(name))
 		failed = ENOENT; /* posix_spawnp() returns EACCES if one folder of PATH cannot be searched,
-				    even if the command is in no other one */
+				    even if none of the other folders has the command */
 	out->exit = failed == ENOENT ? KWHY_EXIT_NOT_FOUND : KWHY_EXIT_NOT_EXECUTABLE;
 	if (failed == ENOENT && !strchr(name, '/'))
 		return kwhy_fail(error, KWHY_E_INPUT, "no command '%.200s' is in the folders of PATH", name);

@@ -44,8 +44,8 @@ struct kwhy_child_end {
 		 */
 		system_ns;
 	/*
-	 * peak resident size of the largest single process among these; 0: unknown, because none exceeded the
-	 * size of kwhy, as whose copy each command begins
+	 * peak resident size of the largest single process among the command and these descendants; 0:
+	 * unknown, because none exceeded the size of kwhy, as whose copy each command begins
 	 */
 	int64_t max_rss_bytes;
 	int exit;     /* exit status as a shell reports it: 128 + signal if a signal killed the command */
@@ -57,8 +57,8 @@ struct kwhy_child_end {
 /*
  * Runs the command and returns KWHY_OK when it has ended, whatever its exit status. KWHY_E_INPUT: the command
  * could not be started, and out->exit is 127 (not found) or 126. Descendants of the command that outlive
- * their parents become children of this process, which is how out->left_running is found; it does not wait
- * for them to end.
+ * their parents become children of this process, so that out->left_running can be found. The function does
+ * not wait for these descendants to end.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_child_run(const struct kwhy_child_request *request,
 	struct kwhy_signals *signals, struct kwhy_child_end *out, struct kwhy_error *error);

@@ -43,8 +43,8 @@ static size_t find(const struct kwhy_environment *environment, const char *name)
 }
 
 /*
- * Removes all settings of a variable; an inherited environment may contain several. Settings may change their
- * order.
+ * Removes all settings of a variable; an inherited environment may contain several. The remaining settings
+ * may change their order.
  */
 static void take_out(struct kwhy_environment *environment, const char *name)
 {

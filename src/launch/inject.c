@@ -171,8 +171,8 @@ static enum kwhy_status prepare_probe(
 		{"KWHY_PROBE", "1"},
 		{"KWHY_PROBE_WITHIN_PPM", number(within, (uint64_t)(probe->within_ratio * 1e6 + 0.5))},
 		/*
-		 * With a budget in seconds, the ratio of the time in bursts to the program's own time is not
-		 * limited as well; 0 means no limit.
+		 * If a budget in seconds is given, only the budget limits the time in bursts: the limit of
+		 * its ratio to the program's own time is set to 0, which means no limit.
 		 */
 		{"KWHY_PROBE_RATIO_PPM", has_budget ? number(ratio, 0) : NULL},
 		{"KWHY_PROBE_BUDGET_NS",

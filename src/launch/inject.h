@@ -55,8 +55,8 @@ struct kwhy_inject_probe {
 	const char *skip;
 	uint64_t seed; /* seed of the random choice of the launches that are repeated */
 	/*
-	 * probability with which each launch is repeated; NAN: the library repeats those launches whose power
-	 * is least known
+	 * probability with which each launch is repeated; NAN: the library chooses the launches by the busy
+	 * time of their kernel, as long as its power is not known (inject/probe/pace.h)
 	 */
 	double share_ratio;
 	double burst_ms; /* longest burst in ms; NAN: the library's default */

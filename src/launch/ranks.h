@@ -28,7 +28,7 @@ struct kwhy_launch_ranks {
 KWHY_MUST_USE enum kwhy_status kwhy_launch_ranks_start(uint32_t size, uint16_t port, const char *secret,
 	struct kwhy_launch_ranks *out, struct kwhy_error *error);
 /*
- * Waits up to 5 s for the ranks to end, then kills those that still run. It always waits until all have
+ * Waits up to 5 s for the ranks to end, then kills those that still run. It returns only after all have
  * ended.
  */
 void kwhy_launch_ranks_end(struct kwhy_launch_ranks *ranks);

@@ -40,8 +40,8 @@ void kwhy_signals_take(struct kwhy_signals *signals, pid_t child);
 
 /*
  * The same, to be called once directly after the child was started. It forwards the first signal even if it
- * is from the terminal, because the child did not exist yet when the signal was sent. If it did exist, it
- * gets the signal twice, which makes no difference before it installs a handler.
+ * is from the terminal, because the child did not exist yet when the signal was sent. If the child did exist,
+ * it gets the signal twice, which makes no difference as long as the child has not installed a handler.
  */
 void kwhy_signals_take_early(struct kwhy_signals *signals, pid_t child);
 

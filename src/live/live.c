@@ -370,8 +370,8 @@ static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns,
 }
 
 /*
- * Drops readings that no power curve needs any more; see KEEP_NS. A meter of which no energy is final yet has
- * no influence, but its readings are dropped, too.
+ * Drops readings that no power curve needs any more; see KEEP_NS. A meter of which no energy is final yet
+ * does not delay this, and its readings from before that time are dropped, too.
  */
 static void forget(struct kwhy_live *live, int64_t now_ns)
 {

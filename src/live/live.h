@@ -16,12 +16,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_live_new(
 void kwhy_live_free(struct kwhy_live *live);
 
 /*
- * Takes the new readings from the channels of the sampler and updates the snapshot. A program that shows it
- * calls this several times a second; others need only call it before the channels overwrite readings. Every
- * KWHY_LIVE_PROCESSES_NS it also lists the processes of each device: not more often, because that takes a
- * lock of the driver. If a follower is set, it does so only after twice that time without
- * kwhy_live_list_processes(), by which followers list them. `cost`: cost of the sampler so far; NULL:
- * unknown. `busy_s`: result of kwhy_cpu_busy_s(); NAN: unknown, as for readings from a file.
+ * Takes the new readings from the channels of the sampler and updates the snapshot. A program that shows the
+ * snapshot calls this several times a second; other programs need only call it often enough that the channels
+ * overwrite no readings that were not taken. Every KWHY_LIVE_PROCESSES_NS it also lists the processes of each
+ * device: not more often, because that takes a lock of the driver. If a follower is set, it does so only
+ * after twice that time without kwhy_live_list_processes(), by which followers list them. `cost`: cost of the
+ * sampler so far; NULL: unknown. `busy_s`: result of kwhy_cpu_busy_s(); NAN: unknown, as for readings from a
+ * file.
  */
 #define KWHY_LIVE_PROCESSES_NS INT64_C(5000000000)
 KWHY_MUST_USE enum kwhy_status kwhy_live_tick(struct kwhy_live *live, int64_t now_mono_ns,

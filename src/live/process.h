@@ -5,8 +5,8 @@
 #include "live/snapshot.h"
 
 /*
- * Makes one row for each process out of the list of the driver, which has one entry for each context; the
- * memory of contexts of a process is added. Rows are sorted by memory, largest first; their number, at most
+ * Makes one row for each process from the driver's list, which has one entry for each context: the memory of
+ * all contexts of a process is added up. Rows are sorted by memory, largest first; their number, at most
  * `count`, is returned, and `out` must have space for `count`. Names are copied from `known`, the rows of an
  * earlier call, or, for processes that it does not contain, read from /proc.
  */

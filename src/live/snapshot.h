@@ -57,7 +57,7 @@ struct kwhy_live_device {
 	int32_t index, mig_index; /* index: number of the GPU; mig_index: number of the MIG instance on it;
 				     -1: the whole GPU */
 	uint64_t memory_bytes;	  /* 0: unknown */
-	bool lost; /* the device does not answer any more; of an instance: it does not exist now */
+	bool lost; /* the device does not answer any more; for a MIG instance: it does not exist at present */
 	enum kwhy_division division;
 	struct kwhy_live_value gauges[KWHY_GAUGE_COUNT];
 	const struct kwhy_live_metered

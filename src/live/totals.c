@@ -26,7 +26,8 @@ static void push_step(struct kwhy_live_totals *totals, double watts)
 
 /*
  * Ends the current step and begins step number `step`: appends the mean power of the current one, and NAN for
- * each step between them. If they are more than KWHY_LIVE_STEPS apart, the history becomes empty.
+ * each step between them. If the two steps are more than KWHY_LIVE_STEPS apart, or there was no step yet, the
+ * history becomes empty.
  */
 static void advance_step(struct kwhy_live_totals *totals, int64_t step)
 {
@@ -57,7 +58,7 @@ static void add_power(struct kwhy_live_totals *totals, int64_t time_ns, double w
 
 /*
  * Sets the lowest, mean and highest power of the second that ends at the newest power reading. If this
- * reading is older than KWHY_LIVE_STALE_NS, they stay as they are (NAN).
+ * reading is older than KWHY_LIVE_STALE_NS, the three powers stay NAN.
  */
 static void show_second(const struct kwhy_readings *powers, int64_t now_ns, struct kwhy_live_metered *out)
 {
@@ -127,8 +128,8 @@ static int64_t settle_to(const struct kwhy_live_entry *entry)
 }
 
 /*
- * Adds the energy of the curve from `from_ns` to `to_ns` to *joules; if it is negative, adds nothing. False:
- * it is not known yet, and nothing was added.
+ * Adds the energy of the curve from `from_ns` to `to_ns` to *joules, unless that energy is negative. False:
+ * the energy is not known yet, and nothing was added.
  */
 static bool add_window(const struct kwhy_curve *curve, int64_t from_ns, int64_t to_ns, double *joules)
 {

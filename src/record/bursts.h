@@ -10,7 +10,7 @@
 
 /*
  * A kernel that kwhy probe has repeated, by name, number of blocks in the grid and number of threads in a
- * block. `writer` identifies the recorded process, in whose ids name_id is.
+ * block. `writer` identifies the recorded process; name_id is an id among the names of that process.
  */
 struct kwhy_record_burst_kernel {
 	uint64_t writer;

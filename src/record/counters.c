@@ -46,7 +46,7 @@ static bool is_sampled(const struct kwhy_sensor_device *device)
 
 /*
  * Runs in the child of fork. It closes the recorder's ends of this and the earlier sockets: a child notices
- * the recorder's end only if no other child has that end open.
+ * that the recorder has exited only if no other child keeps the recorder's end of this child's socket open.
  */
 _Noreturn static void run_part(
 	const struct kwhy_record_counters *counters, size_t index, const int ends[2], const char *producer)
@@ -239,8 +239,8 @@ static void await_end(struct part *part, int64_t latest_mono_ns)
 }
 
 /*
- * First asks all processes to end, by shutting down its side of their sockets, and only then waits for each
- * of them.
+ * First asks all processes to end, by shutting down the recorder's side of their sockets, and only then waits
+ * for each process.
  */
 void kwhy_record_counters_stop(struct kwhy_record_counters *counters)
 {

@@ -16,8 +16,8 @@ struct kwhy_record_counters;
 /*
  * Starts a process for each whole NVIDIA GPU of the sensors, which are borrowed. Call it before this process
  * starts a thread, since the children continue as copies of this process, without exec(). `producer` is the
- * program that records, "kwhy record 1.2". `share` is the share of the time in which counters are sampled: up
- * to KWHY_RECORD_COUNTERS_SHARE_MAX, in a window at a random time of each two seconds, or 1, all the time.
+ * program that records, "kwhy record 1.2". `share` is the share of the time in which counters are sampled. 1:
+ * all the time. Up to KWHY_RECORD_COUNTERS_SHARE_MAX: in one window, at a random time, in every two seconds.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_counters_open(const struct kwhy_sensors *sensors,
 	const char *producer, double share, struct kwhy_record_counters **out, struct kwhy_error *error);
@@ -54,8 +54,8 @@ void kwhy_record_counters_stop(struct kwhy_record_counters *counters);
 const char *kwhy_record_counters_failure(struct kwhy_record_counters *counters);
 
 /*
- * Total processor time in ns of the processes since they were ready, as they last answered; 0 for one that
- * has not ended.
+ * Total processor time in ns that the processes used after they were ready. A process reports its time when
+ * it ends; one that has not ended counts as 0.
  */
 int64_t kwhy_record_counters_cpu_ns(const struct kwhy_record_counters *counters);
 

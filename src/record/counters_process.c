@@ -207,7 +207,7 @@ static enum kwhy_status begin_window(struct process *process, struct kwhy_error 
 	return status;
 }
 
-/* Notes from when to when the counters were enabled. */
+/* Writes a record of the time in which the counters were enabled, up to now. */
 static void write_window(struct process *process)
 {
 	struct kwhy_wire_counter_window *row = kwhy_block_writer_add(
@@ -219,7 +219,7 @@ static void write_window(struct process *process)
 			.device = process->device->index};
 }
 
-/* Chooses when the next window begins, in the period after the current one or, if it is late, after that. */
+/* Chooses a random time at which the next window begins, in the next period that has not begun yet. */
 static void choose_window(struct process *process)
 {
 	const int64_t now_ns = kwhy_clock_mono_ns();
@@ -246,7 +246,10 @@ static enum kwhy_status end_window(struct process *process, struct kwhy_error *e
 	return status;
 }
 
-/* Whether a window may begin: samples of that time would be recorded. */
+/*
+ * Whether a window may begin now: its chosen time has come, and now_ns lies in the time whose samples are
+ * recorded.
+ */
 static bool is_due(const struct process *process, int64_t now_ns)
 {
 	return now_ns >= process->from_mono_ns && now_ns >= process->order.start_mono_ns &&

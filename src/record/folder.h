@@ -45,7 +45,7 @@ void kwhy_record_folder_release(struct kwhy_record_folder *folder);
 
 /*
  * Keeps the new recording: renames the earlier one, if any, to PATH.old, and first deletes a recording or an
- * empty folder that has that name. *out_replaced: one was deleted.
+ * empty folder that has that name. *out_replaced: whether something of that name was there and was deleted.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_keep(
 	const struct kwhy_record_folder *folder, bool *out_replaced, struct kwhy_error *error);

@@ -20,8 +20,8 @@
 enum { IMAGE_SAMPLES = 500, UUID_BYTES = 48 };
 
 /*
- * Declares `name`, the parameter struct of a call of CUPTI, with its size, which CUPTI computes up to the
- * member `last`, and the given members set.
+ * Declares `name`, the parameter struct of a call of CUPTI. Its size member is the size up to and including
+ * the member `last`, as CUPTI defines it; the given members are set.
  */
 #define ASK(type, last, name, ...) \
 	struct kwhy_cupti_pm_##type name = {KWHY_CUPTI_PM_BYTES(kwhy_cupti_pm_##type, last), __VA_ARGS__}

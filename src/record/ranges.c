@@ -36,7 +36,7 @@ static uint32_t match(const struct kwhy_record_ranges *ranges, const char *bytes
 
 /*
  * Stores in counting->matches which patterns each name of a block matches. The array reaches up to the
- * highest id of a name that matches any.
+ * highest id of a name that matches at least one pattern.
  */
 static enum kwhy_status take_names(
 	struct counting *counting, const struct kwhy_block *block, struct kwhy_error *error)

@@ -180,8 +180,8 @@ static const uint32_t denied[] = {
 enum { DENIED_COUNT = sizeof(denied) / sizeof(denied[0]), STEPS = DENIED_COUNT + 26 };
 
 /*
- * Whether this is a build with a sanitizer. When it ends, a sanitizer starts a process that traces this one,
- * which a confined process could not do, so such builds are not confined.
+ * Whether this is a build with a sanitizer. When the program ends, a sanitizer starts another process, which
+ * traces this one; a confined process could not start it, so such builds are not confined.
  */
 static bool is_sanitized(void)
 {
@@ -196,8 +196,8 @@ static bool is_sanitized(void)
 }
 
 /*
- * Adds a rule to a Landlock ruleset: `rights` to a file, or to all below a folder. Returns 0, also if the
- * path cannot be opened, or -1 with errno set.
+ * Adds a rule to a Landlock ruleset that allows `rights` for a file, or for everything below a folder.
+ * Returns 0, also if the path cannot be opened, or -1 with errno set.
  */
 static int allow(int rules, const char *path, uint64_t rights)
 {
@@ -233,8 +233,8 @@ static void find_folder(const char *file, char out[PATH_MAX])
 
 /*
  * Allows writing to the device files of GPUs, which vendors' libraries open when they need them, and to
- * /dev/null. Not to all of /dev, which also has disks, terminals and the memory of the machine. Returns 0, or
- * -1 with errno set.
+ * /dev/null. Writing to the rest of /dev, which has disks, terminals and the memory of the machine, stays
+ * forbidden. Returns 0, or -1 with errno set.
  */
 static int allow_devices(int rules)
 {

@@ -16,12 +16,13 @@
 /*
  * KWHY_CONNECTIONS_CROWD: when a new connection makes more than this many, the one whose time runs longest is
  * shut down. The table has more entries, KWHY_CONNECTIONS_MAX, because connections that were shut down stay
- * in it until libmicrohttpd has closed them, and it accepts about ten new ones before that.
+ * in the table until libmicrohttpd has closed them, and libmicrohttpd accepts about ten new connections
+ * before that.
  */
 #define KWHY_CONNECTIONS_CROWD 40
 /*
- * Longest time of a request, in ns: from the start of its connection, or from the end of the answer before on
- * it, to the end of its answer. Bytes that arrive do not extend it.
+ * Longest time of a request, in ns: from the start of its connection, or from the end of the previous answer
+ * on this connection, to the end of the answer to this request. Bytes that arrive do not extend it.
  */
 #define KWHY_CONNECTIONS_DEADLINE_NS INT64_C(10000000000)
 

@@ -19,8 +19,8 @@ const char *kwhy_exposition_content_type(enum kwhy_exposition_form form);
 enum kwhy_family_kind { KWHY_FAMILY_GAUGE, KWHY_FAMILY_COUNTER, KWHY_FAMILY_INFO };
 
 struct kwhy_family {
-	const char *name; /* name that ends in `unit`, without the suffix _total or _info, which is added by
-			     `kind` */
+	const char *name; /* name that ends in `unit`, without the suffix _total or _info, which is added
+			     according to `kind` */
 	enum kwhy_family_kind kind;
 	const char *unit; /* base unit in the plural, such as "joules"; "": no unit */
 	const char *help; /* description for users, one sentence */
@@ -41,8 +41,8 @@ enum {
 }; /* size of the callers' arrays of labels, including the entry with name NULL at the end */
 
 /*
- * Writes one sample, after the description of its family where that is not the family of the sample before.
- * `labels` end with a NULL name. A `value` that is not finite is unknown: nothing is written.
+ * Writes one sample. If the sample before was of another family, the description of this family is written
+ * first. `labels` end with a NULL name. A `value` that is not finite is unknown: nothing is written.
  */
 void kwhy_exposition_add(struct kwhy_exposition *exposition, const struct kwhy_family *family,
 	const struct kwhy_label *labels, double value);

@@ -21,7 +21,8 @@ struct kwhy_server_request {
 			       is needed */
 	const char *listen; /* text from which `address` was parsed; its host is accepted in Host headers
 			       (serve/accept.h) */
-	bool any_host;	    /* whether any host is accepted in Host headers; with a token any is, too */
+	bool any_host;	    /* whether any host is accepted in Host headers; if `token` is set, any host is
+			       accepted in any case */
 	const char *cert_pem, *key_pem; /* certificate and key for HTTPS as PEM text; both NULL: HTTP */
 	/*
 	 * Functions that write the answer for /metrics and that for / into `out`; they are called by

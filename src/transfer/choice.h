@@ -6,7 +6,7 @@
 #include "transfer/slot.h"
 
 /*
- * Chooses the method by which a slot is transferred, a part of page-locked memory that gathers a list of
+ * Chooses the method by which a slot is transferred. A slot is a part of page-locked memory with a list of
  * pieces and their data (slot.h). kwhy/transfer.h explains the methods. Pure.
  */
 

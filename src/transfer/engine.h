@@ -27,7 +27,8 @@
 struct kwhy_transfer_node_ring {
 	struct kwhy_transfer_slot *slots;
 	uint32_t at;
-	uint32_t under_way; /* number of slots before `at` that were sent and not yet found to have run */
+	uint32_t under_way; /* number of slots directly before `at` that were sent and not yet emptied, as
+			       they are not known to have run */
 };
 
 /*

@@ -16,9 +16,9 @@ enum { KWHY_TRANSFER_PACKET_SHORT_BYTES = 2048 };
 struct kwhy_transfer_packet {
 	struct kwhy_transfer_mark mark;
 	/*
-	 * the address that stands for `end` in the pieces: kernels add the address of `end` in the packet,
-	 * less `base`, to those addresses of a piece that its `moves` names; 0: nothing is added, since no
-	 * data is in the packet
+	 * address at which the pieces assume that the data begins (at `end`). To those addresses of a piece
+	 * that its `moves` names, kernels add the address at which the data really begins in the packet, less
+	 * `base`; 0: nothing is added, since no data is in the packet
 	 */
 	uint64_t base;
 	uint32_t count, threads, in_order, end;

@@ -302,8 +302,8 @@ static int say(struct kwhy_transfer_loader *loader, int code, const char *words)
 }
 
 /*
- * Returns the code, and sets the message, for a chunk that will not come: its reader failed, the device
- * failed (`failed`), or a cancellation.
+ * Returns the code, and sets the message, for a chunk that will not come because its reader or the device
+ * failed (`failed` is the code) or because of a cancellation (`failed` is 0).
  */
 static int explain_end(struct kwhy_transfer_loader *loader, int failed)
 {

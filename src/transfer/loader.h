@@ -72,8 +72,8 @@ static inline bool kwhy_transfer_loader_converts(const struct kwhy_transfer_load
 size_t kwhy_transfer_loader_bytes_of(const struct kwhy_transfer_loader *loader, uint64_t chunk);
 
 /*
- * Page-locked host memory that a chunk is read into. There is none if the source itself is page-locked
- * (options.pinned).
+ * Page-locked host memory that a chunk is read into. If the source itself is page-locked (options.pinned),
+ * there is no such memory, and this must not be called.
  */
 static inline char *kwhy_transfer_loader_slot_memory(
 	const struct kwhy_transfer_loader *loader, uint64_t chunk)

@@ -35,8 +35,8 @@ void kwhy_transfer_mark_free(struct kwhy_transfer *transfer);
 struct kwhy_transfer_mark kwhy_transfer_mark_at(const struct kwhy_transfer *transfer, uint64_t number);
 
 /*
- * Reads the mark: a slot's number up to which all slots have run. Slots whose last work is no kernel do not
- * raise it to their own number; for these there is an event.
+ * Reads the mark: all slots up to the returned number have run. A slot whose last work is no kernel does not
+ * raise the mark to its own number; its event shows whether it has run.
  */
 uint64_t kwhy_transfer_mark_read(const struct kwhy_transfer *transfer);
 

@@ -88,9 +88,9 @@ static uint32_t threads_for(uint64_t mean_bytes)
 }
 
 /*
- * Launches a kernel for a slot. If `wide`, the pieces may be moved in any order, and so by many blocks;
- * otherwise by one. If at most BLOCK_THREADS_MAX threads are needed, `wide` has one block, too, which need
- * not count the blocks that have ended before it writes the mark.
+ * Launches a kernel for a slot. If `wide`, the pieces may be moved in any order, so many blocks may share
+ * them; otherwise one block moves them. One block is also used if at most BLOCK_THREADS_MAX threads are
+ * needed, because a single block can write the mark without counting the blocks that have ended.
  */
 static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot,
 	const struct kwhy_gpu_kernel *kernel, bool wide, void **arguments)
@@ -138,8 +138,8 @@ static uint32_t packet_end(uint32_t count)
 }
 
 /*
- * Bytes of the slot's data that the packet takes along: for puts all, for gets none, whose data comes to the
- * slot.
+ * Bytes of the slot's data that the packet contains: all data of puts; none for gets, whose data is written
+ * to the slot later.
  */
 static uint64_t packed_along(const struct kwhy_transfer_slot *slot)
 {

@@ -77,8 +77,8 @@ static int slot_for(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *r
 
 /*
  * If the options say that calls never wait (refuse_full), checks that there is space for the whole piece, so
- * that it is accepted completely or not at all: KWHY_TRANSFER_FULL, or KWHY_TRANSFER_E_INPUT if it could
- * never fit.
+ * that a piece is accepted completely or not at all. KWHY_TRANSFER_FULL: there is not enough space now.
+ * KWHY_TRANSFER_E_INPUT: the piece could never fit.
  */
 static int look_for_space(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, uint64_t bytes)

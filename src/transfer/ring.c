@@ -127,8 +127,8 @@ void kwhy_transfer_rings_free(struct kwhy_transfer *transfer)
 }
 
 /*
- * Whether the slot with this number is known to have run; asks only our own memory (transfer->reached and the
- * mark), not the driver.
+ * Whether the slot with this number is known to have run; looks only at memory of the engine
+ * (transfer->reached and the mark), and does not call the driver.
  */
 static bool is_known_to_have_run(const struct kwhy_transfer *transfer, uint64_t number)
 {
@@ -234,7 +234,7 @@ static uint32_t home_of(struct kwhy_transfer *transfer, struct kwhy_transfer_cal
  * Finds a slot of a full ring that has run. It first queries the slot halfway between the oldest and the
  * newest: if that one has run, so have all before it, and one query frees half of the ring. Otherwise it
  * takes the oldest slot and waits for it or, if the options refuse to wait, only queries it. *out_reached:
- * the slot *out has run.
+ * whether the slot *out has run.
  */
 static int find_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring,
 	const struct kwhy_transfer_node_ring *node_ring, const struct kwhy_transfer_slot **out,
@@ -255,8 +255,8 @@ static int find_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_r
 
 /*
  * Empties the slot that is to be opened next, and all other slots that are found to have run.
- * KWHY_TRANSFER_FULL: the options forbid waiting, and it has not run. KWHY_TRANSFER_CANCELLED: transfers were
- * cancelled meanwhile.
+ * KWHY_TRANSFER_FULL: that slot has not run, and the options forbid waiting. KWHY_TRANSFER_CANCELLED:
+ * transfers were cancelled meanwhile.
  */
 static int reclaim(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	const struct kwhy_transfer_node_ring *node_ring, const struct kwhy_transfer_call *call)

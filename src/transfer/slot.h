@@ -71,8 +71,8 @@ struct kwhy_transfer_slot {
 	uint32_t count;	 /* number of pieces */
 	uint64_t staged; /* bytes of data in the slot, including gaps for alignment */
 	uint64_t bytes;	 /* bytes of all pieces, including those whose data is elsewhere */
-	struct kwhy_transfer_extent written; /* range from the lowest address that the slot's puts write to
-						the end of the highest */
+	struct kwhy_transfer_extent
+		written; /* smallest address range that contains everything that the slot's puts write */
 	/*
 	 * whether a put wrote inside of the range `written` so far, so that some may overlap; false: none
 	 * overlap

@@ -54,8 +54,8 @@ static void ignore_signals(void)
 }
 
 /*
- * Runs in a child of kwhy, which ends at once. It starts the guard as its own child, so that kwhy need not
- * wait for the guard.
+ * Runs in a child of kwhy. The child starts the guard as its own child and ends at once, so that kwhy need
+ * not wait for the guard.
  */
 static void start_guard(const int ends[2])
 {

@@ -31,7 +31,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_tune_guard_arm(
 KWHY_MUST_USE enum kwhy_status kwhy_tune_guard_disarm(
 	struct kwhy_tune_guard *guard, struct kwhy_error *error);
 
-/* Ends the guard. It carries out its order first if the order was not withdrawn. */
+/* Ends the guard. If its order was not withdrawn, the guard carries the order out first. */
 void kwhy_tune_guard_close(struct kwhy_tune_guard *guard);
 
 #endif

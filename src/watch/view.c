@@ -89,8 +89,8 @@ static size_t put_next(struct drawing *drawing, size_t column, enum kwhy_style s
 }
 
 /*
- * For narrow screens: writes, from `column` on, the power and the text `limit`, such as "of 700 W", or, if it
- * is not NULL, `instead` in place of both, and then the energy. Returns the column after them.
+ * For narrow screens: writes, from `column` on, the power and the text `limit`, such as "of 700 W" (if
+ * `instead` is not NULL, `instead` in place of both), and then the energy. Returns the column after them.
  */
 static size_t put_narrow(struct drawing *drawing, size_t column, const char *instead, const char *limit,
 	const struct kwhy_live_metered *metered)
@@ -342,9 +342,9 @@ static void draw_domains(struct drawing *drawing)
 }
 
 /*
- * Finds, of the processes that are not drawn yet, the one with the most device memory, on the first `devices`
- * devices. Each device has its processes sorted by memory, so those already drawn are its first taken[d].
- * False: all are drawn.
+ * Finds the process with the most device memory among those of the first `devices` devices that are not drawn
+ * yet. The processes of device d are sorted by memory, and its first taken[d] are drawn already. False: all
+ * are drawn.
  */
 static bool next_process(const struct kwhy_live_snapshot *snapshot, size_t taken[], size_t devices,
 	size_t *out_device, const struct kwhy_live_process **out)
@@ -432,8 +432,8 @@ static void draw_title(struct drawing *drawing)
 }
 
 /*
- * In ns: for this time after the start of the sampler the cost of reading is not shown, because it is higher
- * than later: the sampler finds out when the energy counters are updated.
+ * In ns: in this time after its start the sampler finds out when the energy counters are updated, which makes
+ * the cost of reading higher than later, so the cost is not shown yet.
  */
 #define COST_FIRST_NS INT64_C(10000000000)
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loads of known duration and steady power, with which the meters are tested. Each load runs for length_ns by
- * the device's global timer. It lowers stamps[0] to the earliest start of a block and raises stamps[1] to the
- * latest end of one; the caller sets these to all ones and to 0 before. Values are pseudo-random from `seed`,
- * since power depends on the data. `sink` is written only under a condition that practically never holds, so
- * that the compiler does not remove the work.
+ * the device's global timer. stamps[0] becomes the earliest start and stamps[1] the latest end of a block, as
+ * minimum and maximum with their old values, so the caller sets stamps[0] to the largest u64 and stamps[1] to
+ * 0 before. Values are pseudo-random from `seed`, since power depends on the data. `sink` is written only
+ * under a condition that practically never holds, so that the compiler does not remove the work.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;

@@ -41,9 +41,9 @@ struct mark {
 struct packet_head {
 	struct mark mark;
 	/*
-	 * the address that stands for `end` in the pieces: the address of `end` in the packet, less `base`,
-	 * is added to those addresses of a piece that its `moves` names; 0: nothing is added, since no data
-	 * is in the packet
+	 * address at which the pieces assume that the data begins (at `end`). To those addresses of a piece
+	 * that its `moves` names, kernels add the address at which the data really begins in the packet, less
+	 * `base`; 0: nothing is added, since no data is in the packet
 	 */
 	u64 base;
 	u32 count, threads, in_order, end;
