@@ -11,9 +11,8 @@
 #define IDLE_NS (1500 * MS)	    /* how long an idle level is measured */
 #define SETTLE_NS (1000 * MS)	    /* pause between making a context and measuring its idle level */
 #define METER_SETTLE_NS (1200 * MS) /* pause after each load; longer than any meter's averaging window */
-#define SHIFT_NS                                                                                        \
-	(20 * MS) /* shift_ns (struct kwhy_load) of loads with pauses: the update period of the fastest \
-		     meter */
+/* shift_ns (struct kwhy_load) of loads with pauses: the update period of the fastest meter */
+#define SHIFT_NS (20 * MS)
 #define AVERAGE_PERIOD_NS (50 * MS)
 #define CALLS_S 1.0
 #define OPEN_S 2.0

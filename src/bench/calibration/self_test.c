@@ -13,9 +13,8 @@
 #define MS INT64_C(1000000)
 /* time after a change of power until NVML's power samples show the new level */
 #define SETTLE_NS (300 * MS)
-#define LONG_ON_NS                                                                                           \
-	(400 * MS) /* the power of the FMA kernel is measured in loads whose kernels take at least this long \
-		    */
+/* the power of the FMA kernel is measured in loads whose kernels take at least this long */
+#define LONG_ON_NS (400 * MS)
 /*
  * About 250 ms after the start of a pulse of the FMA kernel, the power of an H200 rises by 2.5 %. The power
  * before this rise is measured from EARLY_FROM_NS to EARLY_TO_NS after the start of each pulse of the long

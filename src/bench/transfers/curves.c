@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLOOR_RATIO                                                                                          \
-	0.005 /* a relative error (root mean square) of the fit below this counts as equal to it, so that no \
-		 knot is added to make the error smaller than this */
+/*
+ * A relative error (root mean square) of the fit below this counts as equal to it, so that no knot is added
+ * to make the error smaller than this.
+ */
+#define FLOOR_RATIO 0.005
 
 enum { CURVE_POINTS_MIN = 4, ENERGY_POINTS_MIN = 3 };
 

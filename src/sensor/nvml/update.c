@@ -3,8 +3,8 @@
 
 #define MS INT64_C(1000000)
 
-#define GAP_NS \
-	(3 * MS) /* time from the end of a read to the start of the next while an update is being caught */
+/* time from the end of a read to the start of the next while an update is being caught */
+#define GAP_NS (3 * MS)
 /*
  * An update counts as caught if the value changed between two reads, and at most this time passed from the
  * start of the first read to the end of the second. On a busy H200 (driver 580.159.04) a read takes 14 ms if
@@ -22,8 +22,7 @@
 #define AGAIN_NS (1000 * MS)
 #define FAST_NS (15 * MS)  /* updates less than this apart cannot be distinguished */
 #define MARGIN_NS (2 * MS) /* margin for jitter of the updates and of the thread's wake-up */
-#define TRUST_NS (14 * MS) /* an update is reported only if its predicted time is uncertain by at most this \
-			    */
+#define TRUST_NS (14 * MS) /* updates whose predicted time is more uncertain than this are not reported */
 /*
  * In place of TRUST_NS for counters that are also read between catches. It must exceed the uncertainty of an
  * update that was just caught on a busy H200, 12 ms.
