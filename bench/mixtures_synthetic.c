@@ -47,8 +47,8 @@ static enum kwhy_status tally_init(struct tally *tally, uint64_t seeds, struct k
 }
 
 /*
- * Adds the results of one seed. score: against the true energies; alone: against the energies that kinds of
- * work draw when they run alone.
+ * Adds the results of one seed. score: compares the ledger with the true energies; alone: compares
+ * it with the energies that follow from the power of each kind of work while it runs alone.
  */
 static void tally_add(struct tally *tally, const struct kwhy_mixture_score *score,
 	const struct kwhy_mixture_score *alone, const struct mixtures_totals *totals)

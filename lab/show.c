@@ -149,7 +149,8 @@ static void write_table(
 
 		if (!is_column_shown(bench, of, column))
 			continue;
-		/* the title's column takes the width that other columns leave, instead of column 0 */
+		/* the column LAB_TITLE, if there is one, gets the width that the other columns leave;
+		 * otherwise column 0 gets it */
 		if (column->kind == LAB_TITLE)
 			columns[0].kind = KWHY_COLUMN_LEFT;
 		columns[count] = (struct kwhy_table_column){column->title,

@@ -241,8 +241,9 @@ struct lab_workload {
 	const struct lab_table *tables;
 	size_t table_count;
 	/*
-	 * sizes: facts_bytes of a row's facts; context_bytes of bench->context; opened_bytes of an open row.
-	 * Their memory is allocated by the caller and set to 0.
+	 * sizes: facts_bytes of a row's facts; context_bytes of bench->context; opened_bytes of the struct
+	 * to which open() to close() get the pointer `opened`. The caller allocates their memory, set to
+	 * 0.
 	 */
 	size_t facts_bytes, context_bytes, opened_bytes;
 	/* Checks the options and adds the rows with lab_row_add(). No GPU is open yet. */

@@ -4,7 +4,8 @@
 #   fit      library operations, each alone (programs/alone.py), and the power model that is fitted to them; counters
 #            are sampled all the time
 #   PROGRAM  each of PROGRAMS, recorded with --counters, and reported with and without the counters
-#   D to G   sets of operations in a loop, likewise, and their true powers in place (programs/inplace_sets.py)
+#   D to G   sets of operations in a loop, recorded and reported in the same ways, and the true powers of the
+#            operations in the loop (programs/inplace_sets.py)
 #   cost     a loop of small kernels without recording, recorded, and recorded with --counters, three times in turns
 # Needs root, or a driver that lets users read performance counters. PYTHON names another interpreter, ALONE_S the
 # seconds of each operation.

@@ -125,7 +125,8 @@ struct lab_decode_choice {
 };
 
 struct lab_decode_request {
-	struct kwhy_gpu *const *gpus; /* [tp * dp] GPUs, those of one decoder after the other */
+	struct kwhy_gpu *const *gpus; /* [tp * dp] GPUs: the tp GPUs of the first decoder, then those of the
+					 second, and so on */
 	/*
 	 * tp: number of GPUs that share a decoder; dp: number of decoders that share the sequences; 0 counts
 	 * as 1

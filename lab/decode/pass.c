@@ -73,8 +73,8 @@ void lab_decode_issue_reset(struct lab_decode_replica *replica, uint32_t at, boo
 /* --- Products --- */
 
 /*
- * Arguments of a kernel that uses the result of the product with a layer's matrix, which is also how it finds
- * the scales and biases of that matrix.
+ * Arguments of a kernel that uses the result of the product with a layer's matrix. By `row` and
+ * `rows` the kernel also finds the scales and biases of that matrix.
  */
 static struct lab_decode_call behind(
 	const struct lab_decode_replica *replica, uint32_t layer, uint32_t matrix)
@@ -202,8 +202,9 @@ static void attend(struct lab_decode_replica *replica, uint32_t layer)
 }
 
 /*
- * Queues a layer. The kernel NORMALISE first adds the result of the product that was made before it to x, the
- * sum that runs through all layers; in layer 0 there is none to add at first.
+ * Queues a layer. The kernel NORMALISE first adds the result of the product before it to x, the sum
+ * that runs through all layers. In layer 0 no product precedes the first NORMALISE, which therefore
+ * adds nothing.
  */
 static void run_layer(struct lab_decode_replica *replica, uint32_t layer)
 {

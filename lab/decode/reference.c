@@ -33,8 +33,8 @@ struct product {
 	const struct passage *passage;
 	uint32_t tensor, rows, columns;
 	float bound;
-	const float *input; /* [columns][MAX] input, one column for each token */
-	float *output;	    /* [rows][MAX], one column for each token */
+	const float *input; /* [columns][MAX] input; the second index is the token */
+	float *output;	    /* [rows][MAX] result; the second index is the token */
 };
 
 /*

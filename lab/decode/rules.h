@@ -20,12 +20,12 @@ enum lab_decode_tensor {
 	LAB_DECODE_BIASES, /* biases of these four matrices, one after the other */
 	LAB_DECODE_MATRICES = 4,
 	/*
-	 * in calls that name a matrix: the product that computes the logits, with the tensor
-	 * LAB_DECODE_EMBEDDING as its matrix
+	 * in arguments that select a matrix: the token vectors (tensor LAB_DECODE_EMBEDDING), with which
+	 * the product that computes the logits is made
 	 */
 	LAB_DECODE_WORDS = LAB_DECODE_MATRICES,
 	LAB_DECODE_TENSORS = 8,
-	/* [vocabulary][width] token vectors, which are also the last matrix */
+	/* [vocabulary][width] token vectors, which are also the matrix that computes the logits */
 	LAB_DECODE_EMBEDDING = 1000000,
 	LAB_DECODE_POSITIONS, /* [positions][width] vectors of positions */
 	LAB_DECODE_PROMPT     /* tokens of prompts */

@@ -41,7 +41,7 @@ struct context {
  */
 enum phase { WRITING, READING, TOGETHER, CONTINUOUS, PHASES };
 
-/* An open row. */
+/* A row of the benchmark while it is measured, with its decoder. */
 struct opened {
 	const struct lab_bench *bench;
 	const struct lab_row *row;
@@ -330,8 +330,9 @@ static enum kwhy_status start(void *context, size_t phase, struct kwhy_error *er
 }
 
 /*
- * Serves as many sequences as arrive on average in the seconds of the energy window (1 s if no energy is
- * measured) at the rate --arrivals, but at most SEQUENCES_MAX and at least two for each slot of the batch.
+ * Serves as many sequences as arrive on average, at the rate --arrivals, in the seconds of the
+ * energy window (1 s if no energy is measured); at least two for each slot of the batch, but never
+ * more than SEQUENCES_MAX.
  */
 static enum kwhy_status serve(
 	const struct opened *opened, bool continuous, struct lab_run *run, struct kwhy_error *error)

@@ -72,7 +72,8 @@ struct lab_flow_roster {
 	 */
 	uint64_t *fresh;
 	uint64_t *owners; /* [cells] (step + 1) << 32 | row of the flow that keeps the cell in this step */
-	/* [flows] next row in the list of the flows that merged into one; NONE: end of the list */
+	/* [flows] next row in the list of the rows whose flows merged into the same flow; NONE: end of the
+	 * list */
 	uint32_t *next;
 	uint32_t next_number;
 };

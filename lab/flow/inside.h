@@ -29,8 +29,8 @@ struct lab_flow {
 	size_t work_bytes;
 	struct lab_flow_args args;
 	/*
-	 * LAB_FLOW_DENSE: number of slots that are computed together; slots are the cells, and `flows` more
-	 * for new flows in a cell that is taken
+	 * LAB_FLOW_DENSE: number of slots that are computed together. Each cell has a slot; `flows` more
+	 * slots are for flows that begin in a cell whose slot another flow has.
 	 */
 	uint32_t chunk;
 	struct lab_blaslt *blaslt;	  /* NULL: kernels of the workload make the products */

@@ -27,8 +27,9 @@ enum {
 static const char *const kernel_names[] = {LAB_FLOW_KERNELS(NAME)};
 
 /*
- * Sets the addresses of all arrays but the workspace from `start` on, and returns their size in bytes. The
- * arrays from `fresh` on are set to 0 at the start of a run, so they are last.
+ * Sets the addresses of all arrays except the workspace. They lie one after the other from address
+ * `start` on. Returns their size in bytes. The arrays from `fresh` on are set to 0 at the start of
+ * a run, so they are last.
  */
 static size_t place_memory(struct lab_flow *flow, uint64_t start)
 {

@@ -72,7 +72,7 @@ struct world {
 	struct lab_flow_roster roster;
 	struct lab_flow_args lattice;
 	void *memory;		   /* memory of the roster */
-	struct lab_flow_rows rows; /* what flows carry; `at` and `fresh` are the roster's */
+	struct lab_flow_rows rows; /* energies and states; its `at` and `fresh` are the roster's */
 	/* weights: [WEIGHTS]; outputs: [flows][OUT]; both NULL: no numbers are computed */
 	float *weights, *outputs;
 	double sum_out;

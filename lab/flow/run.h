@@ -26,7 +26,8 @@ struct lab_flow_variant {
 	const char *after;
 	const char *change; /* what is changed, in words */
 	enum lab_flow_method way;
-	/* kept for all runs, or allocated and freed in each step: by the driver, or from its pool */
+	/* where the workspace of products is: KEPT: allocated once for all runs; ALLOCATED: allocated and
+	 * freed in each step by the driver; POOLED: the same, from the driver's pool of memory */
 	enum lab_flow_workspace workspace;
 	bool graph; /* true: the whole run is one graph */
 };
@@ -63,10 +64,11 @@ struct lab_flow_facts {
 
 /* Counts of what a run requested from the driver. */
 struct lab_flow_tally {
-	uint64_t calls; /* calls of the driver, of cuBLASLt and of collectives, one each */
+	uint64_t calls; /* number of calls of the driver, cuBLASLt and collectives; each counts as 1 */
 	uint64_t waits, allocations;
 	uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
-	/* gathers: number of gathers of all GPUs; gathered_bytes: bytes that GPUs received from others */
+	/* gathers: number of all-gather operations, each over all GPUs; gathered_bytes: bytes that GPUs
+	 * received from others, summed over all GPUs */
 	uint64_t gathers, gathered_bytes;
 	/*
 	 * number of kernels of the workload and of products (also those of cuBLASLt) that ran, including

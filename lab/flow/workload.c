@@ -33,8 +33,9 @@ struct context {
 	/* measured peak rate of arithmetic by precision, FLOP/s; NAN: not measured */
 	double peak_flop_per_s[LAB_FLOW_PRECISION_COUNT];
 	/*
-	 * answers of the reference: `places` of the whole run, without energies and states; `numbers` of a
-	 * run with the flows and steps that are checked, with both
+	 * Answers of the reference. places: places of flows in the whole run, without energies and states.
+	 * numbers: places, energies and states in a shorter run, with the numbers of flows and steps for
+	 * which they are checked.
 	 */
 	struct lab_flow_answer places, numbers;
 };
@@ -48,7 +49,7 @@ struct facts {
 	struct lab_flow_numbers proof;
 };
 
-/* An open row. */
+/* A row of the benchmark while it is measured. */
 struct opened {
 	struct lab_flow *flow;
 	const struct lab_flow_answer *places;

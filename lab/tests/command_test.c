@@ -143,9 +143,9 @@ static void the_page_of_flow_is_no_wider_than_80_columns(void **state)
 }
 
 /*
- * Runs on fakes of CUDA, cuBLASLt and NVML. n3 has NVML's utilisation, the energy and a roofline share, since
- * fp32 has a measured peak rate; n4 computes in bf16, for which the fake has no peak rate, and has a busy
- * share.
+ * Runs on fakes of CUDA, cuBLASLt and NVML. The row n3 must have NVML's utilisation, energies and a
+ * share of the roofline, since the peak rate of fp32 is measured. The row n4, in bf16, for which
+ * the fake has no peak rate, must have a busy share.
  */
 static void on_a_gpu_three_utilisations_and_energy_are_known(void **state)
 {

@@ -74,8 +74,9 @@ static struct lab_twin_answer answer_of(u32 ranks)
 }
 
 /*
- * The agents as this test computes them. seen: sums of each agent's observations in the previous step, read
- * from a packed outbox; folded: checksum Y of all observations so far.
+ * The agents as this test computes them. seen: for each agent the sum of its observations in the
+ * previous step, which the kernels wrote to the outbox without gaps; folded: checksum Y of all
+ * observations so far.
  */
 struct crowd {
 	i64 seen[AGENTS];

@@ -3,11 +3,12 @@
 #include "lab/train/rules.h"
 
 /*
- * Largest differences from the reference after a few steps that rounding explains, with a margin. The limits
- * of moments are multiplied by the root of the number of layers (judge()). They come from 16-bit products:
- * the input of a ReLU near 0 may have the other sign. The limit of weights is wide, because in the first
- * steps AdamW moves each weight by nearly the whole learning rate, however small its gradient is: where a
- * tiny gradient has the wrong sign, the weight moves in the opposite direction.
+ * Largest differences from the reference after a few steps that rounding explains, with a margin.
+ * The limits of moments are multiplied by the root of the number of layers (judge()). Differences
+ * of moments arise because an input of a ReLU near 0 may have the other sign after rounding to 16
+ * bits. The limit of weights is wide, because in the first steps AdamW moves each weight by nearly
+ * the whole learning rate, however small its gradient is: where a tiny gradient has the wrong sign,
+ * the weight moves in the opposite direction.
  */
 static const struct lab_train_errors limits[] = {[LAB_FP32] = {1e-4, 1e-3, 1e-3, 0.1},
 	[LAB_TF32] = {1e-3, 0.03, 0.03, 0.5},

@@ -27,8 +27,9 @@ struct lab_train_rank {
 	const struct lab_blaslt_plan *plans[PRODUCT_COUNT];
 	struct kwhy_gpu_stream *copies;
 	/*
-	 * events: arrived[step % 2] after the copy of a step's batch; `before` after all work queued on the
-	 * main stream when the copy of the next batch is queued
+	 * events: arrived[step % 2]: the copy of that step's batch has ended; before: recorded in the main
+	 * stream when the next batch's copy is queued, so that the copy waits for the work queued until
+	 * then
 	 */
 	struct kwhy_gpu_event *arrived[2], *before;
 	/* [samples / batch] batches, each as `staged` stores it */

@@ -97,8 +97,8 @@ static void recompute(struct lab_train_rank *rank, uint32_t layer, uint32_t part
 }
 
 /*
- * Queues the backward pass of a layer: gradients of its weights and biases and, unless it is the first layer,
- * of its inputs, with the ReLU before it.
+ * Queues the backward pass of a layer: gradients of its weights and biases. Unless it is the first
+ * layer, also gradients of its inputs and the backward pass of the ReLU that computed these inputs.
  */
 static void backward(struct lab_train_rank *rank, uint32_t layer, uint32_t part)
 {
@@ -173,8 +173,9 @@ static void send(struct lab_train_rank *rank, struct kwhy_gpu_stream *stream, ui
 }
 
 /*
- * Queues the copy of a step's batch on the stream `copies`, after all work that the main stream has now. It
- * overwrites the batch of two steps earlier, which that work has read.
+ * Queues the copy of a step's batch on the stream `copies`, so that it begins after all work that
+ * is queued in the main stream now. The copy overwrites the batch of two steps earlier, which that
+ * work reads.
  */
 static void send_early(struct lab_train_rank *rank, uint32_t step)
 {

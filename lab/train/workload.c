@@ -30,7 +30,7 @@ struct facts {
 	float *losses;
 };
 
-/* An open row. */
+/* A row of the benchmark while it is measured. */
 struct opened {
 	const struct lab_row *row;
 	struct lab_train_request request;

@@ -120,8 +120,9 @@ void lab_twin_launch(struct lab_twin *twin, const struct lab_twin_field *field, 
 void lab_twin_wait(struct lab_twin *twin);
 
 /*
- * Begin and end a run: initial state, and checksum of the last state. As in the published analysis
- * (lab/README.md), three kernels and three collectives each.
+ * lab_twin_begin() sets the initial state, and lab_twin_end() computes the checksum of the last
+ * state. As in the published analysis (lab/README.md), each of them launches three kernels and
+ * three collectives.
  */
 void lab_twin_begin(struct lab_twin *twin);
 void lab_twin_end(struct lab_twin *twin);

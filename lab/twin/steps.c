@@ -136,8 +136,9 @@ static void send_packed(struct lab_twin *twin, uint32_t step)
 }
 
 /*
- * Queues the copy of the whole table of controls to the device. With calls, the table is filled before. In a
- * graph the copy is captured once; then the table is filled before each launch of the graph.
+ * Queues the copy of the whole table of controls to the device. If the host launches the kernels by
+ * calls, it fills the table first. In a graph the copy is captured only once; the host then fills
+ * the table before each launch of the graph.
  */
 static void send_table(struct lab_twin *twin, uint32_t step)
 {

@@ -54,7 +54,7 @@ KWHY_MUST_USE enum kwhy_status lab_twin_reference(
 	const struct lab_twin_shape *shape, struct lab_twin_answer *out, struct kwhy_error *error);
 void lab_twin_answer_done(struct lab_twin_answer *answer);
 
-/* --- On GPUs, in every variant, each of which changes one thing of another --- */
+/* --- On GPUs. Each variant changes one thing of another variant. --- */
 
 struct lab_twin;
 

@@ -18,7 +18,7 @@ struct context {
 	struct lab_twin_answer answer;
 };
 
-/* An open row; `twin` NULL: the row is the reference. */
+/* A row of the benchmark while it is measured; `twin` NULL: the row is the reference. */
 struct opened {
 	struct lab_twin *twin;
 	struct lab_twin_request request;

@@ -59,8 +59,8 @@ static void write_window(const char *name, int64_t count)
 }
 
 /*
- * Writes a recording of `count` steps of `step_ns` each. A step has ten gemm kernels of 20 ms and a copy of
- * 2 ms.
+ * Writes a recording of `count` steps (ranges ProfilerStep#N) of `step_ns` each. In each step ten
+ * gemm kernels of 20 ms begin 30 ms apart, and a copy of 2 ms ends 1 ms before the end of the step.
  */
 static void write_steps(const char *name, int64_t count, int64_t step_ns)
 {
@@ -351,7 +351,8 @@ static void a_run_is_given_once_a_side(void **state)
 	assert_output(SPAWN("compare", "-q", a, a), 0, "Summary");
 }
 
-/* Only some runs of each side have steps, and only some runs of side B state work. */
+/* Both sides have two runs, of which one has steps and one has none: the comparison must not show the time of
+ * a step, and must say why. Then each side has one run, and only that of side A has steps. */
 static void figures_that_a_run_of_a_side_lacks_are_not_shown(void **state)
 {
 	char steps[256], window[256];
@@ -469,8 +470,8 @@ static void what_was_metered_around_the_run_is_not_said_to_be_of_it(void **state
 }
 
 /*
- * The throughput of steps that are ranges refers to the time of their loop; that of steps stated by --work
- * refers to the time of the run.
+ * Where steps are ranges of the recording, their throughput is their number divided by the time of
+ * the loop of steps. Where --work states the number of steps, it is divided by the time of the run.
  */
 static void each_throughput_of_steps_has_its_name(void **state)
 {

@@ -34,7 +34,9 @@ done
 same "findings" "$(sql "$digest" 'SELECT count(*) FROM finding')" \
 	"$(python3 -c 'import json; print(len(json.load(open("report.json"))["findings"]))')"
 
-# Energy of unmetered time is left out of the job's energy; the report on digests says so.
+# The job's energy must leave out the energy of unmetered time, and the report on digests must say
+# how much that is (here 300 J are entered into the digest). It must also say how many digests were
+# written while their rank still ran.
 unmetered="The energy lacks about .* of time that no reading covers"
 "$kwhy" report one | grep -q "$unmetered" && fail "all is metered, but the report says otherwise"
 sql "$digest" 'UPDATE device SET run_unmetered_nj = 300e9' 'INSERT INTO lost VALUES ("running", 1)'
@@ -42,12 +44,13 @@ sql "$digest" 'UPDATE device SET run_unmetered_nj = 300e9' 'INSERT INTO lost VAL
 grep -q "^  ${unmetered/.\*/300 J}\.$" screen || fail "$(cat screen)"
 grep -q '^  1 of 1 digests were written while the ranks ran, and cover the time until' screen || fail "$(cat screen)"
 
-# Of two ranks, only one can be the straggler.
+# In a job of two ranks, the rank for which the other waits is the only one that may be called a
+# straggler.
 "$kwhy" report "$2/examples/h200-ddp" > screen
 same stragglers "$(grep -o 'rank . on vm (straggler)' screen)" "rank 1 on vm (straggler)"
 
-# Each rank has one file, which is replaced when the digest is made again. Another trace of the same rank does not
-# replace it.
+# Each trace of a rank has a digest file of its own. A digest made again replaces its file; a digest
+# of another trace of the same rank gets a further file.
 rank() { # RANK LENGTH
 	printf '# clock other hand-made\n# device 0 name="NVIDIA H100" rank=%d\nkind,name,device,stream,start_ns,end_ns\n' "$1"
 	printf 'kernel,work,0,7,0,%d\ncollective,ncclDevKernel_AllReduce_Sum_f32_RING_LL,0,7,%d,9000\n' "$2" "$2"
@@ -105,8 +108,9 @@ for place in there/is/none bad.csv; do
 	grep -q "$place" message && same "messages about $place" "$(wc -l < message)" 1
 done
 
-# A digest of 20,000 collectives and 700 kernel names has at most 100 kB. It keeps a sample of the collectives, whose
-# share is kept_ratio, and the counts and times of all.
+# A digest of 20,000 collectives and 700 kernel names has at most 100 kB. Of the collectives it
+# lists only a sample (kept_ratio: its share of all), but its sums count all of them, and all
+# kernels.
 awk 'BEGIN {
 	print "# clock other hand-made\n# device 0 rank=7\nkind,name,device,stream,start_ns,end_ns"
 	for (i = 0; i < 20000; i++) {
@@ -122,8 +126,9 @@ same "kept collectives" "$(sql $digest 'SELECT abs(count(*) - kept_ratio * colle
 same "all kernels" "$(sql $digest 'SELECT sum(count), sum(accounts) FROM account WHERE category = "compute"')" "20000 700"
 same "all time" "$(sql $digest 'SELECT sum(time_ns) FROM account')" "$(sql $digest 'SELECT sum(time_ns) FROM category')"
 
-# A digest of thousands of operations, and of communicators with long names, also has less than 100 kB. The sums stay
-# the same.
+# A digest of 6,000 collectives of 3,000 names and 900 communicators with long names also has at
+# most 100 kB. It may leave out operations, but its sums over communicators and accounts must count
+# all collectives.
 python3 - <<'END'
 import json
 

@@ -67,8 +67,8 @@ refuses "$at/nothing.json" "$at/nothing.json"
 "$kwhy" digest -q -o some "$at/cut/rank0.json" "$at/rank1.json" 2> message && fail "a cut trace is accepted"
 same some 1
 
-# Writing the temporary file fails (simulated by a limit on file sizes), or kwhy gets SIGTERM while the trace is being
-# loaded: no temporary file is left behind.
+# No temporary file may be left behind if writing it fails (simulated by a limit on file sizes), or
+# if kwhy gets SIGTERM while it loads the trace.
 (
 	trap '' XFSZ
 	ulimit -f 8

@@ -266,8 +266,8 @@ static void assumed_powers_are_of_what_was_recorded(void **state)
 }
 
 /*
- * Writes a trace in which each device runs one kernel for `days` days, and energy-counter readings that rise
- * by 700 W. Returns the words of a command line that name both files.
+ * Writes a trace in which each device runs one kernel for `days` days, and readings of an energy
+ * counter that rises by 700 J a second. Returns the arguments that name both files.
  */
 static const char *const *drawn_for_days(size_t devices, int days)
 {

@@ -175,8 +175,8 @@ static void another_user_of_cupti_after_kwhy(void **state)
 }
 
 /*
- * setrlimit() before the first use of CUDA, by the program itself: a limit may prevent the recording, but
- * must not change what the program does.
+ * The program itself calls setrlimit() before its first use of CUDA. A limit may prevent the
+ * recording, but must not change what the program does.
  */
 static void limits_from_the_start(void **state)
 {

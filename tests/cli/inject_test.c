@@ -151,9 +151,10 @@ static void a_graph_node_is_known(void **state)
 }
 
 /*
- * KWHY_RECORD_GRAPHS=graph records a graph launch as one activity. CUPTI 13.0 crashes a program in which this
- * kind is enabled after a graph was instantiated while it was disabled. So the library enables it at the
- * start and leaves it on, also outside of the windows that KWHY_RECORD_RANGE selects.
+ * KWHY_RECORD_GRAPHS=graph records a graph launch as one activity. A program crashes in CUPTI 13.0
+ * if records of graph launches are enabled after a graph was instantiated while they were disabled.
+ * So the library enables them at the start and leaves them enabled, also outside of the windows
+ * that KWHY_RECORD_RANGE selects.
  */
 static void whole_graphs_are_recorded_from_the_start_on_whatever_windows_do(void **state)
 {
@@ -182,8 +183,8 @@ static void graphs_are_kernels_unless_asked_for_whole(void **state)
 }
 
 /*
- * Runs two ranks on one device, rank 1 with the variables of torchrun and rank 0 with those of mpirun. One of
- * them has a child process that uses CUDA.
+ * Runs two ranks on one device: rank 1 with the environment variables of torchrun, and rank 0 with
+ * those of mpirun. Rank 0 forks a child process that also uses CUDA.
  */
 static void ranks_and_their_children_are_one_recording(void **state)
 {

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests digests written by several processes of kwhy digest at once, started by xargs, GNU parallel and mpirun, as
-# docs/scale.md describes. A process that was killed is run again; afterwards no digest is incomplete, and no trace has
-# two.
-# Usage: job_engines.sh KWHY SOURCE_DIR
+# Tests digests written by several processes of kwhy digest at once, started by xargs, GNU parallel
+# and mpirun, as docs/scale.md describes. A process that was killed is run again; afterwards no
+# digest is incomplete, and no trace has more than one digest.
 set -euo pipefail
 kwhy=$1
 source_dir=$2
@@ -39,7 +38,8 @@ for blocks in 1 8 16; do
 	(ulimit -f $blocks && exec "$kwhy" digest -q -o killed - < traces.txt) > /dev/null 2>&1 && fail "a limit of $blocks blocks stops nothing"
 	[ -z "$(find killed -name 'rank-*.sqlite' 2> /dev/null)" ] || fail "half a digest: $(ls -la killed)"
 done
-# A process is killed (kill -9) five times, each time once it has written one digest more than the time before.
+# Starts a process and kills it (kill -9) five times: the first time as soon as it has written one
+# digest, the second time as soon as it has written two, and so on.
 for ((i = 0; i < 5; i++)); do
 	rm -rf killed
 	"$kwhy" digest -q -o killed - < traces.txt &

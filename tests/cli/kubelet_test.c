@@ -67,8 +67,8 @@ static void answers_that_are_cut_or_no_message_are_refused(void **state)
 		kwhy_allocations_done(&read);
 		if (length < 6)
 			continue;
-		cut[4] = (char)(length - 5); /* the prefix states the length that is left, so that only the
-						protocol buffer in it is cut */
+		cut[4] = (char)(length - 5); /* the prefix states the length that is left, so that the message
+						is whole and only its content is cut */
 		assert_int_equal(kwhy_kubelet_read(cut, length, &read, &error), KWHY_E_INPUT);
 		kwhy_allocations_done(&read);
 	}

@@ -173,8 +173,8 @@ static double check_windows(const char *path, int load)
 }
 
 /*
- * The energies attributed to requests and to the idle server must add up to the energy that the meters of
- * `kwhy serve`, as on another host, counted.
+ * The energies attributed to requests and to the idle server must add up to the energy that the
+ * meters of the `kwhy serve` counted. (It would run on another host; here it runs on the same one.)
  */
 static void joules_of_requests_add_up_to_another_hosts_meters(void **state)
 {

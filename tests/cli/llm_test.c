@@ -188,10 +188,11 @@ static void a_tokenizer_counts_what_the_server_does_not(void **state)
 }
 
 /*
- * An answer of 8 tokens comes in four pieces of 1, 4, 2 and 1 tokens. Time per token: the time from the first
- * piece to the last, divided by the tokens after the first piece. These are 7 if the server states the tokens
- * of each piece. If not, each piece is given one token, and the other 4 are divided by the pieces' sizes: the
- * first piece gets 1.5, so 6.5 come after it.
+ * An answer of 8 tokens comes in four pieces of 1, 4, 2 and 1 tokens. The time per token is the
+ * time from the first piece to the last, divided by the number of tokens after the first piece. If
+ * the server states the tokens of each piece, these are 7. If not, kwhy counts one token for each
+ * piece and divides the other 4 in proportion to the bytes of the pieces: the first piece counts 1
+ * + 4 / 8 = 1.5, so 6.5 come after it.
  */
 static void a_token_is_timed_by_the_tokens_of_pieces(void **state)
 {

@@ -105,8 +105,9 @@ static void a_figure_below_zero_is_off_in_size_and_not_in_height(void **state)
 }
 
 /*
- * Claim `a` in line 4 is computed from claim `b` in line 5, so `b` is evaluated first. The error lies in `b`:
- * the message must name line 5, except where `b` is in turn computed from `a`.
+ * Claim `a` in line 4 is computed from claim `b` in line 5, so `b` is evaluated first. Each row of
+ * `bad` puts an error into `b`, so the message must name line 5. Only where `b` is in turn computed
+ * from `a` must it name line 4.
  */
 static void a_claim_that_cannot_be_read_is_told_with_file_line_and_cure(void **state)
 {

@@ -50,8 +50,8 @@ static void the_power_of_a_second_recording_is_predicted_within_five_percent(voi
 	assert_fails(
 		SPAWN("model", "power", "--window", "5", COUNTERS "mixed-1.kwhy"), 1, "shorter --window");
 	/*
-	 * kwhy averages a short recording over windows of 1 s, and over longer ones only with --window. A fit
-	 * needs 24 windows, more than this recording has.
+	 * kwhy averages the readings of a short recording over windows of 1 s; only --window makes the
+	 * windows longer. A fit needs 24 windows, more than this recording has.
 	 */
 	assert_fails(SPAWN("model", "power", TRAIN), 1, "24 windows of 1 s");
 	assert_fails(SPAWN("model", "power", "--window", "2", TRAIN), 1, "24 windows of 2 s");
@@ -62,8 +62,9 @@ static void the_power_of_a_second_recording_is_predicted_within_five_percent(voi
 }
 
 /*
- * kwhy fits some blocks of time of a recording and predicts the power in the others. In these recordings each
- * of the others has every kind of work, and the clock of the multiprocessors was read five times per second.
+ * kwhy fits the model to some blocks of time of a recording and predicts the power in its other
+ * blocks. In these recordings every block has all kinds of work, and the clock of the
+ * multiprocessors was read five times per second.
  */
 static void blocks_of_balanced_work_and_the_other_recording_are_predicted_within_five_percent(void **state)
 {
@@ -102,10 +103,10 @@ static void a_decoder_s_power_is_predicted_for_other_numbers_of_sequences(void *
 }
 
 /*
- * Predicts other.kwhy, which has attention, convolutions, sorting and training, from a fit of mixed-1.kwhy,
- * which has none of them. One counter, that of memory traffic, also has a power meter, that of the memory.
- * The watts per unit that are fitted for it must be at least those that this meter shows, as they include the
- * work of the GPU itself.
+ * Predicts other.kwhy, which has attention, convolutions, sorting and training, from a fit of
+ * mixed-1.kwhy, which has none of them. The memory has a power meter of its own, with which the
+ * watts per unit that are fitted to the counter of memory traffic can be compared. The fitted watts
+ * must not be lower, as they include the power that this traffic causes in the GPU itself.
  */
 static void kinds_of_work_that_were_not_fitted_are_predicted_by_many_that_were(void **state)
 {

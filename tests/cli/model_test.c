@@ -280,9 +280,10 @@ static void what_no_phase_can_have_is_refused_with_its_line(void **state)
 }
 
 /*
- * Writes a report of a run of 10 s and 7 J with nine ranges. "overlaps" and "beside" are indices of the
- * ranges that run at the same time on the same device, and on other devices only; null for "untold" means
- * unknown, as in older reports and for ranges after the first 256.
+ * Writes a report of a run of 10 s and 7 J with nine ranges. "overlaps" has the indices of the
+ * ranges that run at the same time on the same device, "beside" those of the ranges that run at the
+ * same time on other devices only. The range "untold" has null for them, which means unknown, as in
+ * older reports and for ranges after the first 256.
  */
 static const char *report_of_ranges(void)
 {

@@ -11,9 +11,10 @@ kwhy=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# check NAME CHANGE PERCENT PROFILE: the projected time may differ from the measured one by PERCENT %; a time projected
-# as an upper bound may be lower than measured by any amount. For PERCENT = 100 the measured time must also lie within
-# the projected interval.
+# check NAME CHANGE PERCENT PROFILE: the projected time may differ from the measured one by PERCENT
+# %. Where the projected saving is an upper bound, the projected time may be shorter than the
+# measured one by any amount. For PERCENT = 100 the measured time must also lie within the projected
+# interval.
 check() {
 	tar -xJf "$pairs/$1.tar.xz" -C "$folder"
 	"$kwhy" whatif -q "$2" --machine-profile "$4" --json "$folder/$1.before.kwhy" >"$folder/$1.json"

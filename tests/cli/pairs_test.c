@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 #define SMALL "bench", "pairs", "--min-size", "4KiB", "--max-size", "64KiB", "--quiet"
-/* Time limit, s, that no run reaches: each configuration ends after 1/400 of it at the latest. */
+/* Time limit of a run, 60 s. No run reaches it: each configuration ends after 1/400 of the limit, 150 ms, at
+ * the latest. */
 #define LONG "--time", "60"
 
 static char base[] = "/tmp/kwhy-pairs-XXXXXX", folder[600];
@@ -418,8 +419,8 @@ static void each_communicator_of_many_has_a_sample_of_its_own(void **state)
 	assert_int_equal(spawned.exit, 0);
 	document = json_loads(spawned.out.data, 0, NULL);
 	configs = json_object_get(document, "configs");
-	assert_int_equal(json_array_size(configs),
-		16); /* 5 sizes each of nccl 0 to 1, nccl 1 to 0, all-reduce; reference */
+	assert_int_equal(json_array_size(configs), 16); /* 5 sizes each of nccl 0 to 1, nccl 1 to 0 and
+							   all-reduce; and the reference configuration */
 	json_array_foreach(configs, i, config)
 	{
 		if (i > 0)

@@ -103,8 +103,10 @@ static void a_program_prints_what_it_prints_alone(void **state)
 	assert_int_equal(count(probed->log, "burst add [264 x 256]"), 30);
 	assert_int_equal(count(probed->log, "burst count"), 30);
 	/*
-	 * Memory is restored after each repeat ("put back each", or "copies alone" where the time of that is
-	 * measured), because the names of these kernels do not show that repeating them is harmless.
+	 * The names of these kernels do not show that repeating them is harmless, so memory must be
+	 * restored after each repeat: the log says "put back each". It says "copies alone" for bursts
+	 * without the kernel, in which only the copies that restore memory are repeated, to measure their
+	 * time and power.
 	 */
 	assert_int_equal(count(probed->log, "put back each") + count(probed->log, "copies alone"), 60);
 	assert_true(strstr(probed->log, "back to back"));

@@ -215,8 +215,9 @@ static void an_earlier_recording_tells_the_library_what_is_known(void **state)
 
 	(void)state;
 	/*
-	 * The line has the estimated half-width of gemm, sqrt(0.045 * 0.045 * 270 / 280 + 0.021 * 0.021), and
-	 * its mangled name. scan is missing, as it was not repeated.
+	 * The line has the estimated half-width of gemm relative to its power, sqrt(0.045^2 * 270 / 280 +
+	 * 0.021^2) for 280 ms of repeats (constants of base/probe_width.h), and its mangled name. scan is
+	 * missing, as it was not repeated.
 	 */
 	assert_string_equal(spawned.out.data, "0.048925\t132\t256\t_Z4gemmPf\nmeters.blocks\nprobe.known\n");
 	snprintf(last, sizeof(last), "all of it: kwhy report -v %s --powers %s\n", words[3], words[5]);

@@ -92,8 +92,8 @@ static void a_meter_tells_powers_and_energy(void **state)
 	assert_true(json_is_null(json_object_get(replay, "energy_missing")));
 	assert_true(json_number_value(json_object_get(energy, "value")) > 0);
 	/*
-	 * mean over the recorded kernels of this proxy: 300 W each, but less where it shares the device with
-	 * other work
+	 * Mean power of the recorded kernels of this proxy. Each is assumed to draw 300 W alone, and less
+	 * while it shares the device with other work; 279.8 W is the mean over their time.
 	 */
 	assert_float_equal(json_number_value(json_object_get(proxy, "recorded_w")), 279.807692, 1e-6);
 	assert_true(json_number_value(json_object_get(proxy, "power_w")) > 60);

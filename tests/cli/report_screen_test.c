@@ -216,7 +216,8 @@ static void assert_advice(size_t input, bool is_vague)
 	spawned_done(&data);
 }
 
-/* Only h200-mix-burst, the last of the first eight inputs, was recorded so that it needs no probing. */
+/* Of the first eight inputs only the last one, h200-mix-burst, needs no probing, as its work comes in random
+ * bursts. */
 static void the_first_screen_names_three_things_to_do_with_their_whole_cures(void **state)
 {
 	(void)state;
@@ -375,8 +376,8 @@ static double real_of(const json_t *object, const char *key)
 }
 
 /*
- * Checks that the rows' shares of `where_j` fit their energies and the total, and that idle energy is part of
- * the metered energy, and that part of all energy.
+ * Shares must fit the energies, and add up to 1 if no row is left out. Idle energy is part of the
+ * metered one.
  */
 static void assert_brief_agrees(const json_t *brief)
 {
@@ -418,7 +419,7 @@ static void shares_of_the_first_screen_name_their_total(void **state)
 	}
 }
 
-/* Checks the energy, time and power of accounts metered before and after the run ("outside"). */
+/* In the accounts of the time around the run ("outside"), mean power times time must be the energy. */
 static void energy_around_the_run_is_its_time_at_its_mean_power(void **state)
 {
 	const char *const *input = inputs[0];
@@ -444,8 +445,8 @@ static void energy_around_the_run_is_its_time_at_its_mean_power(void **state)
 }
 
 /*
- * Busy time is a share of both runs if they are equally long, as of ranks 0 and 11, otherwise of the sum of
- * the runs, as of ranks 0 and 3.
+ * Busy time is a share of both runs if these are equal, as of ranks 0 and 11, otherwise of their
+ * sum.
  */
 static void times_of_several_devices_are_not_one_long_run(void **state)
 {
@@ -496,7 +497,7 @@ static void the_brief_report_has_at_most_4_kb(void **state)
 	assert_fails(SPAWN("report", TINY, "--brief"), 2, "--brief shortens JSON; add --json");
 }
 
-/* The few accounts that fit have less than half of this recording's energy, so the screen shows groups. */
+/* The accounts for which there is room have less than half of the energy: groups are shown instead. */
 static void little_room_shows_groups_of_accounts(void **state)
 {
 	struct spawned spawned = SPAWN("report", "-q", EXAMPLES "recordings/train.kwhy");

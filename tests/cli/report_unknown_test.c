@@ -46,8 +46,9 @@ static void ranks_that_share_devices_are_not_missing(void **state)
 }
 
 /*
- * In this recording `kwhy probe` measured the powers of most of the energy. Their intervals must be narrow,
- * and the report must not advise to probe the program again.
+ * In this recording `kwhy probe` measured the powers of kernels that have most of the energy. The
+ * intervals of their energies must be narrow, and the report must not advise to probe the program
+ * again.
  */
 static void a_well_probed_program_needs_no_probe(void **state)
 {

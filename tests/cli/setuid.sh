@@ -27,7 +27,8 @@ void kwhy_inject_take_range(const char *name, long long start, long long end)
 END
 ${CC:-cc} -shared -fPIC -o "$place/planted.so" "$place/planted.c"
 
-# run: starts the program as another user, with variables that name that user's library and a file
+# run: starts the program as user 65534, with variables that name a library and files which that
+# user planted
 run() {
 	rm -f "$place/folder/mark"
 	: >"$place/folder/work"

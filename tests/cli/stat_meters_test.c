@@ -38,7 +38,7 @@ static void a_split_gpu_and_a_counter_that_never_moves_are_noted(void **state)
 	fclose(file);
 	setenv("KWHY_FAKE_NVML", place("scenario"), 1);
 	spawned = SPAWN("stat", "--", "sleep",
-		"4"); /* the energy counter never rises, which kwhy reports after one second */
+		"4"); /* 4 s: the energy counter never rises, which kwhy reports after one second */
 	assert_non_null(strstr(spawned.err.data, "its energy is of the whole GPU"));
 	assert_ends(spawned, 0, "its counter stood still");
 }

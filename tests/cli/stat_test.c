@@ -322,8 +322,8 @@ static void wrong_usage_is_told_before_anything_runs(void **state)
 }
 
 /*
- * The command copies a bundled recording of `kwhy probe` into the folder to which its activities would be
- * recorded, if kwhy records it.
+ * The command copies a bundled recording of `kwhy probe` to the folder KWHY_RECORD_DIR, if kwhy has
+ * set that variable because it records the command's activities.
  */
 static void powers_of_another_run_price_the_kernels_of_one_more(void **state)
 {

@@ -172,9 +172,9 @@ static void nothing_is_run_where_the_answer_cannot_be_written(void **state)
 }
 
 /*
- * Without samples and with a counter that changes every 20 s, only readings of the power, ten per second, are
- * left. They give the energy of one second to 6 %, and `true` takes less than that, even if its start and end
- * take half a second on a loaded machine.
+ * Without samples and with a counter that changes every 20 s, only readings of the power, ten per
+ * second, are left. They give the energy of a run to 6 % only if it lasts a second or more. `true`
+ * takes less than a second, even if its start and end take half a second on a loaded machine.
  */
 static void runs_that_the_meter_cannot_tell_apart_end_the_sweep(void **state)
 {

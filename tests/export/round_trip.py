@@ -17,7 +17,8 @@ from random_run import Run, write_nsys
 START = 1795245124000000000
 FORMS = ("chrome", "perfetto", "sqlite", "csv", "parquet")
 
-# Columns of a CSV trace of two processes on two GPUs, in which threads, streams and correlations have equal ids.
+# Columns of a CSV trace of two processes on two GPUs. The ids of threads, streams and correlations
+# of one process occur again in the other.
 HEADER = (
     "kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block,energy_nj,context,process,"
     "thread,correlation"

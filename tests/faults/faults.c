@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loaded into kwhy by LD_PRELOAD. Makes the N-th call of a kind fail, as KWHY_FAULT=KIND:N:HOW states. KIND:
- * alloc, read, write, open, rename, sync, thread or map. HOW: once; all (also all later calls, as on a full
- * disk); quota (all, with EDQUOT); intr (once, with EINTR); short (half of the bytes are read or written);
- * signal (SIGINT arrives before the call, which succeeds); kill (SIGKILL arrives before the call or, in a
- * write, after half of its bytes). A call that is chosen so creates the file KWHY_FAULT_MARK; without that
- * file there were fewer than N calls. At its end kwhy writes the number of blocks that it has not freed to
- * the file KWHY_FAULT_LIVE. Child processes run without faults.
+ * Loaded into kwhy by LD_PRELOAD. Makes the N-th call of a kind fail, as KWHY_FAULT=KIND:N:HOW
+ * states. KIND: alloc, read, write, open, rename, sync, thread or map. HOW: once; all (also all
+ * later calls, as on a full disk); quota (all, with EDQUOT); intr (once, with EINTR); short (half
+ * of the bytes are read or written); signal (SIGINT arrives before the call, which succeeds); kill
+ * (SIGKILL arrives before the call or, in a write, after half of its bytes). The N-th call creates
+ * the file KWHY_FAULT_MARK: if there is no such file at the end, kwhy made fewer than N calls. At
+ * its end kwhy writes the number of blocks that it has not freed to the file KWHY_FAULT_LIVE. Child
+ * processes run without faults.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
 #include "trace_input.h"
 
 /*
- * A trace with an activity of one second on each of two GPUs, one of which is known by its UUID. The fuzzed
- * power log of another tool is attributed to this trace.
+ * A trace with an activity of one second on each of two GPUs, of which only GPU 0 has a UUID and a
+ * PCI address. The fuzzed power log of another tool is attributed to this trace.
  */
 static const char trace[] = "# device 0 uuid=GPU-11111111-2222-3333-4444-555555555550 pci=0000:30:00.0\n"
 			    "kind,device,start_ns,end_ns\n"

@@ -218,7 +218,7 @@ static const struct {
 	{"$defs", check_nothing},
 	{"$id", check_nothing},
 	{"format", check_nothing},
-	/* check_others() does it, which also looks at "properties" */
+	/* check_others() checks it, for which it needs "properties", too */
 	{"additionalProperties", check_nothing},
 	{"title", check_nothing},
 	{"description", check_nothing},

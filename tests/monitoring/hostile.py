@@ -19,8 +19,9 @@ SECOND = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
 CLOSE = b"Connection: close\r\n\r\n"
 CONNECTIONS = 300
 
-# name of the case: bytes that are sent, and the HTTP statuses that the answers to them may have; other bytes must not
-# pass as a second request
+# name of the case: bytes that are sent, and the HTTP statuses that the answers to them may have.
+# The bytes of SECOND, which follow a complete request in some cases, must not be answered as a
+# second request.
 REQUESTS = {
     "length and chunks": (GET + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + SECOND, [200]),
     "two lengths": (GET + b"Content-Length: 5\r\nContent-Length: 0\r\n\r\n" + SECOND, [200]),

@@ -62,8 +62,9 @@ balance() {
 	sums=$(query "SELECT count(*) FROM meter m WHERE booked_nj IS NOT coalesce((SELECT sum(energy_nj) FROM account WHERE meter = m.id), 0)")
 	[ "$sums" = 0 ] || fail "the accounts do not add up to the meters $1"
 	[ "$(query 'SELECT count(*) FROM meter')" = 2 ] || fail "not both meters are in the file $1"
-	# counter_nj, the last reading of the counter, is a whole number of millijoules. Energy of owners beyond it is
-	# estimated for the time since that reading.
+	# counter_nj, the last reading of the counter, is a whole number of millijoules. The owners'
+ # energies may come to more: the part beyond counter_nj is estimated for the time since that
+ # reading.
 	[ "$(query 'SELECT count(*) FROM meter WHERE counter_nj % 1000000 != 0 OR NOT has_counter')" = 0 ] ||
 		fail "the energy is not the counter's $1"
 }
@@ -94,7 +95,8 @@ stop_serving TERM || fail "kwhy serve ended with $?"
 server=
 balance "after the end"
 [ "$(query 'SELECT sum(booked_nj) FROM meter')" -gt "$before" ] || fail "nothing was added after the restart"
-# Energy is kept for all time since the first readings of the counters, also for the time in which no kwhy serve ran.
+# The accounts must have as much energy as each counter has risen since its first reading, also for
+# the time in which no kwhy serve ran.
 [ "$(query 'SELECT counted * 1000000 - counter_nj FROM meter ORDER BY id')" = "$begin" ] ||
 	fail "the rise of the counters is not that of the accounts"
 

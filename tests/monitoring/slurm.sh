@@ -166,7 +166,8 @@ start() {
 	LD_LIBRARY_PATH=$2 serve --accounts "$place/accounts" --job-mapping "$place/jobs" --interval 200
 }
 start "$@"
-# has_joules JOB NANOJOULES: whether more than this energy is on the accounts of the job's steps
+# has_joules JOB NANOJOULES: whether the accounts of the job's steps have more energy than this in
+# all
 has_joules() {
 	[ "$(query "SELECT sum(energy_nj) > $2 FROM account JOIN owner ON owner.id = owner WHERE kind = 'slurm' AND owner.name = '$1' AND part <> ''")" = 1 ]
 }
@@ -217,7 +218,8 @@ stop_serving TERM || fail "kwhy serve ended with $?"
 server=
 [ "$(query "SELECT count(*) FROM meter m WHERE booked_nj IS NOT coalesce((SELECT sum(energy_nj) FROM account WHERE meter = m.id), 0)")" = 0 ] ||
 	fail "the owners' energies do not add up to the meters'"
-# Energy is kept for all time since the first readings of the counters, also for the time in which no kwhy serve ran.
+# The accounts must have as much energy as each counter has risen since its first reading, also for
+# the time in which no kwhy serve ran.
 [ "$(query 'SELECT counted * 1000000 - counter_nj FROM meter ORDER BY id')" = "$first_count" ] || fail "the energy is not the counters'"
 [ "$(query "SELECT count(*) FROM account JOIN owner ON owner.id = owner WHERE kind IN ('user', 'unit', 'unknown')")" = 0 ] ||
 	fail "a process of a job was not recognised"

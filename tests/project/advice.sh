@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that findings, checks of kwhy doctor and files that the pages of advice and cases name exist. (invocations.sh
-# tests command lines, links.sh tests links.)
-# Usage: advice.sh SOURCE_DIR
+# The pages of advice and cases name findings, checks of kwhy doctor, and files. Tests that each of
+# these exists. (invocations.sh tests command lines, links.sh tests links.)
 set -euo pipefail
 cd "$1"
 shopt -s nullglob

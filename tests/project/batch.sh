@@ -116,7 +116,8 @@ run 1 <<< "0 | 5 | name"
 run 1 <<< "0 | soon | name | true"
 run 1 <<< $'0 | 5 | name | true\n1 | 5 | name | true'
 
-# Plans: every script in them exists, and none is run twice into the same folder.
+# Plans: every script in them exists, every line is valid, and no two steps of a plan have the same
+# name, as that is the name of their folder.
 for plan in "$1"/bench/h200/plans/*.plan; do
 	grep -oE '[a-z_0-9]+\.sh' "$plan" | sort -u | while read -r script; do
 		[ -x "$1/bench/h200/$script" ] || { echo "$plan: no $script"; exit 1; }

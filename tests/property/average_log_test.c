@@ -7,11 +7,12 @@
 #include <string.h>
 
 /*
- * Tests ledgers from the most common kind of power log: each reading is the mean power of the last second,
- * read every 50 ms to 250 ms, in one log of seven once a second. Runs are random (seeded), last 0.5 s to 20 s
- * and have a known energy: one kernel or three, one power level or one for each step, with or without pauses.
- * Of five logs three are exact to the milliwatt, one has 1 W of noise, and one changes its value only every
- * 100 ms. `property_average_log 200` tests 200 runs.
+ * Tests ledgers from the most common kind of power log, in which each reading is the mean power of
+ * the last second. Readings are 50 ms to 250 ms apart, in one log of seven 1 s. Runs are random
+ * (seeded), last 0.5 s to 20 s and have a known energy. They have one kernel or three, the same
+ * power in all steps or another in each, and pauses or none. Of five logs three are exact to the
+ * milliwatt, one has 1 W of noise, and one changes its value only every 100 ms.
+ * `property_average_log 200` tests 200 runs.
  */
 
 #define NS_PER_S INT64_C(1000000000)

@@ -9,9 +9,10 @@
 #include <string.h>
 
 /*
- * Records a program only in random windows, and compares with the whole run. The program has phases that last
- * seconds, each with its own mixture of kernels and idle time. The 90 % interval that the ledger computes
- * from the windows for a kernel's time in the whole run must contain the true time about as often.
+ * Records a program only in random windows, and compares the time of each kernel that the ledger
+ * computes for the whole run with the true time. The program has phases that last seconds, each
+ * with its own mixture of kernels and idle time. The true time must lie within the ledger's 90 %
+ * interval in about 90 % of the cases.
  */
 
 #define MS 1e6
@@ -210,8 +211,9 @@ static void shares_of_random_windows_lie_within_their_error_nine_times_in_ten(vo
 }
 
 /*
- * The distance between windows varies little, so phases that are longer than it are sampled more evenly than
- * by independent windows. So the interval may contain the truth in more than 90 % of the cases.
+ * Windows are at nearly equal distances. Phases that are longer than this distance are therefore
+ * sampled more evenly than by windows at independent times, and the interval may contain the truth
+ * in more than 90 % of the cases.
  */
 static void of_longer_phases_they_lie_within_their_error_at_least_as_often(void **state)
 {

@@ -87,7 +87,7 @@ static bool is_vague(const struct kwhy_recording *recording, uint32_t row)
 struct around {
 	/* rows of the last activity before that nanosecond and the first after it; KWHY_NONE: none */
 	uint32_t before, after;
-	bool tied; /* several activities end at the same time, last before that nanosecond */
+	bool tied; /* true: `before` is not unique, as another activity ends at the same time */
 	bool busy;
 };
 

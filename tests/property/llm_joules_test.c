@@ -218,8 +218,9 @@ static void known_joules_are_found(void **state)
 		printf("%s: %.1f %% covered, median error %.2f %%, known %zu\n", names[i], covered,
 			100 * error, outcome.known[i]);
 		/*
-		 * The variance of the idle power follows from the residuals of all rows, which include the
-		 * loads' differences from the model. So more than 90 % of its intervals may hold.
+		 * The variance of the idle power is estimated from the residuals of all rows. These include
+		 * differences between loads that the model does not explain, so up to 97 % of the intervals
+		 * of the idle power may contain the truth.
 		 */
 		if (covered < 85 || covered > (i ? 95 : 97) || error > errors_max[i])
 			fail_msg("%s: %.1f %% of intervals hold, median error %.2f %%", names[i], covered,

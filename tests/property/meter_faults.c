@@ -276,8 +276,8 @@ static void jitter(struct fault_series *series, struct random *random)
 }
 
 /*
- * Returns how much a fault adds to a value, in the meter's unit: 3 % to 300 % of what a counter counts in the
- * whole run, or of a power reading in its middle.
+ * Returns how much a fault adds to a value, in the meter's unit: for a counter, 3 % to 316 % of its
+ * rise in the whole run; for a power meter, 3 % to 316 % of the middle one of its readings.
  */
 static int64_t jump_of(const struct fault_series *series, struct random *random)
 {

@@ -294,8 +294,8 @@ static void check(uint64_t seed, struct tally tallies[FAULT_COUNT], bool shown)
 		tally->false_alarms += fault == FAULT_NONE && warning &&
 			strcmp(warning, "readings-rare") != 0;
 		/*
-		 * Accounts are compared only where the run is metered up to 50 ms of its ends, as they have
-		 * energy of metered time only.
+		 * Accounts are compared only where readings begin at most 50 ms after the start of the run
+		 * and end at most 50 ms before its end, as accounts have energy of metered time only.
 		 */
 		if (!warning && analysis->ledger->devices[0].energy.edge_ns < 50 * MS)
 			count_accounts(made, analysis, tally);

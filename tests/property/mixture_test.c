@@ -88,8 +88,9 @@ static void the_truth_of_a_window_is_the_sum_of_its_parts(void **state)
 }
 
 /*
- * Between two of its updates the counter must rise by the true energy times the meter's gain. The meter's
- * low-pass and delay move some energy over the ends of this window, less than 700 W draw in 50 ms.
+ * Between two of its updates the counter must rise by the true energy times the meter's gain. The
+ * meter's low-pass and delay move some energy over the ends of this window, but less than 35 J (700
+ * W for 50 ms).
  */
 static void the_counter_meters_the_truth_with_its_gain(void **state)
 {

@@ -39,7 +39,8 @@ struct world {
 	struct random random;
 	uint64_t device;
 	char *expected; /* expected content of the device's memory */
-	char *pinned;	/* page-locked memory, of which each flush uses a part only once */
+	char *pinned;	/* page-locked memory; between two flushes no part of it is used for more than one put
+			   or get */
 	size_t pinned_used;
 	char *source;
 	struct {

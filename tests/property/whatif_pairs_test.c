@@ -8,10 +8,11 @@
 #include <string.h>
 
 /*
- * Simulates pairs of programs, before and after a change, on a machine with known costs. Projects the change
- * from the recording of the first, and compares with the recording of the second. The machine has one thread
- * of the host and, except where stated, one stream; lengths vary by up to 2 %. The projection knows only
- * those of its costs that are in the profile.
+ * Simulates pairs of programs, before and after a change, on a machine with known costs. Projects
+ * the change from the recording of the first program, and compares the projected time with that of
+ * the second. The machine has one thread of the host and, except where stated, one stream; lengths
+ * vary by up to 2 %. Of the machine's costs, the projection knows only those that are in its
+ * profile.
  */
 
 enum { STEPS = 20, SENDS = 22, KERNELS = 10, READS = 200, BATCH = 4 };

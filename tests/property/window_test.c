@@ -46,8 +46,8 @@ static double normal(struct random *random, double mean, double sd)
 /* Power, and energy used so far, in steps of 0.1 ms from time 0. */
 struct load {
 	double watts[STEPS], joules[STEPS + 1];
-	double on_s, off_s, phase_s; /* times of a square wave: at high and at low power, and of its phase; 0
-					for other loads */
+	double on_s, off_s, phase_s; /* square wave: time at high power, time at low power, and time by which
+					the wave is shifted; 0 for other loads */
 };
 
 static void integrate(struct load *load)

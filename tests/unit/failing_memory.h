@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * Replaces the allocation functions (link the program with --wrap) so that a test can make one allocation of
- * the program fail, by whichever thread. For one test in a program.
+ * Replaces the allocation functions (link the program with --wrap) so that a test can make one
+ * allocation fail, in whichever thread of the program it is made. For one test in a program.
  */
 
 /* number of allocations so far, by any thread */

@@ -43,7 +43,7 @@ export function lines(id: string, label: string, unit: string, get: () => Line[]
 	});
 }
 
-/* Makes a bar of buttons, one for each key of `make`. The pressed button's function makes the nodes that are shown below; at first it is the first one's. */
+/* Makes a bar of buttons, one for each key of `make`, and below it the nodes that the function of the pressed button makes. At first the first button is pressed. */
 export function tabs(id: string, label: string, make: Record<string, () => Node[]>, titles: Record<string, string>): HTMLElement {
 	const place = el("div", {}), bar = el("div", { class: "tools", role: "group", "aria-label": label });
 	const show = (key: string): void => {

@@ -21,8 +21,10 @@
  *   after-calls             kernels only, before and after all calls were recorded for a while
  *   keep-one, keep-none     tests whether a single call can be recorded that was disabled when the context was made; at that time one call of each
  *                           domain is enabled (keep-one) or none (keep-none)
- *   presence-X              cost while nothing is recorded; X is what was enabled before the context was made: loaded, registered, late, kept, early,
- *                           early-calls, early-alone, early-copies, early-unsubscribed
+ *   presence-X              cost while nothing is recorded, where before the context was made: loaded: CUPTI was only loaded; registered, late: it got the
+ *                           functions for its buffers (late: kernels are recorded for the first time later); kept: one call of each domain was enabled, too;
+ *                           early: kernels and copies were enabled until the context was made; early-calls: calls, too; early-alone: kernels without copies;
+ *                           early-copies: copies and memsets alone; early-unsubscribed: as early, and a subscriber came and went after that
  *   flushes, flushes-clock  a thread makes CUPTI deliver its buffers
  *   rests                   one rare kind of activity stays enabled
  *

@@ -24,13 +24,13 @@ enum { LAB_DECODE_THREADS = 256 };
 	X(SCALE, scale, LAB_DECODE_THREADS) X(PICK, pick, 1024) X(CHOOSE, choose, 512)
 
 /*
- * How weights are stored: in the type of products; four weights of 4 bits in 16 bits; or, of every four weights,
- * the two largest by magnitude as fp16, in 32 bits.
+ * How weights are stored. UNPACKED: in the type of the factors of products. FOUR_BITS: four weights of 4 bits in 16
+ * bits. TWO_OF_FOUR: of every four weights only the two largest by magnitude, as fp16, in 32 bits.
  */
 enum { UNPACKED, FOUR_BITS, TWO_OF_FOUR };
 
 struct lab_decode_args {
-	/* [word_count * ranks][width] token vectors, which are also the last matrix */
+	/* [word_count * ranks][width] token vectors, which are also the matrix that computes the logits */
 	AT(void) words;
 	AT(float) word_scales;	/* [word_count * ranks] scale of each token vector */
 	AT(float) places;	/* [positions][width] vectors of positions */
@@ -46,7 +46,7 @@ struct lab_decode_args {
 	AT(float) x;
 	AT(void) acts;		/* [tokens][columns] input of the next product, of type `act` */
 	AT(float) act_scales;	/* [tokens] scale of each token's activations */
-	AT(float) last_scales;	/* [slots] scale of the input of the last product */
+	AT(float) last_scales;	/* [slots] scale of the input of the product that computes the logits */
 	AT(float) sums;		/* [tokens][rows] results of a product; those of int8 are int32 */
 	/*
 	 * [slots][word_count] logits of this GPU's part of the vocabulary; PICK multiplies them by their
@@ -97,9 +97,10 @@ struct lab_decode_call {
 	 */
 	u32 at, has_first;
 	/*
-	 * For kernels that fill or expand weights: a submatrix of `rows` rows and `columns` columns of a matrix
-	 * whose rows have `stride` weights. `start` is the index of the submatrix's first weight in the matrix. The
-	 * kernel `fill_floats` fills `columns` floats.
+	 * For kernels that fill or expand weights: a submatrix of `rows` rows and `columns` columns of a matrix whose
+	 * rows have `stride` weights. `start` is the index of the submatrix's first weight in the matrix; from:
+	 * packed weights to expand; to: the result; row_scales: scale of each row. The kernel `fill_floats` fills
+	 * `columns` floats at `to`.
 	 */
 	AT(void) from;
 	AT(void) to;

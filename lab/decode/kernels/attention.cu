@@ -91,7 +91,7 @@ static __device__ void mixture_scale(struct mixture *m, float most)
 		m->sums[i] *= factor;
 }
 
-/* Combines a lane's weighted sums with those of the lane at the given distance. */
+/* Combines a lane's weighted sums with those of the lane whose number differs in the bits of `distance`. */
 static __device__ void mixture_join(struct mixture *m, int distance)
 {
 	mixture_scale(m, fmaxf(m->most, __shfl_xor_sync(0xffffffffu, m->most, distance)));

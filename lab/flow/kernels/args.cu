@@ -33,7 +33,10 @@ enum {
 	/* Positions of matrices and biases in the weights. Matrices are [inputs][outputs]. */
 	W1 = 0,
 	B1 = W1 + IN * IN,
-	/* [IN][IN], of which columns from E on are 0: there the energies are written into the layer's result */
+	/*
+	 * [IN][IN]; columns from E on are 0, because the flow's energies are later written into these columns of the
+	 * layer's result
+	 */
 	W2 = B1 + IN,
 	B2 = W2 + IN * IN,
 	WI = B2 + E,

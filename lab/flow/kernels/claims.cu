@@ -42,9 +42,9 @@ static __device__ void renew(const struct lab_flow_args *a, u32 step, u32 row)
 }
 
 /*
- * A flow's entry into its new cell. claim_begin() starts the atomic operations and claim_end() uses their results,
- * so that other work can hide their latency. key: 0 if the flow leaves the lattice; lowest: the cell's owner before
- * (see `owners`); head: the first row of the cell's list before.
+ * A flow's entry into its new cell. claim_begin() starts the atomic operations and claim_end() uses their results, so
+ * that other work can hide their latency. key: the flow's key in `owners`; 0: the flow leaves the lattice. lowest,
+ * head: what `owners` and the head of the cell's list contained before.
  */
 struct claim {
 	u64 key, lowest, head;
@@ -73,9 +73,9 @@ static __device__ struct claim claim_begin(const struct lab_flow_args *a, u32 st
 }
 
 /*
- * Of the flows that meet in a cell, all but the one with the lowest number merge into that one. Each flow that
- * finds another in its cell gives away the row of the one of both with the higher number, so each merged flow is
- * counted once.
+ * Of the flows that meet in a cell, all but the one with the lowest number merge into that one. A flow that finds a
+ * claim of another flow in its cell compares both numbers, and gives a new flow to the row of the higher one. So each
+ * merged flow is counted once.
  */
 static __device__ void claim_end(const struct lab_flow_args *a, u32 step, const struct claim *claim)
 {

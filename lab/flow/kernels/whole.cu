@@ -138,9 +138,9 @@ static __device__ INLINE u64 warp_sum(u64 value)
 }
 
 /*
- * Finds the place of the flow in each row of a tile, and the rows of flows that merged into it; thread i of the
- * block has row i of the tile. In the first block of a team (`leads`) it also counts the checksum and begins the
- * claims to the cells of this step.
+ * Finds the place of the flow in each row of a tile, and the rows of flows that merged into it; thread i of the block
+ * processes row i of the tile. In the first block of a team (`leads`) it also adds these flows to the checksum and
+ * begins their claims to the cells of this step.
  */
 static __device__ INLINE struct claim look(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, bool leads)
 {

@@ -62,7 +62,7 @@ struct lab_train_args {
 /* Arguments of one launch. */
 struct lab_train_call {
 	u32 layer, part;
-	u32 slot;   /* slot of `hidden` with a layer's output or input */
+	u32 slot;   /* slot of `hidden`: that of the layer's output (`bias`) or input (`mask`) */
 	u32 errors; /* which of the two arrays `errors` */
 	/*
 	 * for AdamW, its parts; for a bias's gradient, whether it is added to that of earlier parts of the

@@ -88,7 +88,7 @@ struct fake_operation {
 	bool (*call)(void *context); /* function of another fake; returns false until it is done */
 	void *context;
 	/*
-	 * in an executable graph: the corresponding node of the graph from which that graph was instantiated
+	 * in an executable graph: the node of the captured graph of which this operation is the copy
 	 */
 	const struct fake_operation *node;
 	struct kwhy_cuda_graph_opaque *child;

@@ -16,8 +16,9 @@
 #define GATE_NS INT64_C(10000000000)
 
 /*
- * OWN_SHARED: bytes of static shared memory of every kernel. SHARED_UNASKED: the most dynamic shared memory
- * of a launch for which the function need not ask; both together are at most 48 KiB.
+ * OWN_SHARED: bytes of static shared memory of every kernel. SHARED_UNASKED: most bytes of dynamic
+ * shared memory that a launch may have unless the program has raised the function's limit; with
+ * OWN_SHARED they are 48 KiB.
  */
 enum { TABLES_MAX = 16, OWN_SHARED = 16, SHARED_UNASKED = (48 << 10) - OWN_SHARED, MULTIPROCESSORS = 132 };
 

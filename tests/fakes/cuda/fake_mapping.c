@@ -48,8 +48,8 @@ enum kwhy_cuda_result cuMemSetAccess(
 }
 
 /*
- * Gives read and write access for a piece whose access was set, no access for others. `address`: the start of
- * the piece.
+ * Reports read and write access for a piece whose access was set, and no access for others.
+ * `address`: the start of the piece.
  */
 enum kwhy_cuda_result cuMemGetAccess(
 	unsigned long long *out_flags, const struct kwhy_cuda_location *location, kwhy_cuda_address address)

@@ -24,7 +24,7 @@ enum {
 	GRAPH_BYTES = 56,
 	KINDS = 64,
 	CALLS = 24,
-	LASTS_NS = 50000000 /* 50 ms; the tests' recordings flush every 2 ms */
+	LASTS_NS = 50000000 /* 50 ms, longer than the flush period of the tests' recordings, 2 ms */
 };
 
 /* Names of calls, indexed by domain (driver, runtime) and callback id. The ids differ from those of every
@@ -478,8 +478,8 @@ enum kwhy_cupti_result cuptiActivityDisable(int kind)
 /* CUPTI of CUDA 12.0 lacks cuptiActivityEnableRuntimeApi() and cuptiActivityEnableDriverApi(). */
 #ifndef FAKE_CUPTI_WITHOUT_CHOICE
 /*
- * Selects an API call for recording. In CUPTI of CUDA 13.0, a call selected after the context was created is
- * recorded only if a call of its kind was selected, or the kind enabled, before (`alive`).
+ * As in CUPTI of CUDA 13.0, a call that is selected after the context was created is recorded only
+ * if calls of its domain (driver or runtime) were selected or enabled before (`alive`).
  */
 static void choose(int domain, uint32_t id, bool is_on)
 {
@@ -577,7 +577,8 @@ __attribute__((destructor)) static void end(void)
 }
 
 /*
- * Gives the buffer to the program; one with a kernel that still runs only by a forced flush, as CUPTI does.
+ * Gives the buffer to the program. As in CUPTI, a buffer with a kernel that still runs is given
+ * only by a forced flush.
  */
 enum kwhy_cupti_result cuptiActivityFlushAll(uint32_t flags)
 {

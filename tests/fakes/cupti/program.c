@@ -7,15 +7,21 @@
  *   settle         waits until the work so far is in the recording
  *   on, off        waits until recording of kernels is on, or off
  *   loop:MS        launches a kernel about every 0.2 ms for MS ms
+ *   launch:N       launches N kernels
+ *   running        launches a kernel that has not ended when the program ends
+ *   device:N       lets the kernels that follow run on device N
+ *   instantiate    marks the graphs that follow as instantiated before this argument
+ *   open:NAME      begins a range, which `close` ends; range:NAME begins and ends one
+ *   takeover       another client of CUPTI gets all records from now on
  *   fork           starts a child process that also works
  *   forked-cuda    starts a child process that initialises CUDA itself
  *   threads        prints the number of kwhy's threads
  *   retake:PATH    closes all descriptors from 3 on and reuses their numbers for a file of its own
  *   handle:N       installs a handler of SIGALRM that calls exit(N)
  *
- * These arguments do what they say: launch:N, device:N, running, copy, peer, memset, instantiate, graph,
- * overhead, memory, call:DOMAIN:NAME, range:NAME, span:NAME, domain:NAME, open:NAME, close, takeover,
- * print:TEXT, threads-at-end, exit:N, _exit:N, kill, signal, exec:PATH.
+ * Others record what they are named after (copy, peer, memset, graph, overhead, memory, call:DOMAIN:NAME,
+ * span:NAME, domain:NAME), or print, end the program or call exec (print:TEXT, threads-at-end, exit:N,
+ * _exit:N, kill, signal, exec:PATH).
  */
 #include "fakes/cupti/fake_cupti.h"
 #include "vendor/nvtx_abi.h"

@@ -14,8 +14,9 @@
 enum kwhy_nvml_result fake_begin(const char *call, kwhy_nvml_handle handle, bool needs_gpu, void *out);
 
 /*
- * Lock the devices until the end of the caller's block, as several threads of kwhy call NVML at the same
- * time.
+ * fake_turn_begin() locks the devices, as several threads of kwhy call NVML at the same time.
+ * fake_turn_end() unlocks them; BEGIN() makes the compiler call it at the end of the caller's
+ * block.
  */
 pthread_mutex_t *fake_turn_begin(void);
 void fake_turn_end(pthread_mutex_t **turn);

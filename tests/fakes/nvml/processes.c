@@ -53,8 +53,8 @@ enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v2(
 }
 
 /*
- * Returns the processes that used the multiprocessors since `after_unix_us`, not those that did not. Fails on
- * a GPU divided by MIG. Drivers of 2025 do both.
+ * Returns only those processes that used the multiprocessors since `after_unix_us`, and fails on a
+ * GPU divided by MIG, as drivers of 2025 do.
  */
 enum kwhy_nvml_result nvmlDeviceGetProcessUtilization(kwhy_nvml_handle device,
 	struct kwhy_nvml_process_utilization *out, unsigned *count, unsigned long long after_unix_us)

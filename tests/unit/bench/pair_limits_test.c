@@ -203,9 +203,10 @@ static void rates_are_judged_by_limits_and_topology_by_times(void **state)
 }
 
 /*
- * kwhy predicts that concurrent flows share a link equally. Times of two flows from one source are made so:
- * twice that of one flow. Times of two flows to one target are made three times as long, so the prediction is
- * 1/3 too low.
+ * kwhy predicts that concurrent flows share a link equally, so two flows take twice as long as one.
+ * The measured times of two flows from one source are made to be that. Those of two flows to one
+ * target are made three times as long as one flow, so the prediction, 2 instead of 3, is 1/3 too
+ * low.
  */
 static void contention_is_predicted_by_equal_shares(void **state)
 {

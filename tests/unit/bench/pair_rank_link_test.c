@@ -24,7 +24,8 @@ enum { RANKS = 4, DOUBLE = 1, RELAY = 2, REFUSE = 3, STOP = 4 };
 static atomic_int first_port, refused, to_itself;
 static atomic_int holder =
 	-1; /* socket that occupies first_port; closed when rank 0 has failed to bind it once */
-/* whether, after that failure, rank 0's connection by which it looks who listens connects to itself */
+/* true: once rank 0 has failed to bind its port, the connection by which it finds out who listens there
+ * connects to itself */
 static bool looks_at_itself;
 static _Thread_local bool is_looking;
 

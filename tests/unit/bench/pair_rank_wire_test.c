@@ -301,8 +301,9 @@ static void what_is_asked_out_of_order_or_by_the_wrong_rank_is_refused(void **st
 }
 
 /*
- * Serves requests as rank 1. It must refuse a transfer between ranks 0 and 2, one that rank 2 requests (rank
- * 0 leads), and one from itself to itself.
+ * Serves requests as rank 1. It must refuse a transfer between ranks 0 and 2, in which it has no
+ * part; a transfer that rank 2 requests, as only rank 0 may request transfers; and a transfer from
+ * itself to itself.
  */
 static void a_part_in_what_is_not_ours_is_refused(void **state)
 {

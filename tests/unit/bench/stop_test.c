@@ -11,7 +11,7 @@ static struct kwhy_error error;
 /* Simulates a user who interrupts a benchmark when it reports the step `presses_at`. */
 struct user {
 	const char *presses_at;
-	unsigned left; /* number of further progress reports of a sweep until the interrupt */
+	unsigned left; /* number of progress reports of a sweep that are still to come before the interrupt */
 };
 
 static void reported_share(void *context, const char *what, double share)

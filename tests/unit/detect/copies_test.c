@@ -171,8 +171,8 @@ static void copies_with_no_kernel_beside_can_hide_in_kernel_time(void **state)
 }
 
 /*
- * The copy of which a kernel runs during most of the time is not counted among the copies. Its last 5 us,
- * without a kernel, are still part of the finding's time, with 40 us of the other copy.
+ * A kernel runs during all but the last 5 us of the first copy, so the count leaves this copy out.
+ * Those 5 us are still part of the finding's time, with the 40 us of the other copy.
  */
 static void copies_with_a_kernel_beside_most_of_their_time_are_not_counted(void **state)
 {

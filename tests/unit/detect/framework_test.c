@@ -185,8 +185,9 @@ static void a_cache_that_grows_by_copies_may_be_static(void **state)
 }
 
 /*
- * Two caches grow in turn, one in its first dimension and one in its third. As the appended entries have
- * equal shapes, the detector must distinguish the caches by that.
+ * Two caches grow in turn, one in its first dimension and one in its third. The appended entries
+ * have equal shapes, so the detector must distinguish the caches by the dimension in which they
+ * grow.
  */
 static void caches_that_grow_in_other_dimensions_are_apart(void **state)
 {
@@ -308,8 +309,9 @@ static void an_optimizer_whose_ranges_are_known_may_step_less_often(void **state
 }
 
 /*
- * The device waits for the host only outside of steps, because their ranges end before. The steps must not be
- * found: first with busy steps, then with steps that are short.
+ * The device waits for the host only outside of the steps, whose ranges end 60 us earlier than the
+ * work. The steps must not be found. First the device is busy in the steps; then the steps have
+ * only the first 5 us of the work.
  */
 static void waits_outside_of_steps_are_not_those_of_steps(void **state)
 {

@@ -26,7 +26,7 @@ static void memory_taken_and_given_back_between_work_costs_the_idle_time_meanwhi
 	const struct kwhy_finding *finding = build_find(&build, "allocation-churn", NULL);
 
 	(void)state;
-	/* six calls of 20 us; during the first 10 us a kernel runs, which are not idle */
+	/* time: six calls of 20 us, less the first 10 us, in which a kernel still runs */
 	ASSERT_FINDING(finding, 6, 110, 110);
 	assert_non_null(strstr(finding->title, "cache emptied 1 times"));
 	build_free(&build);

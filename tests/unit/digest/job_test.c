@@ -224,8 +224,9 @@ static void accounts_beyond_the_limit_are_added_up(void **state)
 }
 
 /*
- * Two ranks have equally many collectives, but of different communicators, with ranks whose digests are
- * missing. Collectives with the same number are not the same one, so they must not be compared.
+ * Two ranks have equally many collectives, but each rank has them in a communicator of its own,
+ * with further ranks whose digests are missing. Collectives of the two ranks with the same number
+ * are therefore different ones, and must not be compared.
  */
 static void counted_collectives_that_do_not_match_are_not_compared(void **state)
 {

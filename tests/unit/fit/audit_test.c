@@ -130,14 +130,16 @@ static void a_figure_that_comes_twice_is_one_figure(void **state)
 }
 
 /*
- * `two` is 2 +- 0.5. The formula is 3.75 at both ends of that interval but 4 in its middle, so the ends are
- * not its bounds. Then wider bounds are used, as if its factors varied independently.
+ * `two` is 2 +- 0.5. The formula is 3.75 at both ends of that interval but 4 in its middle, so the
+ * values at the ends are not its bounds. For such a formula kwhy gives the wider bounds that hold
+ * if the factors vary independently.
  */
 static void what_turns_within_the_interval_keeps_the_outer_bound(void **state)
 {
 	(void)state;
 	assert_between("two * (4 - two)", 1.5 * 1.5, 2.5 * 2.5);
-	/* quantities that the formula has twice are still taken for one: part - part adds 0 to the bounds */
+	/* Nevertheless a quantity that occurs twice has the same value in both places: part - part adds 0 to
+	 * the bounds. */
 	assert_between("two * (4 - two) + part - part", 1.5 * 1.5, 2.5 * 2.5);
 }
 
@@ -256,7 +258,7 @@ static void nothing_follows_from_amounts_of_different_windows(void **state)
 	assert_int_equal(audit.finding_count, 3);
 	assert_int_equal(audit.findings[0].kind, KWHY_AUDIT_WINDOW);
 	assert_int_equal(audit.findings[1].kind, KWHY_AUDIT_WINDOW);
-	/* nor is there a right value for the claim that is computed from that claim */
+	/* `e` is computed from `one`, for which no right value is known, so `e` has none either */
 	assert_int_equal(audit.findings[2].kind, KWHY_AUDIT_DEPENDS);
 	assert_true(isnan(audit.findings[2].should.low));
 }

@@ -121,7 +121,7 @@ static void a_whole_trace_of_calls_is_read_as_its_devices_may_have_had_nothing_t
 	OK(import_partial("[" CALL "]", true));
 }
 
-/* A complete trace must not be reported as cut because the file read before it was. */
+/* A complete trace must not be reported as cut because the trace that was read before it had been cut. */
 static void a_whole_trace_after_a_cut_one_is_not_cut(void **state)
 {
 	struct kwhy_recording *recording = empty_recording();

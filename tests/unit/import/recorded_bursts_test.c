@@ -225,8 +225,8 @@ static void begin_two_bursts(struct tape *tape)
 }
 
 /*
- * A call that contains a burst loses its time, except the program's launch in it. 8 us before the burst, the
- * launch's 2 ms, 12 to 14 ms, and 5 us after the burst remain.
+ * A call that contains a burst loses the burst's time, except that of the program's launch in it. 8
+ * us before the burst, the launch's 2 ms (12 to 14 ms), and 5 us after the burst remain.
  */
 static void a_call_that_holds_a_burst_has_the_time_of_the_programs_launch(void **state)
 {
@@ -296,7 +296,7 @@ static void of_a_launch_at_no_possible_time_the_call_is_without_its_burst(void *
 	}
 }
 
-/* A burst without repeats only waited. Activities in it were launched by another thread just before. */
+/* In a burst without repeats kwhy only waited. The activities in it were launched by the program before. */
 static void an_attempt_takes_its_time_off_the_call_and_no_activity_off_the_program(void **state)
 {
 	struct kwhy_recording *recording;
@@ -318,7 +318,7 @@ static void an_attempt_takes_its_time_off_the_call_and_no_activity_off_the_progr
 	kwhy_recording_free(recording);
 }
 
-/* Repeats have the correlation id of the program's launch, as CUPTI gives it to all calls within that one. */
+/* Repeats have the correlation id of the program's launch, which CUPTI gives to all calls within its call. */
 static void repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_call(void **state)
 {
 	struct kwhy_recording *recording;

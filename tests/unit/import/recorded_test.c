@@ -550,7 +550,7 @@ static void samples_of_counters_belong_to_the_device_and_their_writer_to_the_lau
 	close(fd);
 }
 
-/* The sampling process alone counts as a process of its own, as that which it samples for is missing. */
+/* The process that samples counters is read, though the process for which it samples is missing. */
 static void a_helper_without_its_process_is_read(void **state)
 {
 	char path[64];

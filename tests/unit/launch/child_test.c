@@ -335,7 +335,8 @@ static void *take_signals(void *pipe_end)
 	return NULL;
 }
 
-/* The command closes its outputs long before it ends, so that the end of these does not show its own end. */
+/* The command closes its outputs long before it ends. So kwhy cannot notice its end by the end of its
+ * outputs. */
 static void the_end_is_noticed_although_another_thread_takes_its_signal(void **state)
 {
 	struct kwhy_child_end end;

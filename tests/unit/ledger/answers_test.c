@@ -12,8 +12,9 @@
 #include <strings.h>
 
 /*
- * Compares ledgers of recorded traces with figures that other tools computed from the same files: every
- * figure that these have, to the nanosecond. Skipped where the traces are missing.
+ * Compares ledgers of recorded traces with figures that other tools computed from the same files,
+ * to the nanosecond. Every figure in those tools' results is compared. Skipped where the traces are
+ * missing.
  */
 
 /*

@@ -269,7 +269,8 @@ static void without_model_or_samples_there_are_no_powers(void **state)
 static struct kwhy_recording *metered(bool is_sampled)
 {
 	static const struct metered_level levels[] = {{0, IDLE_W}};
-	/* samples without a recorded window were enabled 0.15 s before the first one */
+	/* without a recorded window, the ledger assumes that counters are enabled from 0.15 s before the
+	 * first sample */
 	static const struct kwhy_counter_window window = {850000000, 3000000000, 0};
 	const struct metered_windows windows = {&window, is_sampled, 30, 30, true};
 	static struct metered_run runs[RUNS_MAX];

@@ -86,7 +86,8 @@ static void what_windows_take_is_measured_and_subtracted(void **state)
 	compare(&(struct comparison){45, 37, 49, 0, 1, 9});
 }
 
-/* At its power limit a device draws no more: its clock falls. */
+/* Enabled counters may take no power: at its power limit a device lowers its clock instead of drawing more.
+ * Then at most 7 W may be found. */
 static void windows_that_take_nothing_take_nothing_off(void **state)
 {
 	(void)state;

@@ -88,8 +88,9 @@ static void each_interval_is_divided_as_the_powers_say_and_scaled_to_the_meter(v
 }
 
 /*
- * The interval has 1 s of class 1 (300 + 50 W), 1 s of elevated idle at 90 W and 1 s of idle at 50 W: 350 J +
- * 90 J + 50 J. Without the former elevated idle: 450 J.
+ * The interval has 1 s of class 1 (300 + 50 W), 1 s of elevated idle at 90 W and 1 s of idle at 50
+ * W: 350 J + 90 J + 50 J = 490 J. If no time counts as elevated idle, that second has 50 J, too,
+ * which gives 450 J.
  */
 static void a_device_that_had_not_come_to_rest_idles_at_its_own_power_then(void **state)
 {

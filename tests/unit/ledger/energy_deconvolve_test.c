@@ -84,8 +84,8 @@ static void means_give_the_energy_of_the_run_and_of_its_steps(void **state)
 }
 
 /*
- * Recomputing the power in small steps gives values below 0 W next to a high power. These are set to 0, and
- * what they lacked is taken from the others.
+ * Recomputing the power in small steps gives values below 0 W next to a high power. These are set
+ * to 0, and the other values are scaled down so that their sum stays the same.
  */
 static void no_time_takes_less_than_nothing(void **state)
 {

@@ -370,7 +370,7 @@ static void a_burst_with_another_clock_than_the_programs_is_left_out(void **stat
 {
 	(void)state;
 	assert_int_equal(other_clocks_of(1980, 1980, 1980), 0);
-	assert_int_equal(other_clocks_of(1980, 1980, 1965), 0); /* one step */
+	assert_int_equal(other_clocks_of(1980, 1980, 1965), 0); /* 15 MHz is the smallest step of the clock */
 	assert_int_equal(other_clocks_of(1980, 1980, 1935), 1);
 	assert_int_equal(other_clocks_of(1500, 1500, 1980), 1);
 	assert_int_equal(other_clocks_of(1980, 1500, 1700),

@@ -247,8 +247,8 @@ static struct kwhy_ledger *build_priced(struct kwhy_recording *recording)
 }
 
 /*
- * The last step ends at 100 ns, a kernel that was launched in it at 400 ns. The loop of steps lasts until
- * then: 200 ns of kernels at 200 W and 200 ns of idle time at 100 W.
+ * The last step ends at 100 ns. A kernel that was launched in it ends at 400 ns, and the loop of
+ * steps lasts until then: 200 ns of kernels at 200 W and 200 ns of idle time at 100 W.
  */
 static void a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued(void **state)
 {
@@ -365,8 +365,9 @@ static void streams_know_how_long_they_were_busy_and_busy_alone(void **state)
 }
 
 /*
- * Traces of ranks are missing, and a note says so, only if a rank of eight has a collective: not without a
- * collective, nor if its world size is 1 or unknown (0).
+ * A note that traces of ranks are missing must be given only if the trace has a collective of one
+ * rank of eight. It must not be given without a collective, or if the world size is 1 or unknown
+ * (0).
  */
 static void ranks_that_are_missing_leave_waiting_and_transfer_together(void **state)
 {

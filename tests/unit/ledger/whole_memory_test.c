@@ -27,8 +27,8 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_kwhy_arena_alloc(struct kwhy_arena *arena, size_t count, size_t item_bytes);
 
 /*
- * Whether the allocation whose return address is `place` must fail: if it is the first one from there, and
- * none has failed in this run yet.
+ * Whether the allocation that is called from `place`, its return address, must fail. It must fail
+ * the first time that it is called from there, unless another allocation has failed in this run.
  */
 static bool fails(const void *place)
 {

@@ -379,7 +379,7 @@ static void add_run(struct metered *metered)
 		add_clock(metered);
 }
 
-/* Adds records of which time was recorded: all, some windows, or none of these records. */
+/* Adds records of what was recorded: one for all of the time, one for each of some windows, or none. */
 static void add_coverage(struct metered *metered)
 {
 	const struct kwhy_coverage all = {

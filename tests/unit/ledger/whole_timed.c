@@ -218,8 +218,8 @@ static void add_ranges(struct timed *timed)
 	const uint32_t count = below(timed, 16);
 	const bool regular = once_in(timed, 2);
 	/*
-	 * a pause before one of the steps, one unit shorter or longer than or equal to the longest that still
-	 * belongs to one loop: 10 periods of 14 units
+	 * a pause before one of the steps. Steps belong to one loop if the pause is at most 10 periods of
+	 * 14 units; this pause is as long, one unit shorter or one unit longer
 	 */
 	const uint32_t paused = once_in(timed, 2) ? 1 + below(timed, 4) : count;
 	const int64_t pause = 14 * 10 - 14 + 6 - 1 + below(timed, 3);
