@@ -79,7 +79,8 @@ static int end(void **state)
 	return 0;
 }
 
-/* Appends "start-end:row" for a piece of the gap; instead of special rows outside, launched or unlinked. */
+/* Appends "start-end:row" for a piece of the gap. In place of the row's number it writes "outside",
+ * "launched" or "unlinked" if `row` is one of these special values. */
 static void write_piece(void *context, int64_t start_ns, int64_t end_ns, uint32_t row)
 {
 	char *text = (char *)context + strlen(context);

@@ -273,9 +273,10 @@ static void a_value_that_repeats_while_work_begins_is_noted_and_kept(void **stat
 }
 
 /*
- * Checks whether a note on repeats is added (`noted`) for five readings that differ, `length` equal ones and
- * five others. The work begins every 50 ms for 3 s. whole: values are whole watts, which may be the meter's
- * resolution, so that more equal readings are allowed.
+ * Checks whether a note on repeats is added (`noted`) for five readings that differ, then `length`
+ * equal ones, then five that differ. The device begins a kernel every 50 ms for 3 s, so its power
+ * is unlikely to be constant. whole: values are whole watts, which may be the meter's resolution,
+ * so that more equal readings are allowed.
  */
 static void assert_repeats(enum kwhy_meter meter, int64_t period_ms, int64_t length, bool whole, bool noted)
 {

@@ -80,8 +80,9 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 	assert_joules(run.recorded_nj, 3200);
 	assert_joules(run.unmetered_nj, 200);
 	/*
-	 * The 2 s without readings are estimated as 100 W (200 J), but may have had up to 300 W, 400 J more.
-	 * The 90 % interval leaves out 5 % of these 400 J at each end. 20 J: of idle time.
+	 * The energy of the 2 s without readings is estimated at 100 W, 200 J. At up to 300 W it may have
+	 * been 400 J more. The 90 % interval leaves out 5 % of these 400 J at each end. 20 J is the
+	 * half-width of the interval of the idle energy, which is added in quadrature.
 	 */
 	assert_joules(run.below_nj, hypot(20, 0.05 * 400));
 	assert_joules(run.above_nj, hypot(20, 0.95 * 400));

@@ -27,8 +27,9 @@ struct program {
 	double changes;		/* factor on its power while others run */
 	double bias;		/* factor on the number of the driver's samples that name it */
 	double from_s, until_s;
-	double true_j, shared_j, by_use_j; /* energy, J, while others use the device too: true, by the filter,
-					      in proportion to utilisation */
+	double true_j, shared_j,
+		by_use_j; /* energy, J, while others use the device, too. true_j: as simulated; shared_j: as
+			     the filter divides it; by_use_j: divided in proportion to utilisation */
 	struct kwhy_watts_known known;
 	struct kwhy_bounds bounds;
 	double low_j, high_j;

@@ -115,7 +115,7 @@ static void means_over_runs_have_the_interval_of_their_scatter(void **state)
 	assert_close(
 		figure_of(&e.stat, &summary, &kwhy_stat_work_domain_columns, "units_per_joule").estimate.mean,
 		100 / 210.0);
-	/* 5 is the least n for which t(n - 1) * 7.07 / sqrt(n) is below 10.5 */
+	/* t(0.975, n - 1) x 7.07 J / sqrt(n) is at most 10.5 J, 10 % of the mean, from n = 5 runs on */
 	assert_int_equal(summary.domains[0].runs_needed, 5);
 	kwhy_stat_summary_done(&summary);
 }
@@ -251,7 +251,7 @@ static void a_refused_cpu_counter_is_told_beside_another_host_meter(void **state
 	assert_non_null(strstr(text.data, "its joules: not available"));
 	e.domain.is_package = true;
 	e.stat.cost.cpu_s = 0.01;
-	e.stat.cost.busy_s = 1; /* 1 % of 210 J - 2 s x 20 W */
+	e.stat.cost.busy_s = 1; /* 1 % (cpu_s / busy_s) of 210 J less 2 s x 20 W idle */
 	kwhy_text_clear(&text);
 	assert_int_equal(kwhy_stat_text(&e.stat, &style, &text, &error), KWHY_OK);
 	assert_non_null(strstr(text.data, "1.7 J (modelled)"));

@@ -59,8 +59,9 @@ static void the_energy_of_a_run_is_as_sure_as_what_is_taken_away_around_it(void 
 }
 
 /*
- * Readings end 2 s before the run does. These 2 s are estimated as idle, 200 J, but may have had up to 300 W:
- * 400 J more. 5 % at each end of these 400 J are left out.
+ * Readings end 2 s before the run does. These 2 s are estimated as idle (200 J), but may have taken
+ * up to 300 W: up to 400 J more. A 90 % interval must leave out 5 % of these 400 J at each end: it
+ * reaches 380 J up, and at least 20 J down. The meter's own 20 J are added in quadrature.
  */
 static void time_of_a_run_that_no_meter_saw_widens_its_interval(void **state)
 {
@@ -244,9 +245,9 @@ static void energy_is_known_where_its_interval_is_narrow_enough(void **state)
 }
 
 /*
- * A device that works from 10 s to 20 s. Besides this work it draws 500 J idle in the run, 200 J in 2 s of
- * the run that were not recorded, 700 J in unrecorded time before or after the run, and 1200 J else outside
- * the run.
+ * Accounts: work from 10 s to 20 s; "outside", 1200 J before and after the run; "not recorded", 900
+ * J, of which 200 J (2 s) lie within the run; idle time of the run, 500 J. The rows of the run must
+ * have the work, the idle time, and of "not recorded" only those 200 J.
  */
 static void rows_of_the_run_leave_out_what_was_drawn_around_it(void **state)
 {

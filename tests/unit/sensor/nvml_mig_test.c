@@ -40,7 +40,7 @@ static void a_gpu_that_is_divided_and_made_whole_again_is_metered_all_the_time(v
 	machine_run(machine, 4 * S);
 	assert_int_equal(division(machine), KWHY_DIVISION_OTHER);
 	assert_true(busy->refused);
-	assert_in_range(busy->failures, 0, 3); /* after these it is not read again */
+	assert_in_range(busy->failures, 0, 3); /* not read again after 3 failures */
 	assert_int_equal(machine->sensors->device_count, 1);
 	machine_run(machine, 10 * S);
 	assert_int_equal(division(machine), KWHY_DIVISION_KEPT);

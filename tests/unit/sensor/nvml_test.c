@@ -223,7 +223,7 @@ static void a_rare_counter_is_read_each_second_while_the_ring_is_refused(void **
 	refused = machine_read(machine, counter);
 	assert_in_range(refused - before, 30, 46);
 	for (size_t i = before; i < refused;
-		i++) /* each reading has the time of an update: 37 ms + n x 100 ms */
+		i++) /* the fake updates its counter at 37 ms + n x 100 ms: each reading's time */
 		assert_in_range(
 			(machine->readings[i].time_mono_ns - 5000 * S - 37 * MS + 50 * MS) % (100 * MS),
 			36 * MS, 64 * MS);

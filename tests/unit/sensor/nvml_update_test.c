@@ -147,7 +147,7 @@ static void rare_catches_keep_the_grid_of_an_h200(void **state)
 	assert_in_range(reported, 28, 65);
 	assert_true(world.reads < 30 * 8);
 	assert_true(world.worst_ns < 8 * MS);
-	for (int i = 0; i < 20; i++) { /* extra reads, 40 ms after an update */
+	for (int i = 0; i < 20; i++) { /* unscheduled reads, 40 ms after an update */
 		world.now_ns = edge_ns(&world, ticks_before(&world, world.now_ns) + 3) + 40 * MS;
 		world.reported = 0;
 		read_once(&world);
@@ -174,7 +174,7 @@ static void edges_of_a_busy_h200_are_caught_in_the_long_reads_they_cause(void **
 	assert_in_range(world.reported, 7, 40);
 	assert_true(world.reads < 30 * 10);
 	assert_true(world.worst_ns < 12 * MS);
-	for (int i = 0; i < 20; i++) { /* extra reads, 50 ms after an update */
+	for (int i = 0; i < 20; i++) { /* unscheduled reads, 50 ms after an update */
 		run_for(&world, 500 * MS);
 		world.now_ns = edge_ns(&world, ticks_before(&world, world.now_ns) + 2) + 50 * MS;
 		world.reported = 0;

@@ -148,8 +148,8 @@ static void chunks_are_as_long_as_the_formula_says(void **state)
 
 	(void)state;
 	/*
-	 * Chunks of 1 GiB at 19.2 ms for all and 5 us for each: sqrt(19.2 ms / 5 us) = 62 of them, of 16.5
-	 * MiB (a multiple of 64 KiB).
+	 * A copy of 1 GiB takes 19.2 ms, and each chunk costs 5 us more. The best number of chunks is
+	 * sqrt(19.2 ms / 5 us) = 62, of 16.5 MiB each (a multiple of 64 KiB).
 	 */
 	assert_int_equal(kwhy_transfer_chunk_bytes(gib, 0.0192, 0.0192, 5e-6), 265 * 65536);
 	assert_int_equal(kwhy_transfer_chunk_bytes(gib, 0.0192, 10, 5e-6), 265 * 65536);

@@ -102,8 +102,8 @@ static void a_programs_own_stream_is_used_and_left_to_it(void **state)
 }
 
 /*
- * The fake driver has done the work of a slot when the call returns. So the engine must never wait for a free
- * slot (counts.waits).
+ * The fake driver does the work of a slot before the call that submits it returns. So the engine
+ * must never wait for a free slot (counts.waits).
  */
 static void a_ring_whose_slots_have_run_goes_round_without_waiting(void **state)
 {

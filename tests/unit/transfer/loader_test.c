@@ -68,8 +68,9 @@ static struct kwhy_transfer_loader_options options_of(struct data *data)
 }
 
 /*
- * State of add_up(), the callback for chunks that have arrived on the device. next: expected offset; bytes:
- * bytes so far; wrong: number of chunks out of order and of wrong bytes; failing: what the callback returns.
+ * State of add_up(), the callback for chunks that have arrived on the device. next: expected offset
+ * of the next chunk; bytes: bytes so far; wrong: number of chunks at another offset plus number of
+ * wrong bytes; failing: what the callback returns.
  */
 struct sum {
 	uint64_t next, bytes;

@@ -71,7 +71,7 @@ static void a_slot_lies_on_the_node_of_the_thread_that_opens_it(void **state)
 	assert_int_equal(open_node(transfer, KWHY_TRANSFER_PUT), 1);
 	assert_true(is_in_slab(transfer, 1, ring->open->slots[ring->open->at].host));
 	here = 0;
-	put(transfer, device + 1, 'b'); /* goes to the slot on node 1, which is open until the flush */
+	put(transfer, device + 1, 'b'); /* joins 'a' in node 1's slot, not yet flushed */
 	assert_int_equal(open_node(transfer, KWHY_TRANSFER_PUT), 1);
 	flush_and_wait(transfer);
 	put(transfer, device + 2, 'c');
@@ -132,7 +132,7 @@ static void a_full_ring_of_ones_own_node_refuses_and_the_others_has_room(void **
 		kwhy_transfer_put(transfer, address(device + 16000), from, 8000), KWHY_TRANSFER_FULL);
 	here = 0;
 	succeeds(transfer, kwhy_transfer_put(transfer, address(device + 16000), from, 8000));
-	here = 1; /* no space in the open slot, no free slot in node 1's ring */
+	here = 1; /* node 0's slot being filled is full; node 1 has no free slot */
 	assert_int_equal(
 		kwhy_transfer_put(transfer, address(device + 24000), from, 8000), KWHY_TRANSFER_FULL);
 	succeeds(transfer, transfer->ops->gate_open(transfer->gpu, gate, &transfer->error));

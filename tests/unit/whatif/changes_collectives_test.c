@@ -75,8 +75,9 @@ static void nor_does_work_behind_copies_that_go(void **state)
 }
 
 /*
- * Kernel 3 of stream 0 waits for the second collective on stream `side`, which thin-collectives removes. It
- * must then not wait for the first one either, which stays.
+ * Kernel 3 of stream 0 waits for the second collective, on stream `side`. thin-collectives removes
+ * that collective and keeps the first one. Made after it, overlap-collectives must not let kernel 3
+ * wait for the first one instead.
  */
 static void nor_does_work_that_another_stream_held_up(void **state)
 {

@@ -491,7 +491,8 @@ static void a_host_that_is_held_up_once_cuts_no_chain(void **state)
 	assert_made(made(&build, "fuse", 0, NULL), 6, 2 * 97000 + 2000);
 }
 
-/* As above, but in all steps, so the kernels are no chain that could be fused. */
+/* In all three steps the host is held up by 30 us between the two kernels, so they are no chain that could be
+ * fused. */
 static void kernels_that_mostly_lie_apart_are_no_chain(void **state)
 {
 	struct build build = build_new(1);
@@ -516,8 +517,9 @@ static void equal_launches_in_a_row_share_the_device(void **state)
 }
 
 /*
- * Kernels of 1 and 40 blocks, 2 us each, alternate three times, 1 us apart. They become one kernel of 3 and
- * one of 120 blocks. On 100 multiprocessors the latter takes between 2 us and 4 us: 5 us to 7 us in all.
+ * Kernels of 1 and 40 blocks, 2 us each, alternate three times, 1 us apart. They become one kernel
+ * of 3 and one of 120 blocks, 1 us apart. The latter takes 2 us at best and 4 us at worst, as 100
+ * multiprocessors may need two waves for 120 blocks: 5 us to 7 us in all.
  */
 static void a_sequence_that_follows_itself_is_launched_once(void **state)
 {

@@ -232,9 +232,9 @@ static void pauses_of_the_host_become_usual_ones(void **state)
 }
 
 /*
- * Ten times, the host prepares input for 1 ms and waits for a kernel of 100 us. With enough threads to
- * prepare input, the run takes the time of the kernels. At the slow end of the interval a single thread does
- * it; that saves only the 115 us of each kernel, in which it works too.
+ * Ten times, the host prepares input for 1 ms and waits for a kernel of 100 us. With enough threads
+ * to prepare input, the run takes the time of the kernels. At the slow end of the interval a single
+ * thread prepares it, also during the 115 us of each kernel, and only this time is saved.
  */
 static void at_the_slow_end_one_thread_prepares_all_input(void **state)
 {

@@ -54,8 +54,8 @@ static struct build fast_host(void)
 }
 
 /*
- * From the first kernel (at 5 us) to the end of the last launch the host limits the run; only the last
- * kernel's begin and length do not.
+ * The host limits the run from the begin of the first kernel (5 us) to the end of the last launch.
+ * The time from there to the end of the last kernel is the device's.
  */
 static void a_run_that_waits_for_launches_is_the_hosts(void **state)
 {

@@ -87,7 +87,7 @@ static void copies_that_stalled_or_that_nothing_shows_take_as_long_as_kernels(vo
 	assert_issue_us(stalled, 2, KWHY_ACTIVITY_COPY, 5);
 	assert_issue_us(slow, 2, KWHY_ACTIVITY_COPY, STALL_US - 1);
 	assert_issue_us(slow, 1, KWHY_ACTIVITY_COPY, 5);
-	assert_issue_us(&stalled[1], 1, KWHY_ACTIVITY_COPY, STALL_US); /* no kernel with another delay */
+	assert_issue_us(&stalled[1], 1, KWHY_ACTIVITY_COPY, STALL_US); /* the only delay in the recording */
 }
 
 /*

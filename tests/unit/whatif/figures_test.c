@@ -322,9 +322,9 @@ static void write_names(struct kwhy_text *out, const struct kwhy_whatif_graph *g
 }
 
 /*
- * Appends what a change made of the graph, as sums over nodes, each with a weight by its index: removed
- * nodes, starts and ends, ns. Inner nodes are left out. Then the number of changed nodes, the host-limited
- * time and the projection.
+ * Appends what a change made of the graph: sums over nodes, each weighted by its index, of removed
+ * nodes, starts (ns) and ends (ns), without calls inside other calls (KWHY_NODE_INNER); then the
+ * number of changed nodes, the host-limited time and the projection.
  */
 static void write_made(struct kwhy_text *out, const struct kwhy_whatif *whatif)
 {

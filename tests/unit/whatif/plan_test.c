@@ -150,7 +150,7 @@ static void a_change_made_twice_saves_nothing_more(void **state)
 		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
 		struct kwhy_plan *plan;
 
-		if (strcmp(change->id, "host-speed") == 0) /* twice: 4 x as fast, so it saves again */
+		if (strcmp(change->id, "host-speed") == 0) /* each one doubles the speed, so both save */
 			continue;
 		change_requests[0] = change_requests[1] = (struct kwhy_whatif_request){
 			change, change->number};

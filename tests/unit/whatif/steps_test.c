@@ -7,8 +7,8 @@
 static struct kwhy_error error;
 
 /*
- * Returns the number of steps found in a recording of six times two kernels, every 100 us; the fourth pair
- * takes fourth_us instead of 100 us.
+ * Returns the number of steps found in a recording of six pairs of kernels. Each pair begins 100 us
+ * after the one before, but the fifth begins fourth_us after the fourth.
  */
 static uint32_t steps_with(int64_t fourth_us)
 {
