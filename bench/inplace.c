@@ -31,8 +31,9 @@ struct inplace {
 	const char *profile_path,
 		*powers_path; /* profile_path NULL: no profile; powers_path NULL: no learnt powers */
 	/*
-	 * limits of the command line: least number of intervals that hold the true power, largest mean error
-	 * and largest mean half-width by energy, %. The exit status is 1 if one is violated.
+	 * limits of the command line: least number of operations whose interval holds the true power;
+	 * largest mean error and largest mean half-width, both weighted by energy, %. The exit status is 1
+	 * if one is violated.
 	 */
 	double held_min, error_max_percent, half_max_percent;
 	bool with_gaps, failed;
@@ -118,9 +119,9 @@ static void add_account(struct operation *operation, const struct kwhy_account *
 }
 
 /*
- * Mean time that the kernels of one execution of the operation run, s. An execution may launch even its
- * rarest kernel several times: their number is the one with which this time comes closest to truth_s, the
- * time of an execution in place.
+ * Mean time that the kernels of one execution of the operation run, s. Even the rarest kernel may
+ * be launched n times per execution. n is not known; of n = 1, 2, ... this takes the one whose
+ * execution time is nearest to truth_s, that of an execution in place.
  */
 static double execution_s(const struct operation *operation, const struct kwhy_device_ledger *device)
 {

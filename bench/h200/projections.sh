@@ -4,8 +4,8 @@
 # of variants differs by known changes: the later variant is projected from the recording of the earlier one, and the
 # projection is compared with the later variant's own recording. Shows the median errors over the turns. Costs of calls,
 # copies, graphs and queues come from the recording or, if it has none, from a machine profile that is measured first,
-# under kwhy record, since every call in a recording includes the recorder's time. Energies above idle are measured in
-# windows of repeated runs where there is one. Also writes kwhy whatif's plans as text.
+# under kwhy record, since every call in a recording includes the recorder's time. The later variant's energy above idle
+# is that of a window of repeated runs, if one is measured (window() below). Also writes kwhy whatif's plans as text.
 # Usage: projections.sh KWHY_FOLDER OUT_FOLDER [record|turns|project|replay]     (about 2 minutes)
 # KWHY_FOLDER is the folder of the portable build. record: only makes the recordings. turns: makes the recordings and,
 # after each of the first REPLAYS turns, replays that turn's recordings without measuring energy. project: projects the

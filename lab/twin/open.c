@@ -27,8 +27,8 @@ static void open_place(struct lab_twin *twin, struct kwhy_gpu *gpu)
 }
 
 /*
- * Opens the next field of the ring on the GPU `place`. parts: number of fields. Its memory is filled with
- * POISON, so that a kernel that reads what was never written gives wrong results.
+ * Opens the next field of the ring on the GPU `place`. parts: number of fields. The field's memory is filled
+ * with POISON, so that a kernel that reads what was never written gives wrong results.
  */
 static void open_field(struct lab_twin *twin, const struct lab_rank *place, uint32_t parts)
 {

@@ -182,8 +182,9 @@ struct wrong {
 };
 
 /*
- * Whether the truth lies within twice the half-width of the 90 % interval, which one in a thousand does not,
- * or within 0.3 % of the figure, by which working meters differ. Fills *out for a message.
+ * Whether the truth lies within twice the half-width of the 90 % interval (correct figures fail
+ * this once in a thousand cases), or within 0.3 % of the figure, by which working meters differ.
+ * Fills *out for a message.
  */
 static bool holds(struct wrong *out, const char *book, double said, double below, double above, double truth)
 {

@@ -150,7 +150,8 @@ static void block_of(uint32_t number, char out[BLOCK_BYTES])
 	memcpy(out, &bytes, BLOCK_BYTES);
 }
 
-/* Finds two blocks that lead from `state` to the same low bits. Returns these. */
+/* Finds two blocks that lead from `state` to the same low bits, and sets `out` to them. Returns these low
+ * bits. */
 static uint64_t find_pair(uint64_t state, char out[2][BLOCK_BYTES])
 {
 	struct kwhy_map ends = {0};

@@ -55,8 +55,8 @@ static struct kwhy_job *new_job(void)
 }
 
 /*
- * After two ranks the job drops part of the collectives that it keeps. Of the third rank it must keep the
- * same ones, so that all three are compared.
+ * After two ranks the job drops some of the collectives that it has stored. Of the third rank it
+ * must store the same ones, so that all three are compared.
  */
 static void of_too_many_collectives_a_share_is_compared(void **state)
 {
@@ -165,7 +165,8 @@ static void what_a_digest_leaves_out_is_not_compared_without_it(void **state)
 }
 
 /*
- * Digests that were written while their ranks ran, so one rank had entered more collectives than the other.
+ * Digests that were written while their ranks ran, so one rank had entered 7 collectives more than
+ * the other. Only those that both had entered may be compared.
  */
 static void counted_collectives_of_running_ranks_are_joined(void **state)
 {

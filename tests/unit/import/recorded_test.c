@@ -401,7 +401,7 @@ static void a_process_that_ended_just_before_the_run_is_known_to_run_nothing_aft
 	(void)state;
 	tape_init(&tape, memfd_create("recording", 0), 1);
 	say_names(&tape);
-	record_program(&tape); /* recorded from 1050 to 1200 ms */
+	record_program(&tape); /* recorded until 1200 ms; covered until 200 ms after the run */
 	ADD(&tape, RUN, run, .start_mono_ns = 900 * MS, .end_mono_ns = 1300 * MS);
 	recording = import_tape(&tape);
 	assert_int_equal(recording->coverage[0].end_ns - recording->coverage[0].start_ns, 450 * MS);

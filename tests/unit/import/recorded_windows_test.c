@@ -73,8 +73,9 @@ static void each_window_is_known_and_what_lies_between_is_not(void **state)
 }
 
 /*
- * Coverage of a window must begin where all work that was launched before it has ended. In the second window
- * (from 4.000 s), a kernel of stream 7 launched 2 ms before it ends at 4.012 s.
+ * In the second window (from 4.000 s) the first kernel of stream 7 starts at 4.012 s, 2 ms after
+ * its launch, so it may have waited for work that was launched before. Coverage must begin only
+ * there.
  */
 static void a_window_begins_where_what_was_launched_before_it_has_run(void **state)
 {
@@ -86,7 +87,7 @@ static void a_window_begins_where_what_was_launched_before_it_has_run(void **sta
 	select_duty(&tape, 0, 6000);
 	window(&tape, 1000, 1300);
 	window(&tape, 4000, 4200);
-	launch(&tape, 997000, 998000, 7); /* ends before the first window */
+	launch(&tape, 997000, 998000, 7); /* starts soon after its call, so it waited for nothing */
 	launch(&tape, 1002000, 1008000, 7);
 	launch(&tape, 4010000, 4012000, 7);
 	launch(&tape, 4020000, 4020010, 9);

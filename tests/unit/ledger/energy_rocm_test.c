@@ -28,8 +28,8 @@ static struct kwhy_recording *two_kernels(void)
 }
 
 /*
- * Replaces each sample by the mean of the last 50, which is the last second. From the last one to the first,
- * so that those which are still needed are unchanged.
+ * Replaces each sample by the mean of the last 50, which is the last second. Goes from the last
+ * sample to the first, so that the samples that are still needed are unchanged.
  */
 static void take_means(struct kwhy_power_series *series)
 {

@@ -97,9 +97,10 @@ static void a_window_holds_its_joules_however_late_readings_are(void **state)
 
 /*
  * A driver may stamp a reading up to 8 ms late, so that it seems 8 ms younger. The GPU draws 500 W;
- * the window is from 1 s to 2 s. By its stated age the second reading was made at 2.001 s or later,
- * after the window. In fact it was made at 1.993 s, for which the interval of the energy must
- * allow.
+ * the window is from 1 s to 2 s. The second scrape is sent at 2.201 s. Its response may have been
+ * made 0.1 s earlier, and states that the reading is 0.1 s old: the reading seems to be of 2.001 s
+ * or later, after the window. In fact it was made at 1.993 s, for which the interval of the energy
+ * must allow.
  */
 static void late_time_stamps_are_allowed_for(void **state)
 {

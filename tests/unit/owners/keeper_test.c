@@ -299,7 +299,7 @@ static void eight_owners_balance_to_the_counter(void **state)
 	}
 	assert_int_equal(owners, OWNERS);
 	assert_true(stored.summed_nj == stored.booked_nj);
-	/* since the counters' last readings up to 20 s may have passed, at 690 W at most and at 412 W */
+	/* up to 20 s have passed since the counters' last readings, at up to 690 W and at 412 W */
 	assert_true(
 		sum_nj >= counted_nj && sum_nj - counted_nj <= (kwhy_wide_nj)20 * (690 + 412) * 1000000000);
 	assert_float_equal(

@@ -400,7 +400,8 @@ static void the_late_samples_at_the_begin_of_work_are_left_out(void **state)
 		kwhy_watts_list(&watts, &look, &known);
 		kwhy_watts_learn(&watts, &look);
 		/*
-		 * not settled in the first 10 s of work (looks 15 to 64), because single looks may be wrong
+		 * the power is not trusted (settled) in the first 10 s of work (looks 15 to 64), because
+		 * single looks may be wrong
 		 */
 		if (i < 65 || i == 74)
 			assert_int_equal(kwhy_watts_is_settled(&watts, 7), i == 74);

@@ -148,7 +148,7 @@ static void powers_hold_for_about_as_many_threads_and_as_long_kernels(void **sta
 
 	(void)state;
 	assert_ptr_equal(kwhy_replay_alike(known, 2, &wanted), &known[0]);
-	wanted.length_ns = 9e6; /* both longer than the limit above which all kernels count as equally long */
+	wanted.length_ns = 9e6; /* as known[1], above the limit from which on lengths count as equal */
 	assert_ptr_equal(kwhy_replay_alike(known, 2, &wanted), &known[1]);
 	wanted.length_ns = 2e4;
 	assert_null(kwhy_replay_alike(known, 2, &wanted));

@@ -81,8 +81,8 @@ static void a_changed_replay_takes_no_more_than_was_lacking(void **state)
 }
 
 /*
- * A net energy of 10 J counts as known if the 90 % interval of the idle energy is +-2.5 J, but not if it is
- * +-2.6 J. -1: it is unknown.
+ * A net energy of 10 J counts as known if the 90 % interval of the idle energy is +-2.5 J, but not
+ * if it is +-2.6 J. A net energy of -1 nJ is unknown.
  */
 static void nothing_is_settled_by_a_level_that_is_badly_known(void **state)
 {

@@ -138,7 +138,8 @@ static void a_change_is_projected_and_measured(void **state)
 }
 
 /*
- * The graph is launched three times. By the profile each launch takes 4 us + 5 x 200 us, about 1 ms, which
+ * The graph is launched four times; three of these launches lie between the begin of the first
+ * graph and the end of the last one. By the profile each takes 4 us + 5 x 200 us, about 1 ms, which
  * the replay must wait for, although no graph launch was recorded.
  */
 static void calls_of_a_kind_that_was_not_recorded_take_what_is_projected(void **state)

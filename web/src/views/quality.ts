@@ -21,7 +21,7 @@ export function timeView(report: Report): HTMLElement | null {
 		el("p", { class: "muted" }, "Disjoint: the rows add up to the span."), table(["category", ...devices.map(deviceLabel)], rows));
 }
 
-/* The text report uses the same words. */
+/* Titles of the rows by reason, the same as in the text report. */
 const waitTitles: { [reason: string]: string } = {
 	range: "a step, in none of its ranges",
 	outside: "no range",
@@ -62,7 +62,7 @@ function balance(device: Device): string[][] {
 	];
 }
 
-/* The text report uses the same words. */
+/* Titles of the rows of what recording cost, by kind, the same as in the text report. */
 const tookTitles: { [kind: string]: string } = {
 	thread: "processor, writing what was recorded",
 	buffers: "processor, reading the profiler's buffers",
