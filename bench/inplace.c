@@ -96,8 +96,8 @@ static bool matches(const struct operation *operation, const char *name)
 }
 
 /*
- * Whether the account is of launches of this operation by the loop itself. Repeats that kwhy probe added have
- * accounts of their own, and are left out because it repeats kernels unequally.
+ * Whether the account is of launches of this operation by the loop itself. Repeats that kwhy probe
+ * added have accounts of their own, and are left out because the probe repeats kernels unequally.
  */
 static bool is_in_loop(const struct operation *operation, const struct kwhy_account *account)
 {

@@ -86,7 +86,7 @@ struct kwhy_mixture {
 			      above idle (an exponential mean with a time constant of 1 s) */
 	/*
 	 * the meter: time_constant_s of its low-pass filter; delay_s from a power to its reading;
-	 * look_period_s from one sample of the power, which the filter gets, to the next
+	 * look_period_s between two samples of the power, which are the input of the filter
 	 */
 	double time_constant_s, delay_s, look_period_s;
 	struct kwhy_mixture_work *works;

@@ -130,8 +130,8 @@ each_pair() {
 	$1 n0c n0 40-1 1 --pool
 }
 
-# host_percent COMPARISON: how long launches took in the earlier recording, in percent of the later one, which is
-# --host-speed of kwhy whatif; nothing if it is unknown
+# host_percent COMPARISON: how long launches took in the earlier recording, in percent of their time
+# in the later one, as the value of --host-speed of kwhy whatif; nothing if it is unknown
 host_percent() {
 	python3 -c 'import json, sys
 ratio = json.load(open(sys.argv[1]))["projection"]["launch_ratio"]

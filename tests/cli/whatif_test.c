@@ -204,8 +204,9 @@ static void compare_says_how_far_a_projection_was_off(void **state)
 }
 
 /*
- * Compares a projection with run B, which is run A. Energy metered before the first and after the last
- * activity must be part neither of the projected nor of the measured energy.
+ * Compares a projection with run B, for which the test takes the recording of run A once more.
+ * Energy metered before the first and after the last activity must be part neither of the projected
+ * nor of the measured energy.
  */
 static void energies_are_compared_of_the_work_alone(void **state)
 {

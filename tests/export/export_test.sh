@@ -158,7 +158,7 @@ printf 'kind,name,device,stream,start_ns,end_ns\nkernel," k ",0,7,%s,%s\n' $star
 "$kwhy" export "$folder/blanks.csv" -o "$folder/again.csv"
 grep -q '^kernel," k ",' "$folder/again.csv" || fail "a name lost its blanks: $(cat "$folder/again.csv")"
 
-# Copies in a recording of kwhy, which have no names, keep their direction and memory.
+# In a recording of kwhy copies have no names. They must keep their direction and memory.
 recording=$source/examples/recordings/transfer.kwhy
 "$kwhy" export "$recording" --to chrome -o "$folder/copies.json"
 "$kwhy" report "$folder/copies.json" --json -o "$folder/back.json"

@@ -68,8 +68,8 @@ printf 'gpu "NVIDIA H200"\npower constant 300\n%.0s' 1 2 >"$place/gpus"
 KWHY_FAKE_NVML=$place/gpus LD_LIBRARY_PATH=$2 serve --accounts "$place/accounts" --interval 200
 stop_serving TERM || fail "kwhy serve ended with $?"
 server=
-# Adds a job 4711 to the file: it held both GPUs and ran processes on GPU 1 only. Its energy is 1034.5 J on that one and
-# 200 J on the other, where all is idle energy.
+# Adds a job 4711 to the file: it held both GPUs and ran processes on GPU 1 only. Its energy is
+# 1034.5 J on GPU 1, and 200 J, all of it idle energy, on the other GPU.
 sqlite3 "$place/accounts" "INSERT INTO owner(id, kind, name, part, namespace, user) VALUES (4711, 'slurm', '4711', '0', '', 'alice');
 	INSERT INTO account SELECT 4711, id, 1, CASE id WHEN 1 THEN 1034500000000 ELSE 200000000000 END, 0, 0, CASE id WHEN 1 THEN 0 ELSE 200000000000 END,
 		900000000000, CASE id WHEN 1 THEN 900000000000 ELSE 0 END, 0, 1, 2 FROM meter;

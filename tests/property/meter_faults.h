@@ -68,8 +68,8 @@ struct fault_run {
 };
 
 /*
- * The true state of a device or of the host, which has no runs. power_w: power in each millisecond;
- * power_w[0] is FAULT_BEFORE_MS before the start of the run.
+ * The true state of a device or of the host (the host has no runs). power_w: power in each
+ * millisecond; power_w[0] is FAULT_BEFORE_MS before the start of the run.
  */
 struct fault_device {
 	struct fault_run runs[FAULT_RUNS];

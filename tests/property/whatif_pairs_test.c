@@ -171,8 +171,8 @@ static void compute(struct machine *machine)
 }
 
 /*
- * Adds one step of a program to the machine's recording. There is one such function for each program before a
- * change, and one for after.
+ * Adds one step of a program to the machine's recording. For each pair of programs there is one
+ * such function for the program before the change and one for that after it.
  */
 typedef void program_step(struct machine *machine);
 

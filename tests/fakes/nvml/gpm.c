@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NVML's GPM calls: performance metrics of a GPU, or of a MIG instance, which are read through its GPU. */
+/* NVML's GPM calls: performance metrics of a GPU or of a MIG instance. Those of an instance are read through
+ * its GPU. */
 #include "calls.h"
 
 #include <math.h>

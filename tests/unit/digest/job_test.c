@@ -130,8 +130,8 @@ static void waiting_in_one_of_eight_buckets_is_estimated(void **state)
 }
 
 /*
- * The digest of one rank, which is late, has fewer collectives than those of the others. Only collectives
- * that all have may be compared.
+ * One rank is late, and its digest has fewer collectives than the digests of the other ranks. Only
+ * collectives that all digests have may be compared.
  */
 static void what_a_digest_leaves_out_is_not_compared_without_it(void **state)
 {

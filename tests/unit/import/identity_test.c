@@ -258,8 +258,8 @@ static void power_files_of_one_meter_with_different_readings_are_taken_together(
 }
 
 /*
- * Power logs that differ only in readings of a device that the trace has not, which are ignored, must still
- * count as different files.
+ * Readings of a device that the trace lacks are ignored. Power logs that differ only in such
+ * readings must still count as different files.
  */
 static void a_power_file_that_holds_more_is_another_one(void **state)
 {

@@ -58,8 +58,8 @@ static void readings_go_to_the_series_of_their_source_and_device_on_the_trace_s_
 }
 
 /*
- * Imports a power CSV of the lines `more`, and twelve readings of `source` for device 0, 0.1 s apart from T0
- * + 10 s on, which begin at `least` and increase by `step`.
+ * Imports a power CSV: the lines `more`, and twelve readings of `source` for device 0 at intervals
+ * of 0.1 s from T0 + 10 s on. The first value is `least`, each further one larger by `step`.
  */
 static enum kwhy_status import_dozen(
 	struct kwhy_recording *recording, const char *more, const char *source, int least, int step)

@@ -242,9 +242,8 @@ static void a_call_that_holds_a_burst_has_the_time_of_the_programs_launch(void *
 }
 
 /*
- * A call of another thread that ends right after a burst waited for it: it is shortened by the part
- * of the burst that it covers, except the program's launch (2 ms). A call that ends in the burst is
- * unchanged.
+ * A call of another thread that ends right after a burst waited for it: the part of the burst that
+ * it covers is taken off, except the program's launch (2 ms). A call that ends in the burst stays.
  */
 static void a_call_of_another_thread_that_waits_for_a_burst_is_without_that_wait(void **state)
 {

@@ -113,10 +113,10 @@ static void copies_that_take_longer_than_the_kernel_do_not_displace_it(void **st
 }
 
 /*
- * Before the prober knows where a kernel writes, it copies all memory that the kernel can reach. Later copies
- * are smaller, and the time of the first ones must not decide how often these are repeated. (On an H200, 55
- * of 109 bursts repeated copies of 2 MB only, as they were expected to take as long as the 312 MB before the
- * first burst.)
+ * Before the prober knows where a kernel writes, it copies all memory that the kernel can reach.
+ * Later copies are smaller, and the time of the first copies must not decide how often the smaller
+ * ones are repeated. (On an H200, 55 of 109 bursts repeated copies of 2 MB only, as they were
+ * expected to take as long as the 312 MB before the first burst.)
  */
 static void copies_that_have_become_small_are_not_repeated_most_of_the_time(void **state)
 {

@@ -318,8 +318,8 @@ static void a_copy_that_fails_ends_the_probing_before_anything_has_changed(void 
 	void *arguments[] = {&counter};
 
 	(void)state;
-	probe_driver.fails_from = 2; /* copies fail from the second one on, which is the first by the prober
-					after the program's own launch */
+	probe_driver.fails_from = 2; /* copies fail from the second one on: the prober's first copy after the
+					program's own launch */
 	probe_driver.copies_give = KWHY_CUDA_INVALID_VALUE;
 	probe_launch(&kernel_count, "count", arguments);
 	probe_launch(&kernel_count, "count", arguments);

@@ -93,8 +93,8 @@ static struct toy *different_mixtures(void)
 }
 
 /*
- * Makes a case in which each reading is half of either class. They determine only the sum of the two powers
- * above idle, 400 W.
+ * Makes a case in which half of each reading is of class 0 and half of class 1. The readings
+ * determine only the sum of the two powers above idle, 400 W.
  */
 static struct toy *one_mixture(void)
 {
@@ -173,8 +173,8 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /*
- * Readings confine the powers to a very narrow range around the known sum. Along that, the Markov chain must
- * still reach all powers that the prior permits, as often as it says.
+ * Readings confine the powers to a very narrow range around the known sum. Along this range, the
+ * Markov chain must still reach all pairs of powers that the prior permits, as often as it says.
  */
 static void powers_whose_sum_alone_is_known_are_drawn_as_the_prior_says(void **state)
 {

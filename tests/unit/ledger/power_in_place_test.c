@@ -157,9 +157,9 @@ static void a_few_launches_in_a_row_are_no_burst(void **state)
 }
 
 /*
- * Returns the relative uncertainty of the power of "kernel": the program launches it 30 times for 100 us,
- * then kwhy probe repeats it 200 times. Before each repeat a copy of copy_ns restores memory (0: no copy),
- * which has this name.
+ * Returns the relative uncertainty of the power of "kernel": the program launches it 30 times for
+ * 100 us, then kwhy probe repeats it 200 times. Before each repeat a copy that is named copy_name
+ * and takes copy_ns restores memory; copy_ns 0: no copy.
  */
 static double probed_ratio_of(int64_t copy_ns, const char *copy_name)
 {

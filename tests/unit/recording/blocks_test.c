@@ -359,8 +359,8 @@ static void a_writer_closes_the_file_that_it_was_given(void **state)
 }
 
 /*
- * Records kernels beyond a limit on the size of files (as `ulimit -f` sets), which is restored. A write
- * beyond it raises SIGXFSZ, which by default ends the process.
+ * Records kernels beyond a limit on the size of files (as `ulimit -f` sets), then restores the
+ * former limit. A write beyond the limit raises SIGXFSZ, which by default ends the process.
  */
 static void record_beyond_the_limit_of_the_process(struct tape *tape)
 {

@@ -264,8 +264,8 @@ static void the_mean_power_is_that_of_the_run(void **state)
 	"],\"devices\":[" DEVICE(300, ACCOUNT("compute", "k", 800, 200, 190, 210)) "]}"
 
 /*
- * Checks the name of the comparison's unit and the sum of units of each side's runs, a and b. Also checks the
- * time and energy per unit of account k in a run of side A, which has 800 ns and 200 nJ.
+ * Checks the name of the comparison's unit and the sum of units of each side's runs, a and b. Also
+ * checks the time and energy per unit of account k, which has 800 ns and 200 nJ in a run of side A.
  */
 static void assert_units(const struct kwhy_side_runs runs[2], const char *name, double a, double b)
 {

@@ -135,7 +135,7 @@ static void a_saving_above_the_waste_is_explained(void **state)
 	out = nouns_text(&nouns, 80, false);
 	assert_null(strstr(out.data, "shortens more"));
 	kwhy_text_done(&out);
-	nouns.finding.saving.time_ns = 300; /* its waste is 200 ns */
+	nouns.finding.saving.time_ns = 300; /* the finding's waste is 200 ns */
 	out = nouns_text(&nouns, 80, false);
 	assert_non_null(
 		strstr(out.data, "To save up to 300 ns (the change shortens more than this waste), k."));
