@@ -36,9 +36,9 @@ struct lab_flow {
 	struct lab_blaslt *blaslt;	  /* NULL: kernels of the workload make the products */
 	struct kwhy_gpu_host host_memory; /* memory of the next four members */
 	struct lab_flow_step *records;	  /* [steps] results of each step */
-	uint64_t *times;		  /* [steps + 1] times of the device, ns */
-	uint32_t *map;			  /* [slots] row of the flow in each slot of the dense lattice */
-	struct lab_flow_roster roster;	  /* used if the host decides which flows merge */
+	uint64_t *times; /* [steps + 1] start of the run and end of each step by the device's clock, ns */
+	uint32_t *map;	 /* [slots] row of the flow in each slot of the dense lattice */
+	struct lab_flow_roster roster; /* used if the host decides which flows merge */
 	struct lab_flow_tally tally;
 	/*
 	 * For LAB_FLOW_SPLIT, where each GPU has a struct lab_flow of its own. first_rank: the struct of the

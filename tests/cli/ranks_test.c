@@ -314,7 +314,8 @@ static void fake_gpus_of_three_processes_reach_each_other_and_by_nccl(void **sta
 	assert_int_equal(spawned.exit, 0);
 	document = json_loads(spawned.out.data, 0, NULL);
 	configs = json_object_get(document, "configs");
-	assert_int_equal(json_array_size(configs), 7 * 6 + 5 + 1); /* 1: the reference */
+	assert_int_equal(json_array_size(configs),
+		7 * 6 + 5 + 1); /* engines (staged is absent) x pairs + collectives + reference */
 	json_array_foreach(configs, i, config)
 	{
 		assert_true(json_is_true(json_object_get(config, "verified")));

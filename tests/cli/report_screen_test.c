@@ -497,7 +497,7 @@ static void the_brief_report_has_at_most_4_kb(void **state)
 	assert_fails(SPAWN("report", TINY, "--brief"), 2, "--brief shortens JSON; add --json");
 }
 
-/* The accounts for which there is room have less than half of the energy: groups are shown instead. */
+/* The accounts that fit on the screen have less than half of the energy: groups are shown instead. */
 static void little_room_shows_groups_of_accounts(void **state)
 {
 	struct spawned spawned = SPAWN("report", "-q", EXAMPLES "recordings/train.kwhy");

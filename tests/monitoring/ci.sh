@@ -106,7 +106,8 @@ act 'results of runs/same-*.csv' $'steps>+3%\n'
 [ "$status" -eq 2 ] || fail "a condition that is none ended with status $status"
 grep -q "there is no figure 'steps'" "$place/step.log" || fail "the figures are not listed"
 
-# The script of the GitLab job. The patterns that name its runs are separated by spaces, so none may contain one.
+# The script of the GitLab job. The patterns that name its runs are separated by spaces, so no
+# pattern may contain a space.
 mv "results of runs" results
 awk '/^    - \|$/ { script = 1; next } script && /^      / { sub(/^      /, ""); print; next } { script = 0 }' "$gitlab" >"$place/job.sh"
 [ -s "$place/job.sh" ] || fail "the GitLab job has no script"

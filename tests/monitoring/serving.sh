@@ -2,7 +2,7 @@
 # Sourced: runs kwhy serve in the background on a port that the system chooses. Needs $kwhy, and $place, a folder that
 # is removed at the end.
 
-# serve ARGUMENTS...: starts it; sets $server (process) and $address (HOST:PORT)
+# serve ARGUMENTS...: starts kwhy serve; sets $server (process) and $address (HOST:PORT)
 serve() {
 	: >"$place/serve.log"
 	"$kwhy" serve --listen 127.0.0.1:0 "$@" 2>"$place/serve.log" &

@@ -21,7 +21,8 @@ clean_tree() {
 }
 
 bad=0
-# expect pass|fail CHECK WHAT: runs the check on the tree
+# expect pass|fail CHECK WHAT: runs the check on the tree, which must pass or fail; WHAT: the state
+# of the tree, for the message
 expect() {
 	local status=pass
 	bash "$checks/$2.sh" "$tree" "$tree/build" >"$tree/log" 2>&1 || status=fail

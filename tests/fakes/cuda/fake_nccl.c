@@ -13,8 +13,9 @@
 #include <string.h>
 
 /*
- * The calls between ncclGroupStart() and ncclGroupEnd(). They run together once all their streams have
- * reached them. `arrived`: streams that have; `left`: references to the group.
+ * The calls between ncclGroupStart() and ncclGroupEnd(). They run together once all their streams
+ * have reached them. arrived: number of streams that have reached them; left: number of references
+ * to the group.
  */
 struct group {
 	struct call calls[CALLS_MAX];

@@ -90,7 +90,8 @@ static void kernels_with_few_blocks_leave_multiprocessors_empty(void **state)
 	build_blocks(&build, 0, 25, 0, 100);
 	build_blocks(&build, 0, 500, 100, 300);
 	/*
-	 * its 25 blocks use 25 of 100 multiprocessors, so on all of them it would take a quarter of the time
+	 * the first kernel's 25 blocks use 25 of 100 multiprocessors; on all of them the kernel would take
+	 * a quarter of the time
 	 */
 	ASSERT_FINDING(build_find(&build, "under-filled-kernels", NULL), 1, 100, 75);
 	build_free(&build);

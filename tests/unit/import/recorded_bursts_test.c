@@ -279,7 +279,7 @@ static void a_call_before_a_burst_ends_where_the_burst_starts(void **state)
 	assert_call(&tape, 9990, 10002);
 }
 
-/* The launch time is 0 (first version) or after the burst (damaged file): the call loses the whole burst. */
+/* Launched at 0 (version 1) or after the burst (damaged file): the whole burst is taken off the call. */
 static void of_a_launch_at_no_possible_time_the_call_is_without_its_burst(void **state)
 {
 	struct tape tape;

@@ -55,8 +55,9 @@ static void read_package(struct kwhy_recording *recording, int64_t time_ns, int6
 }
 
 /*
- * The CPU package draws 20 W: 160 J are metered in 8 s of the 10 s in which its processors were busy for 4 s,
- * which is 50 J for each second of processor time. So the sampler's 10 ms take 0.5 J.
+ * The CPU package draws 20 W, 200 J in the 10 s of the run; 8 s of them are metered, 160 J. Its
+ * processors were busy for 4 s of the 10 s, so a second of processor time takes 50 J, and the
+ * sampler's 10 ms take 0.5 J.
  */
 static void processor_time_has_its_part_of_the_packages_energy(void **state)
 {

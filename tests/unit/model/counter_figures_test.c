@@ -23,8 +23,8 @@ static uint32_t below(uint64_t *state, uint32_t limit)
 }
 
 /*
- * Returns the next reading, which is wrong in one of four cases. *course: the counter's true value, which is
- * advanced.
+ * Returns the next reading; at random, a quarter of the readings are wrong. *course: the counter's
+ * true value, which is advanced.
  */
 static int64_t next_value(uint64_t *state, int64_t *course, int64_t wrap)
 {

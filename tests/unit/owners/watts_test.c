@@ -164,7 +164,7 @@ static void sample(struct world *world, const struct moment *moment, double time
 		running += moment->runs[i];
 		sum += biased[i] = moment->runs[i] * world->programs[moment->who[i]].bias;
 	}
-	/* each sample gives its part of the time in which any process ran to one process, which is random */
+	/* each sample gives its part of the time in which any process ran to one process, drawn at random */
 	for (int s = 0; s < samples; s++) {
 		double at = kwhy_random_uniform(&world->random) * sum;
 

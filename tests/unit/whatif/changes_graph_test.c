@@ -373,7 +373,8 @@ static void a_graph_of_unknown_cost_has_a_generic_one(void **state)
 	assert_int_equal(plan->changes[0].bound, KWHY_BOUND_UPPER);
 	assert_non_null(
 		strstr(plan->changes[0].assumption, "1.15 \xC2\xB5s on average (an H200, not known here)"));
-	/* six kernels of 5 us without gaps; 45 us to the next graph, as above */
+	/* six kernels of 5 us without gaps; 45 us to the next graph: 5 us until the wait returns, 30 us of
+	 * the host, 10 us of launch */
 	assert_made(plan, 12, 30000 + 45000 + 30000);
 }
 
