@@ -217,7 +217,7 @@ struct lab_decode_arrivals {
 	 */
 	bool continuous;
 	uint32_t *tokens; /* [count][decoder's tokens] tokens that each sequence wrote; NULL: not wanted */
-	/* [count] number of tokens that each sequence wrote; set if `tokens` is not NULL */
+	/* [count] receives the number of tokens that each sequence wrote; not used if `tokens` is NULL */
 	uint32_t *lengths;
 };
 

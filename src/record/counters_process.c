@@ -20,9 +20,9 @@
 
 /*
  * READ_MS: time in ms between two readings of samples. ORPHAN_S: longest time in s for which the process
- * completes its file after the recorder was killed.
+ * completes its file after the recorder was killed. WAIT_MS: longest wait between windows.
  */
-enum { READ_MS = 10, ORPHAN_S = 5 };
+enum { READ_MS = 10, ORPHAN_S = 5, WAIT_MS = 1000 };
 #define FLUSH_NS INT64_C(1000000000)
 
 /*
@@ -256,6 +256,14 @@ static bool is_due(const struct process *process, int64_t now_ns)
 		now_ns < process->order.end_mono_ns;
 }
 
+/* Time in ms until the next window, at most WAIT_MS. */
+static int wait_for_window(const struct process *process, int64_t now_ns)
+{
+	const int64_t wait_ms = (process->from_mono_ns - now_ns) / 1000000 + 1;
+
+	return wait_ms < 1 || wait_ms > WAIT_MS ? WAIT_MS : (int)wait_ms;
+}
+
 /* Reads samples, or begins or ends a window. *out_wait_ms: longest time until the next step. */
 static enum kwhy_status step(struct process *process, int *out_wait_ms, struct kwhy_error *error)
 {
@@ -264,8 +272,12 @@ static enum kwhy_status step(struct process *process, int *out_wait_ms, struct k
 	enum kwhy_status status = KWHY_OK;
 
 	*out_wait_ms = READ_MS;
-	if (!process->is_sampling)
-		return is_due(process, now_ns) ? begin_window(process, error) : KWHY_OK;
+	if (!process->is_sampling && is_due(process, now_ns))
+		return begin_window(process, error);
+	if (!process->is_sampling) {
+		*out_wait_ms = wait_for_window(process, now_ns);
+		return KWHY_OK;
+	}
 	if (now_ns < process->until_mono_ns) {
 		status = read_samples(process, &more, error);
 		*out_wait_ms = more ? 0 : READ_MS;

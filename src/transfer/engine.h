@@ -40,7 +40,10 @@ struct kwhy_transfer_ring {
 	enum kwhy_transfer_operation direction;
 	struct kwhy_transfer_node_ring node_rings[KWHY_TRANSFER_NODES_MAX];
 	uint32_t count; /* number of slots in each node's ring */
-	/* the node's ring whose slots[at] is open; NULL: no slot is open */
+	/*
+	 * the one of node_rings whose slots[at] is being filled: a call began it, and it has not been sent
+	 * yet; NULL: none is being filled
+	 */
 	struct kwhy_transfer_node_ring *open;
 };
 

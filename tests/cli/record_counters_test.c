@@ -85,8 +85,8 @@ static void check_samples(const struct kwhy_recording *recording, uint32_t devic
 
 static void counters_are_sampled_from_before_the_first_kernel_to_after_the_last(void **state)
 {
-	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c",
-		PROGRAM "; sleep 0.1; echo out; exit 5", NULL};
+	const char *const words[] = {"record", "-q", "--counters", "--counter-share", "100%", "-o",
+		place("a"), "--", "sh", "-c", PROGRAM "; sleep 0.1; echo out; exit 5", NULL};
 	struct spawned spawned = spawn_run(&(struct spawn){.words = words});
 	struct kwhy_recording *recording;
 	const struct kwhy_activities *activities;
@@ -109,6 +109,42 @@ static void counters_are_sampled_from_before_the_first_kernel_to_after_the_last(
 	assert_int_equal(recording->lost.dropped_records, 0);
 	kwhy_recording_free(recording);
 	assert_done(SPAWN("verify", place("a")), 0, "");
+}
+
+/* Length of the windows of a recording, ns. Checks that every sample lies in one. */
+static int64_t check_windows(const struct kwhy_recording *recording)
+{
+	int64_t length_ns = 0;
+
+	for (size_t i = 0; i < recording->counter_window_count; i++)
+		length_ns += recording->counter_windows[i].end_ns - recording->counter_windows[i].start_ns;
+	for (size_t i = 0; i < recording->perf_sample_count; i++) {
+		const struct kwhy_perf_sample *sample = &recording->perf_samples[i];
+		bool is_inside = false;
+
+		for (size_t k = 0; k < recording->counter_window_count; k++)
+			is_inside |= sample->start_ns >= recording->counter_windows[k].start_ns &&
+				sample->start_ns < recording->counter_windows[k].end_ns;
+		assert_true(is_inside);
+	}
+	return length_ns;
+}
+
+static void counters_are_enabled_in_a_window_of_each_two_seconds(void **state)
+{
+	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c",
+		PROGRAM "; sleep 4.5", NULL};
+	struct kwhy_recording *recording;
+
+	(void)state;
+	assert_done(spawn_run(&(struct spawn){.words = words}), 0, "");
+	recording = read_recording(place("a"));
+	/* the first begins with the command, and the third by 5.3 s, when the command may have ended */
+	assert_in_range(recording->counter_window_count, 2, 3);
+	assert_true(check_windows(recording) < 3000000000);
+	/* 0.2 s of each window */
+	assert_in_range(recording->perf_sample_count, 900, 3300);
+	kwhy_recording_free(recording);
 }
 
 static size_t count_processes(const char *path)
@@ -140,8 +176,8 @@ static void two_gpus_have_samples_of_their_own(void **state)
 				   "power constant 124\n"
 				   "gpu \"NVIDIA H200\"\nuuid GPU-01112131-4151-6171-8191-a1b1c1d1e1f1\n"
 				   "power constant 124\n";
-	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c",
-		PROGRAM "; sleep 0.1", NULL};
+	const char *const words[] = {"record", "-q", "--counters", "--counter-share", "100%", "-o",
+		place("a"), "--", "sh", "-c", PROGRAM "; sleep 0.1", NULL};
 	FILE *file = fopen(place("two.txt"), "w");
 	struct kwhy_recording *recording;
 
@@ -319,8 +355,8 @@ static void a_full_file_ends_the_samples_and_loses_no_record_of_the_program(void
 
 static void samples_are_in_a_recording_of_one_file(void **state)
 {
-	const char *const words[] = {"record", "-q", "--counters", "--one-file", "-o", place("a"), "--", "sh",
-		"-c", PROGRAM "; sleep 0.1", NULL};
+	const char *const words[] = {"record", "-q", "--counters", "--counter-share", "100%", "--one-file",
+		"-o", place("a"), "--", "sh", "-c", PROGRAM "; sleep 0.1", NULL};
 	struct kwhy_recording *recording;
 
 	(void)state;
@@ -336,7 +372,9 @@ static void the_first_screen_says_what_sampling_drew(void **state)
 	struct spawned spawned;
 
 	(void)state;
-	assert_done(SPAWN("record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c", PROGRAM), 0, "");
+	assert_done(SPAWN("record", "-q", "--counters", "--counter-share", "100%", "-o", place("a"), "--",
+			    "sh", "-c", PROGRAM),
+		0, "");
 	spawned = SPAWN("report", place("a"));
 	assert_non_null(strstr(spawned.out.data, "  Sampling performance counters took another "));
 	spawned_done(&spawned);
@@ -385,6 +423,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(counters_are_sampled_from_before_the_first_kernel_to_after_the_last),
+		CASE(counters_are_enabled_in_a_window_of_each_two_seconds),
 		CASE(the_sampling_process_is_no_process_of_the_report),
 		FAULT(two_gpus_have_samples_of_their_own),
 		FAULT(a_gpu_that_cuda_does_not_show_has_no_samples),

@@ -178,8 +178,8 @@ def truth(path):
         plain_j, plain_s, plain_mhz = window(meter, mixture.cycle, PLACE_S)
         out[name].update(watts=plain_j / plain_s, mhz=plain_mhz)
         for kernel in mixture.run:
-            # Measured with no launch of the kernel and with twice as many as the mixture has, not with none and once:
-            # the clock depends on the power, and the mean of these two clocks is near that of the mixture.
+            # Two measurements: without the kernel's launches, and with twice those of the mixture. As the clock depends on
+            # the power, one of them has a higher clock than the mixture, and the other a lower one, which is kept.
             none_j, none_s, none_mhz = window(meter, lambda see, k=kernel: mixture.cycle(see, k, 0), PLACE_S)
             twice_j, twice_s, twice_mhz = window(meter, lambda see, k=kernel: mixture.cycle(see, k, 2), PLACE_S)
             row, launches = out[name]["kernels"][kernel], 2 * sum(mixture.series[kernel])

@@ -75,9 +75,10 @@ struct kwhy_recorded_burst {
 
 /* A frame of a call stack. The frame of its caller comes earlier in the list. */
 struct kwhy_recorded_frame {
-	uint64_t offset;	   /* native frame: offset in its module, bytes; 0: a Python frame */
-	uint32_t caller;	   /* index of the caller's frame; KWHY_NONE: unknown */
-	uint32_t file, name, line; /* file and name: names of the recording; 0: unknown */
+	uint64_t offset;     /* native frame: offset in its module, bytes; 0: a Python frame */
+	uint32_t caller;     /* index of the caller's frame; KWHY_NONE: unknown */
+	uint32_t file, name; /* indices in the recording's table of names; 0: unknown */
+	uint32_t line;	     /* line number in the file; 0: unknown */
 	bool is_library; /* the frame belongs to an interpreter, framework or driver and not to the program */
 	bool is_resolved; /* the symbol of this native frame has been looked up */
 };

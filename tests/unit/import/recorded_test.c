@@ -507,7 +507,8 @@ static void rows_with_impossible_times_are_refused(void **state)
 
 /*
  * Adds the process that samples counters for pid 41, with a valid sample and four invalid ones: two with
- * impossible counts, one of length 0, and one of device 77, which is not described.
+ * impossible counts, one of length 0, and one of device 77, which is not described. Adds a valid window of
+ * counters and two invalid ones: of length 0, and of device 77.
  */
 static void record_counters(struct tape *tape, int device)
 {
@@ -522,6 +523,12 @@ static void record_counters(struct tape *tape, int device)
 		.counts = {0, INFINITY});
 	ADD(tape, COUNTERS, counters, .start_mono_ns = 1103 * MS, .length_ns = 0, .device = device);
 	ADD(tape, COUNTERS, counters, .start_mono_ns = 1104 * MS, .length_ns = 200000, .device = 77);
+	ADD(tape, COUNTER_WINDOW, counter_window, .start_mono_ns = 1000 * MS, .end_mono_ns = 1200 * MS,
+		.device = device);
+	ADD(tape, COUNTER_WINDOW, counter_window, .start_mono_ns = 1300 * MS, .end_mono_ns = 1300 * MS,
+		.device = device);
+	ADD(tape, COUNTER_WINDOW, counter_window, .start_mono_ns = 1300 * MS, .end_mono_ns = 1400 * MS,
+		.device = 77);
 }
 
 static void samples_of_counters_belong_to_the_device_and_their_writer_to_the_launcher(void **state)
@@ -541,7 +548,13 @@ static void samples_of_counters_belong_to_the_device_and_their_writer_to_the_lau
 	assert_int_equal(recording->device_count, 1);
 	assert_int_equal(recording->machine_count, 1);
 	assert_int_equal(recording->perf_sample_count, 1);
-	assert_int_equal(recording->lost.skipped_events, 4);
+	assert_int_equal(recording->counter_window_count, 1);
+	assert_int_equal(recording->counter_windows[0].device, 0);
+	assert_int_equal(
+		recording->counter_windows[0].end_ns - recording->counter_windows[0].start_ns, 200 * MS);
+	assert_int_equal(
+		recording->perf_samples[0].start_ns - recording->counter_windows[0].start_ns, 100 * MS);
+	assert_int_equal(recording->lost.skipped_events, 6);
 	assert_int_equal(recording->perf_samples[0].device, 0);
 	assert_int_equal(recording->perf_samples[0].start_ns, recording->activities.start_ns[0]);
 	assert_int_equal(recording->perf_samples[0].length_ns, 200000);
