@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Measures how well kwhy whatif projects common changes of PyTorch and JAX programs. programs/changed.py has pairs: a
 # program before and after one change. Each pair is recorded ROUNDS times (default 2) in turn before and after its
-# change. kwhy whatif projects the change from every recording before it, and kwhy compare --projected compares each
-# projection with every recording after it. GPUs work concurrently, each on its own pairs (GPUS="1": only on this GPU).
+# change. kwhy whatif projects the change from every recording before it, and each projection is compared with every
+# recording after it. GPUs work concurrently, each on its own pairs (GPUS="1": only on this GPU).
 # After SECONDS_MAX (default 500) no further pair begins. Writes summary.txt, the output of kwhy (said.tar.xz) and the
 # compressed recordings in archives of less than 16 MB (recordings-N.tar). Needs a GPU, PyTorch and JAX; PYTHON names
 # another interpreter.
