@@ -117,7 +117,8 @@ static __device__ u32 least_kept(
 static __device__ float luck_of(const struct lab_decode_args *a, u32 slot, u32 token)
 {
 	u32 hash = mix(a->seed ^ mix(slot ^ mix(a->at[slot])));
-	float even = ((float)(mix(token ^ hash) >> 8) + 0.5f) * (1.0f / 16777216.0f);
+	/* 23 bits: with 24, adding 0.5 would round the largest number up to 1, whose luck is infinite */
+	float even = ((float)(mix(token ^ hash) >> 9) + 0.5f) * (1.0f / 8388608.0f);
 
 	return -logf(-logf(even));
 }
