@@ -10,10 +10,10 @@
  * The total energy of a server's GPUs, from successive scrapes of kwhy serve. A scrape gives the sum of the
  * counters at some moment between `early_ns` and `late_ns`. These bounds follow from the times at which the
  * request was sent and answered: kwhy serve may answer with readings that it took up to
- * KWHY_LLM_TRACK_FRESH_NS before the request, and the response reports how old these were when they were
- * taken. Counters never fall. So the sum at a given moment is at least the sum of the last scrape that is
- * certainly before this moment, and at most the sum of the first scrape that is certainly after it. Times are
- * of CLOCK_MONOTONIC. Only one thread may use a track.
+ * KWHY_LLM_TRACK_FRESH_NS before the request, and a meter's value may be older than the moment at which it
+ * was read; the response reports this age. Counters never fall. So the sum at a given moment is at least the
+ * sum of the last scrape that is certainly before this moment, and at most the sum of the first scrape that
+ * is certainly after it. Times are of CLOCK_MONOTONIC. Only one thread may use a track.
  */
 /* If its last readings are older than this, in ns, kwhy serve reads its meters again to answer a request. */
 #define KWHY_LLM_TRACK_FRESH_NS INT64_C(100000000)

@@ -66,8 +66,9 @@ struct kwhy_power_rows_request {
  * Makes windows from a recording. Readings in a row of the device's own counters (GPM) are joined to windows
  * of at least window_s less 0.05 s; the clock of an interval between two readings is the mean of the clocks
  * at its ends. The power of a window is the mean of the 20 ms power samples in it, shifted by the delay lag_s
- * of the request. If that is NAN, the delay is the value within 0.2 s of the profile's delay at which a fit
- * has the smallest residuals. KWHY_E_INPUT: the device lacks counters or samples.
+ * of the request. If lag_s is NAN, delays up to 0.2 s shorter or longer than the profile's are tried, and the
+ * one is taken with which a fit of the windows' powers to their gauges has the smallest residuals.
+ * KWHY_E_INPUT: the device lacks counters or samples.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows,
 	const struct kwhy_recording *recording, const struct kwhy_power_rows_request *request,

@@ -53,7 +53,8 @@ struct chain {
 	double slope, line_curvature;	     /* first derivative, and negative second derivative, of the log
 						likelihood along the line */
 	size_t parameter;		     /* index of the parameter that the current step changes */
-	double *root;		  /* [moving * moving] Cholesky factor of the fit's precision in watts */
+	double *root;		  /* [moving * moving] Cholesky factor of the fit's precision matrix (inverse
+				     covariance) of the parameters, with powers in watts */
 	double *momentum, *force; /* [moving] momentum and force of a trajectory, in standard deviations of
 				     the fit; also scratch memory */
 	double *before;		  /* [2 * moving] position and gradient at the start of a trajectory */
