@@ -357,7 +357,7 @@ const tests = {
 		await page.close();
 	},
 	"hostile names are text": async () => {
-		const names = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "a\"b'c&amp;", "\u202egnp.exe", "k".repeat(100000)];
+		const names = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "a\"b'c&amp;", "\u202egnp.exe", "k".repeat(60000)];
 		const csv = join(folder, "hostile.csv");
 		const quote = (text) => `"${text.replaceAll('"', '""')}"`;
 		writeFileSync(csv, ["# device 0 name=<b>x</b> sms=132", "kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block",
