@@ -21,6 +21,8 @@ struct kwhy_counter_windows {
 	size_t count;
 	double extra_w,
 		sd_w; /* extra power in the run and its standard deviation, W; 0 if there are no items */
+	double outside_sd_w; /* standard deviation of the extra power of the other windows, W */
+	double limit_w;	     /* power limit of the device; not above 0: unknown */
 };
 
 /*
@@ -36,7 +38,8 @@ void kwhy_counter_windows_done(struct kwhy_counter_windows *windows);
  * Corrects the extra powers by readings of a meter of power, NULL: there is none. The readings just before
  * and just after each start and end of a window differ by the extra power and by what the program's power
  * changed. The median of these differences is combined with the assumed power by their standard deviations.
- * This is done apart for the windows in the run and for the others.
+ * This is done apart for the windows in the run and for the others. In windows in which the readings are at
+ * the device's power limit, the assumed power is 0.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_counter_windows_measure(struct kwhy_counter_windows *windows,
 	const struct kwhy_power_series *series, const struct kwhy_profile *profile, struct kwhy_error *error);
@@ -51,5 +54,9 @@ int64_t kwhy_counter_windows_ns(const struct kwhy_counter_windows *windows, int6
 
 /* Extra energy of the windows between two times, nJ. */
 double kwhy_counter_windows_nj(const struct kwhy_counter_windows *windows, int64_t start_ns, int64_t end_ns);
+
+/* Standard deviation of this energy, nJ. */
+double kwhy_counter_windows_sd_nj(
+	const struct kwhy_counter_windows *windows, int64_t start_ns, int64_t end_ns);
 
 #endif

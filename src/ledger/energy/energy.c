@@ -80,8 +80,8 @@ static void widen_by_counters(struct attribution *attribution)
 
 	if (!counters->count || !total->count || total->sum_nj <= 0)
 		return;
-	half_nj = QUANTILE_95_SDS * counters->sd_w *
-		(double)kwhy_counter_windows_ns(
+	half_nj = QUANTILE_95_SDS *
+		kwhy_counter_windows_sd_nj(
 			counters, total->intervals[0].start_ns, total->intervals[total->count - 1].end_ns);
 	total->sampling_ratio = hypot(total->sampling_ratio, half_nj / (double)total->sum_nj);
 }

@@ -165,7 +165,7 @@ static struct kwhy_power_series subtract_from(enum kwhy_meter meter, struct kwhy
 {
 	static struct kwhy_enabled_time list[] = {
 		{1000000000, 2000000000, 100, true}, {4000000000, 4500000000, 100, true}};
-	const struct kwhy_counter_windows windows = {list, 2, 100, 10};
+	const struct kwhy_counter_windows windows = {list, 2, 100, 10, 10, 0};
 	static int64_t times_ns[61], values[61];
 	struct kwhy_power_series out;
 
