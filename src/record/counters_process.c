@@ -232,6 +232,26 @@ static void choose_window(struct process *process)
 		(int64_t)(free_ns * kwhy_random_share(kwhy_random_next(&process->random)));
 }
 
+/*
+ * Disables the counters and writes the window. After a failure of sampling, too, the window lasts until they
+ * are disabled, or until CUPTI has failed to disable them. All is flushed, because nothing is written until
+ * the next window.
+ */
+static enum kwhy_status close_window(
+	struct process *process, enum kwhy_status status, struct kwhy_error *error)
+{
+	if (status) {
+		kwhy_block_writer_flush(&process->file.writer);
+		kwhy_pm_sampling_close(&process->pm);
+	} else {
+		status = kwhy_pm_sampling_release(&process->pm, error);
+	}
+	write_window(process);
+	kwhy_block_writer_flush(&process->file.writer);
+	process->is_sampling = false;
+	return status;
+}
+
 static enum kwhy_status end_window(struct process *process, struct kwhy_error *error)
 {
 	bool more = true;
@@ -239,11 +259,7 @@ static enum kwhy_status end_window(struct process *process, struct kwhy_error *e
 
 	while (!status && more)
 		status = read_samples(process, &more, error);
-	if (!status)
-		status = kwhy_pm_sampling_release(&process->pm, error);
-	write_window(process);
-	process->is_sampling = false;
-	return status;
+	return close_window(process, status, error);
 }
 
 /*
@@ -296,7 +312,9 @@ static enum kwhy_status sample(struct process *process, struct kwhy_error *error
 
 	while (!status && take_order(process, wait_ms))
 		status = step(process, &wait_ms, error);
-	return !status && process->is_sampling ? end_window(process, error) : status;
+	if (!process->is_sampling)
+		return status;
+	return status ? close_window(process, status, error) : end_window(process, error);
 }
 
 static enum kwhy_status begin(struct process *process, const char *producer, struct kwhy_error *error)

@@ -22,12 +22,14 @@ static int begin_with_gpus(void **state)
 	setenv("KWHY_CUPTI", KWHY_FAKE_CUPTI, 1);
 	setenv("KWHY_INJECT", KWHY_INJECT_LIBRARY, 1);
 	unsetenv("KWHY_FAKE_CUPTI_PM");
+	unsetenv("KWHY_FAKE_CUPTI_PM_FROM");
 	return failed;
 }
 
 static int end_fault(void **state)
 {
 	unsetenv("KWHY_FAKE_CUPTI_PM");
+	unsetenv("KWHY_FAKE_CUPTI_PM_FROM");
 	unsetenv("KWHY_FAKE_CUDA_DEVICES");
 	setenv("KWHY_CUPTI", KWHY_FAKE_CUPTI, 1);
 	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_of_fake_cuda.txt", 1);
@@ -144,6 +146,65 @@ static void counters_are_enabled_in_a_window_of_each_two_seconds(void **state)
 	assert_true(check_windows(recording) < 3000000000);
 	/* 0.2 s of each window */
 	assert_in_range(recording->perf_sample_count, 900, 3300);
+	kwhy_recording_free(recording);
+}
+
+/*
+ * Records for some 4 s while CUPTI fails as `fault` says from the second window on. The samples before the
+ * fault and both windows are recorded, the second one too, because its counters were enabled.
+ */
+static void check_fault_in_second_window(const char *fault, const char *says)
+{
+	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c",
+		PROGRAM "; sleep 3.7", NULL};
+	struct kwhy_recording *recording;
+
+	setenv("KWHY_FAKE_CUPTI_PM", fault, 1);
+	setenv("KWHY_FAKE_CUPTI_PM_FROM", "2", 1);
+	assert_done(spawn_run(&(struct spawn){.words = words}), 0, says);
+	recording = read_recording(place("a"));
+	assert_int_equal(recording->activities.count, 50);
+	assert_int_equal(recording->counter_window_count, 2);
+	check_windows(recording);
+	assert_in_range(recording->perf_sample_count, 900, 2500);
+	assert_true(has_note(recording, "no-counters", says));
+	kwhy_recording_free(recording);
+	assert_done(SPAWN("verify", place("a")), 0, "");
+}
+
+static void a_window_that_another_profiler_prevents_is_recorded(void **state)
+{
+	(void)state;
+	check_fault_in_second_window("busy", "end the other profiler of this GPU");
+}
+
+static void a_window_in_which_sampling_fails_is_recorded(void **state)
+{
+	(void)state;
+	check_fault_in_second_window("overflow", "samples came faster than");
+}
+
+static void a_window_that_does_not_stop_is_recorded(void **state)
+{
+	(void)state;
+	check_fault_in_second_window("stop", "CUPTI cannot stop to sample counters");
+}
+
+/* The command kills the process that samples between its first two windows. */
+static void a_window_is_written_when_it_ends(void **state)
+{
+	const char *const words[] = {"record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c",
+		PROGRAM "; sleep 0.9; for p in $(cat /proc/$PPID/task/*/children); do [ $p = $$ ] || kill -9 "
+			"$p; done",
+		NULL};
+	struct kwhy_recording *recording;
+
+	(void)state;
+	assert_done(spawn_run(&(struct spawn){.words = words}), 0, "killed by signal 9");
+	recording = read_recording(place("a"));
+	assert_int_equal(recording->counter_window_count, 1);
+	check_windows(recording);
+	assert_in_range(recording->perf_sample_count, 900, 1300);
 	kwhy_recording_free(recording);
 }
 
@@ -434,6 +495,10 @@ int main(void)
 		FAULT(a_sampling_process_that_hangs_is_killed_at_the_end),
 		FAULT(a_sampling_process_that_hangs_ends_after_its_recorder_was_killed),
 		FAULT(a_crash_before_the_first_sample_is_told),
+		FAULT(a_window_that_another_profiler_prevents_is_recorded),
+		FAULT(a_window_in_which_sampling_fails_is_recorded),
+		FAULT(a_window_that_does_not_stop_is_recorded),
+		CASE(a_window_is_written_when_it_ends),
 		FAULT(an_old_cupti_has_no_samples),
 		FAULT(without_cupti_there_are_no_samples),
 		FAULT(a_full_file_ends_the_samples_and_loses_no_record_of_the_program),

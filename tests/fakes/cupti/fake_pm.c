@@ -11,6 +11,12 @@
  *   crash         decoding crashes 100 ms after the start
  *   crash-early   preparing crashes
  *   hang          decoding does not return 100 ms after the start
+ *   busy          another profiler uses the counters
+ *   start         starting fails
+ *   stop          stopping fails
+ *   disable       disabling fails
+ *
+ * With KWHY_FAKE_CUPTI_PM_FROM=N the fault begins when the counters are enabled for the N-th time.
  */
 #include "fakes/cupti/fake_cupti.h"
 
@@ -35,12 +41,13 @@ struct image {
 
 static uint64_t start_ns, next_ns, end_ns, interval_ns;
 static bool is_enabled, runs;
+static int enabled_count;
 
 static bool asked_for(const char *what)
 {
-	const char *scenario = getenv("KWHY_FAKE_CUPTI_PM");
+	const char *scenario = getenv("KWHY_FAKE_CUPTI_PM"), *from = getenv("KWHY_FAKE_CUPTI_PM_FROM");
 
-	return scenario && strcmp(scenario, what) == 0;
+	return scenario && strcmp(scenario, what) == 0 && (!from || enabled_count >= atoi(from));
 }
 
 /*
@@ -112,8 +119,11 @@ enum kwhy_cupti_result cuptiProfilerHostGetConfigImage(struct kwhy_cupti_pm_imag
 
 enum kwhy_cupti_result cuptiPmSamplingEnable(struct kwhy_cupti_pm_enable *ask)
 {
+	enabled_count++;
 	if (asked_for("crash-early"))
 		crash();
+	if (asked_for("busy"))
+		return (enum kwhy_cupti_result)KWHY_CUPTI_HARDWARE_BUSY;
 	if (asked_for("privileges"))
 		return (enum kwhy_cupti_result)KWHY_CUPTI_INSUFFICIENT_PRIVILEGES;
 	is_enabled = true;
@@ -147,6 +157,8 @@ enum kwhy_cupti_result cuptiPmSamplingCounterDataImageInitialize(struct kwhy_cup
 
 enum kwhy_cupti_result cuptiPmSamplingStart(struct kwhy_cupti_pm_switch *ask)
 {
+	if (asked_for("start"))
+		return of(false);
 	start_ns = next_ns = fake_cupti_now();
 	runs = true;
 	return of(ask->bytes == 24 && interval_ns);
@@ -154,6 +166,8 @@ enum kwhy_cupti_result cuptiPmSamplingStart(struct kwhy_cupti_pm_switch *ask)
 
 enum kwhy_cupti_result cuptiPmSamplingStop(struct kwhy_cupti_pm_switch *ask)
 {
+	if (asked_for("stop"))
+		return of(false);
 	end_ns = fake_cupti_now();
 	runs = false;
 	return of(ask->bytes == 24);
@@ -161,6 +175,8 @@ enum kwhy_cupti_result cuptiPmSamplingStop(struct kwhy_cupti_pm_switch *ask)
 
 enum kwhy_cupti_result cuptiPmSamplingDisable(struct kwhy_cupti_pm_switch *ask)
 {
+	if (asked_for("disable"))
+		return of(false);
 	is_enabled = false;
 	return of(ask->bytes == 24 && !runs);
 }
