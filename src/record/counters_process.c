@@ -219,12 +219,18 @@ static void write_window(struct process *process)
 			.device = process->device->index};
 }
 
-/* Chooses a random time at which the next window begins, in the next period that has not begun yet. */
+/*
+ * Chooses a random time at which the next window begins, in the next period that has not begun yet. If all
+ * the time is to be sampled, the next window may begin at once.
+ */
 static void choose_window(struct process *process)
 {
 	const int64_t now_ns = kwhy_clock_mono_ns();
 	const double free_ns = (double)(PERIOD_NS - SWITCHING_NS - window_ns(process));
 
+	process->from_mono_ns = now_ns;
+	if (process->order.share >= 1)
+		return;
 	do
 		process->period_mono_ns += PERIOD_NS;
 	while (process->period_mono_ns < now_ns);
@@ -263,19 +269,28 @@ static enum kwhy_status end_window(struct process *process, struct kwhy_error *e
 }
 
 /*
- * Whether a window may begin now: its chosen time has come, and now_ns lies in the time whose samples are
- * recorded.
+ * When counters may be enabled for the first time, because samples are recorded from then on. If all the time
+ * is to be sampled, enabling begins before.
  */
-static bool is_due(const struct process *process, int64_t now_ns)
+static int64_t first_mono_ns(const struct process *process)
 {
-	return now_ns >= process->from_mono_ns && now_ns >= process->order.start_mono_ns &&
-		now_ns < process->order.end_mono_ns;
+	const int64_t start_ns = process->order.start_mono_ns;
+
+	return process->order.share < 1 || start_ns < SWITCHING_NS ? start_ns : start_ns - SWITCHING_NS;
 }
 
-/* Time in ms until the next window, at most WAIT_MS. */
+/* Whether counters may be enabled at this time. */
+static bool is_allowed(const struct process *process, int64_t now_ns)
+{
+	return now_ns >= first_mono_ns(process) && now_ns < process->order.end_mono_ns;
+}
+
+/* Time in ms until the next window may begin, at most WAIT_MS. */
 static int wait_for_window(const struct process *process, int64_t now_ns)
 {
-	const int64_t wait_ms = (process->from_mono_ns - now_ns) / 1000000 + 1;
+	const int64_t first_ns = first_mono_ns(process),
+		      start_ns = first_ns > process->from_mono_ns ? first_ns : process->from_mono_ns,
+		      wait_ms = (start_ns - now_ns) / 1000000 + 1;
 
 	return wait_ms < 1 || wait_ms > WAIT_MS ? WAIT_MS : (int)wait_ms;
 }
@@ -288,13 +303,13 @@ static enum kwhy_status step(struct process *process, int *out_wait_ms, struct k
 	enum kwhy_status status = KWHY_OK;
 
 	*out_wait_ms = READ_MS;
-	if (!process->is_sampling && is_due(process, now_ns))
+	if (!process->is_sampling && now_ns >= process->from_mono_ns && is_allowed(process, now_ns))
 		return begin_window(process, error);
 	if (!process->is_sampling) {
 		*out_wait_ms = wait_for_window(process, now_ns);
 		return KWHY_OK;
 	}
-	if (now_ns < process->until_mono_ns) {
+	if (now_ns < process->until_mono_ns && is_allowed(process, now_ns)) {
 		status = read_samples(process, &more, error);
 		*out_wait_ms = more ? 0 : READ_MS;
 		return status;

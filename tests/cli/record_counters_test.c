@@ -149,6 +149,22 @@ static void counters_are_enabled_in_a_window_of_each_two_seconds(void **state)
 	kwhy_recording_free(recording);
 }
 
+static void counters_are_not_enabled_outside_of_the_recorded_time(void **state)
+{
+	const char *const words[] = {"record", "-q", "--counters", "--counter-share", "100%", "--delay",
+		"1.5", "--duration", "0.5", "-o", place("a"), "--", "sleep", "3", NULL};
+	struct kwhy_recording *recording;
+
+	(void)state;
+	assert_done(spawn_run(&(struct spawn){.words = words}), 0, "");
+	recording = read_recording(place("a"));
+	/* the first begins before the command, and the second at most 0.7 s before the recorded time */
+	assert_int_equal(recording->counter_window_count, 2);
+	assert_true(check_windows(recording) < 2000000000);
+	assert_true(recording->perf_sample_count >= 2400);
+	kwhy_recording_free(recording);
+}
+
 /*
  * Records for some 4 s while CUPTI fails as `fault` says from the second window on. The samples before the
  * fault and both windows are recorded, the second one too, because its counters were enabled.
@@ -485,6 +501,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(counters_are_sampled_from_before_the_first_kernel_to_after_the_last),
 		CASE(counters_are_enabled_in_a_window_of_each_two_seconds),
+		CASE(counters_are_not_enabled_outside_of_the_recorded_time),
 		CASE(the_sampling_process_is_no_process_of_the_report),
 		FAULT(two_gpus_have_samples_of_their_own),
 		FAULT(a_gpu_that_cuda_does_not_show_has_no_samples),
