@@ -2,6 +2,7 @@
 #include "ledger/energy/energy_powers.h"
 
 #include "base/linear.h"
+#include "base/sort.h"
 #include "ledger/energy/clean_idle.h"
 #include "ledger/energy/energy_mode.h"
 #include "ledger/energy/energy_priors.h"
@@ -52,6 +53,26 @@ static size_t find_counting(const struct kwhy_powers_question *question)
 	return length_ns > (hull->end_ns - hull->start_ns) / 2 ? 0 : counters->count;
 }
 
+static int compare_starts(const void *a, const void *b)
+{
+	return kwhy_sort_by(
+		((const struct kwhy_window *)a)->start_ns, ((const struct kwhy_window *)b)->start_ns);
+}
+
+/* Sorts the windows and joins those that overlap. Returns their number. */
+static size_t join(struct kwhy_window *windows, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(windows, count, sizeof(*windows), compare_starts);
+	for (size_t i = 0; i < count; i++)
+		if (!kept || windows[i].start_ns > windows[kept - 1].end_ns)
+			windows[kept++] = windows[i];
+		else if (windows[i].end_ns > windows[kept - 1].end_ns)
+			windows[kept - 1].end_ns = windows[i].end_ns;
+	return kept;
+}
+
 /*
  * Lists the times whose readings are not used, and counts bursts of kwhy probe in `powers`. There are three
  * kinds of such times: the idle level changes or is elevated; a burst ran at another clock than the program's
@@ -87,6 +108,7 @@ static enum kwhy_status find_unsettled(struct kwhy_inference *inference, struct 
 	for (size_t i = 0; i < counting; i++)
 		all[(*out_count)++] = (struct kwhy_window){
 			counters->items[i].start_ns, counters->items[i].end_ns};
+	*out_count = join(all, *out_count);
 	*out = all;
 	free(unlike.windows);
 	return KWHY_OK;

@@ -31,6 +31,22 @@ static struct kwhy_meter_list meters_to_read(bool ignore_counter)
 	return list;
 }
 
+/* Whether a part of an unsettled time lies between two times. */
+static bool is_unsettled(const struct kwhy_reading_limits *limits, int64_t from_ns, int64_t to_ns)
+{
+	size_t low = 0, high = limits->unsettled_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (limits->unsettled[middle].end_ns > from_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < limits->unsettled_count && to_ns > limits->unsettled[low].start_ns;
+}
+
 static bool covers(const struct kwhy_covered *covered, const struct kwhy_power_reading *reading,
 	const struct kwhy_reading_limits *limits)
 {
@@ -38,10 +54,8 @@ static bool covers(const struct kwhy_covered *covered, const struct kwhy_power_r
 
 	if (__builtin_sub_overflow(reading->from_ns, limits->memory_ns, &from_ns))
 		return false;
-	for (size_t i = 0; i < limits->unsettled_count; i++)
-		if (from_ns < limits->unsettled[i].end_ns && reading->to_ns > limits->unsettled[i].start_ns)
-			return false;
-	return kwhy_covered_holds(covered, from_ns, reading->to_ns);
+	return !is_unsettled(limits, from_ns, reading->to_ns) &&
+		kwhy_covered_holds(covered, from_ns, reading->to_ns);
 }
 
 /*

@@ -26,9 +26,9 @@ struct kwhy_reading_limits {
 	const struct kwhy_profile
 		*profile; /* profile that states the averaging window of means; NULL: no profile */
 	bool ignore_counter;
-	const struct kwhy_window
-		*unsettled; /* [unsettled_count] times in which the idle level or a clock changed, for
-			       example; a reading that shows a part of such a time is not used */
+	const struct kwhy_window *unsettled; /* [unsettled_count] times in which the idle level or a clock
+						changed, for example, in rising order and without overlaps; a
+						reading that shows a part of such a time is not used */
 	size_t unsettled_count;
 };
 
