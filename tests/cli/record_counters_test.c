@@ -466,9 +466,8 @@ static void exports_say_that_they_have_no_samples(void **state)
 	(void)state;
 	assert_done(SPAWN("record", "-q", "--counters", "-o", place("a"), "--", "sh", "-c", PROGRAM), 0, "");
 	assert_done(SPAWN("export", "-o", place("a.sqlite"), place("a")), 0,
-		": it has no samples of performance counters, so a report of it is less sure what kernels "
-		"draw; make "
-		"reports from the recording");
+		": it does not say when performance counters were sampled, so a report of it takes the power "
+		"that this drew for the program's; make reports from the recording");
 }
 
 static void a_command_that_cannot_start_leaves_nothing(void **state)

@@ -82,11 +82,11 @@ static void tell_lost(const struct export_options *options, const struct work *w
 			options->output);
 		kwhy_output_message(message);
 	}
-	if (work->exporter->loses_bursts && recording->perf_sample_count) {
+	if (work->exporter->loses_bursts &&
+		(recording->perf_sample_count || recording->counter_window_count)) {
 		snprintf(message, sizeof(message),
-			"%.200s: it has no samples of performance counters, so a report of it is less sure "
-			"what "
-			"kernels draw; make reports from the recording",
+			"%.200s: it does not say when performance counters were sampled, so a report of it "
+			"takes the power that this drew for the program's; make reports from the recording",
 			options->output);
 		kwhy_output_message(message);
 	}
