@@ -23,6 +23,8 @@
 #define OUTSIDE_W 8.0
 #define OUTSIDE_SD_W 10.0
 
+#define CONTEXT_NS 300000000
+
 /*
  * Counter samples outside of all recorded windows are put into windows of their own: samples of which one
  * begins at most GAP_NS after the end of the one before it lie in one window. The window begins ENABLING_NS
@@ -122,7 +124,23 @@ static void add_bare_samples(
 	}
 }
 
-/* Finds which windows overlap the run, and assumes the extra power of each. */
+/*
+ * Divides the window in which the run begins, because counters take less before the program has a context. It
+ * is assumed to have one CONTEXT_NS before its first activity. Other windows do not touch one another, so
+ * that an end at which two windows touch is none at which the power changes.
+ */
+static void divide_at(struct kwhy_counter_windows *windows, int64_t first_ns)
+{
+	const size_t at = window_after(windows, windows->count, first_ns);
+	struct kwhy_enabled_time *window = &windows->items[at];
+
+	if (at == windows->count || window->start_ns >= first_ns)
+		return;
+	memmove(window + 1, window, (windows->count++ - at) * sizeof(*window));
+	window[0].end_ns = window[1].start_ns = first_ns;
+}
+
+/* Finds which windows lie in the run, and assumes the extra power of each. */
 static void assume(
 	struct kwhy_counter_windows *windows, const struct kwhy_recording *recording, uint32_t device)
 {
@@ -132,6 +150,10 @@ static void assume(
 	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
 		first_ns = rows->start_ns[i] < first_ns ? rows->start_ns[i] : first_ns;
 		last_ns = rows->end_ns[i] > last_ns ? rows->end_ns[i] : last_ns;
+	}
+	if (first_ns < INT64_MAX) {
+		first_ns -= CONTEXT_NS;
+		divide_at(windows, first_ns);
 	}
 	for (size_t i = 0; i < windows->count; i++) {
 		struct kwhy_enabled_time *window = &windows->items[i];
@@ -151,7 +173,7 @@ enum kwhy_status kwhy_counter_windows_find(struct kwhy_counter_windows *windows,
 	*windows = (struct kwhy_counter_windows){0};
 	if (!most)
 		return KWHY_OK;
-	windows->items = calloc(most, sizeof(*windows->items));
+	windows->items = calloc(most + 1, sizeof(*windows->items)); /* one may be divided */
 	if (!windows->items)
 		return kwhy_fail_memory(error, "the performance counters");
 	for (size_t i = 0; i < recording->counter_window_count; i++)
@@ -253,6 +275,8 @@ static size_t add_differences(const struct kwhy_counter_windows *windows, size_t
 	const struct kwhy_enabled_time *window = &windows->items[at];
 	const int64_t start_ns = window->start_ns + delay_ns, end_ns = window->end_ns + delay_ns,
 		      length_ns = end_ns - start_ns;
+	const bool is_begun = at && window[-1].end_ns == window->start_ns,
+		   goes_on = at + 1 < windows->count && window[1].start_ns == window->end_ns;
 	size_t count = 0;
 	double difference_w;
 
@@ -260,11 +284,11 @@ static size_t add_differences(const struct kwhy_counter_windows *windows, size_t
 		return 0;
 	difference_w = mean_w(series, start_ns + SETTLING_NS, start_ns + SETTLING_NS + NEAR_NS) -
 		mean_w(series, start_ns - NEAR_NS, start_ns);
-	if (!isnan(difference_w))
+	if (!isnan(difference_w) && !is_begun)
 		out_w[count++] = difference_w;
 	difference_w = mean_w(series, end_ns - NEAR_NS, end_ns) -
 		mean_w(series, end_ns + SETTLING_NS, end_ns + SETTLING_NS + NEAR_NS);
-	if (!isnan(difference_w))
+	if (!isnan(difference_w) && !goes_on)
 		out_w[count++] = difference_w;
 	return count;
 }

@@ -9,7 +9,7 @@
 struct kwhy_enabled_time {
 	int64_t start_ns, end_ns;
 	double extra_w; /* what the device drew more than its program needed */
-	bool is_in_run; /* it overlaps the time from the device's first activity to its last */
+	bool is_in_run; /* it overlaps the time from 0.3 s before the device's first activity to its last */
 };
 
 /*
@@ -17,7 +17,8 @@ struct kwhy_enabled_time {
  * context: there the device's clocks are low.
  */
 struct kwhy_counter_windows {
-	struct kwhy_enabled_time *items; /* in rising order of time, without overlaps */
+	struct kwhy_enabled_time *items; /* in rising order of time, without overlaps; the one in which the
+					    run begins is divided */
 	size_t count;
 	double extra_w,
 		sd_w; /* extra power in the run and its standard deviation, W; 0 if there are no items */

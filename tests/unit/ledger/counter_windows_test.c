@@ -160,6 +160,29 @@ static void windows_are_merged_and_samples_outside_have_windows_of_their_own(voi
 	kwhy_recording_free(recording);
 }
 
+/* With --counter-share 100% one window lasts from before the command to its end. */
+static void a_window_in_which_the_run_begins_takes_less_before_it(void **state)
+{
+	const int64_t ms = 1000000;
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_counter_windows windows;
+
+	(void)state;
+	build_kernel(recording, 0, 5000 * ms, 9000 * ms, "k");
+	add_window(recording, 0, 10000 * ms);
+	OK(kwhy_recording_finish(recording, &error));
+	windows = find(recording, NULL, 0);
+	assert_int_equal(windows.count, 2);
+	assert_false(windows.items[0].is_in_run);
+	assert_true(windows.items[1].is_in_run);
+	assert_int_equal(windows.items[1].start_ns, 4700 * ms);
+	assert_int_equal(kwhy_counter_windows_ns(&windows, 0, 10000 * ms), 10000 * ms);
+	assert_true(kwhy_counter_windows_nj(&windows, 0, 1000 * ms) <
+		kwhy_counter_windows_nj(&windows, 5000 * ms, 6000 * ms) / 2);
+	kwhy_counter_windows_done(&windows);
+	kwhy_recording_free(recording);
+}
+
 /* Subtracts 100 W in windows from 1 to 2 s and from 4 to 4.5 s from readings of 300 W every 0.1 s. */
 static struct kwhy_power_series subtract_from(enum kwhy_meter meter, struct kwhy_power_series *series)
 {
@@ -218,6 +241,7 @@ int main(void)
 		cmocka_unit_test(readings_of_the_counter_are_corrected_too),
 		cmocka_unit_test(windows_before_the_run_are_measured_apart),
 		cmocka_unit_test(windows_are_merged_and_samples_outside_have_windows_of_their_own),
+		cmocka_unit_test(a_window_in_which_the_run_begins_takes_less_before_it),
 		cmocka_unit_test(each_meter_is_corrected_as_it_follows_the_power),
 	};
 
