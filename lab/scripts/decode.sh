@@ -29,8 +29,8 @@ lab() {
 }
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
-# Batches of 1, 17 and 65 sequences, launched by calls and by graphs: cuBLASLt chooses other kernels for one token
-# and for more than 16.
+# Batches of 1, 17 and 65 sequences, launched by calls and by graphs. cuBLASLt's kernels for 1 token differ from those
+# for more than 16, so both sorts run.
 lab bits 25 --shape small --weights $kinds --batch 1,17,65 --launch calls,graph --prompt 40 --tokens 8 --repeat 1 --seconds 0
 lab batch 18 --weights bf16 --batch 1,8,64 --repeat 3 --seconds 0.7
 lab kinds 42 --weights $kinds --batch 8,64 --repeat 2 --seconds 0.5

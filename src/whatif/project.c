@@ -214,7 +214,7 @@ static int64_t rounded(const struct kwhy_whatif *whatif, double energy_nj)
 
 /*
  * Energy that all devices with work would have drawn together if they had idled for time_ns. Its uncertainty
- * is that of the idle power, over the length of the whole recording.
+ * is the uncertainty of the idle power times the length of the whole recording, not times time_ns.
  */
 static struct played_energy idle_energy(const struct kwhy_whatif *whatif, int64_t time_ns)
 {
