@@ -322,7 +322,8 @@ struct kwhy_pairs {
 	const char **nccl_settings; /* "NCCL_DEBUG=WARN", ... from this process's environment */
 	size_t nccl_setting_count;
 	double time_pass_s; /* length of the sweep without warm_s and clocks_s; NAN: all three are unknown */
-	double warm_s, clocks_s; /* time for warming up the devices, and time for comparing clocks */
+	double warm_s, clocks_s; /* time for warming up the devices, and for reading the clocks of all devices
+				    and ranks against each other, from which drifts follow */
 	const char *ended_early;
 	bool is_lost; /* the sweep ended early because a device was lost or the sweep was interrupted */
 	struct kwhy_pair_config *configs;

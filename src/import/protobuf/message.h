@@ -25,9 +25,9 @@ enum kwhy_protobuf_wire {
 struct kwhy_protobuf_field {
 	uint32_t number;
 	enum kwhy_protobuf_wire wire;
-	uint64_t value; /* VARINT, FIXED64 or FIXED32: the value; BYTES: the length */
-	struct kwhy_protobuf_message
-		bytes; /* content if the encoding is BYTES: a text, bytes or a message; otherwise NULL */
+	uint64_t value;			    /* VARINT, FIXED64 or FIXED32: the value; BYTES: the length */
+	struct kwhy_protobuf_message bytes; /* BYTES: the content, which is a text, bytes or a message; other
+					       encodings: both pointers are NULL */
 };
 
 /* Reads a variable-length integer of any length; called by kwhy_protobuf_varint(). */

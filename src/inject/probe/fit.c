@@ -5,8 +5,9 @@
 #include <stddef.h>
 
 /*
- * Patterns of mangled names of kernels that access the same addresses whatever their operands contain.
- * Fusions of XLA may read indices, but clamp them to the operand.
+ * Patterns of mangled names of kernels that access no address outside of their operands, whatever these
+ * contain. Most access the same addresses each time; fusions of XLA may take indices from an operand, but
+ * clamp them to the bounds of the operand that they index.
  */
 static const char *const fit_names[] = {"*nvjet*", "*gemm*", "loop_*fusion*", "wrapped_*",
 	"*vectorized_elementwise_kernel*", "*unrolled_elementwise_kernel*", "*multi_tensor_apply*",

@@ -69,8 +69,8 @@ static void a_device_that_is_lost_ends_the_run_with_what_was_measured(void **sta
 }
 
 /*
- * The fake driver pins blocks of up to 1.5 MB, too small for the largest size. That size must be left out
- * with a reason, and the others measured.
+ * The fake driver pins blocks of up to 1.5 MB, too small for the largest of the sizes, 1 MiB. That size must
+ * be left out with a reason, and the others measured.
  */
 static void a_size_for_which_memory_is_short_is_left_out_alone(void **state)
 {
@@ -79,7 +79,7 @@ static void a_size_for_which_memory_is_short_is_left_out_alone(void **state)
 	struct kwhy_error error = {0};
 
 	(void)state;
-	setenv("KWHY_FAKE_CUDA_PINNED_BYTES", "1500000", 1); /* buffers are 1 MB larger than the transfer */
+	setenv("KWHY_FAKE_CUDA_PINNED_BYTES", "1500000", 1); /* a buffer has 1 MiB more than its transfer */
 	if (measure((struct kwhy_bench_request){.strategies = strategies, .strategy_count = 1}, &transfers,
 		    &error))
 		fail_msg("%s", error.text);

@@ -121,7 +121,7 @@ static void what_launched_before_says_more_than_the_name_of_a_part(void **state)
 {
 	(void)state;
 	add(0, KWHY_HOST_OPERATOR, "", 10, 40); /* row 0 */
-	add(0, KWHY_HOST_USER, "", 40, 60);	/* row 1: not an operator, so not used */
+	add(0, KWHY_HOST_USER, "", 40, 60);	/* row 1: neither operator nor step, so not used */
 	add(0, KWHY_HOST_OPERATOR, "", 70, 85); /* row 2 */
 	add(1, KWHY_HOST_STEP, "", 30, 75);	/* row 3 */
 	add(1, KWHY_HOST_OPERATOR, "", 75, 95); /* row 4 */

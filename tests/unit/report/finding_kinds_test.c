@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Joins findings to kinds and checks the ids of those that would save something, in their order. */
+/* Checks which of the findings' kinds would save something: their ids, in order. Each finding is a kind of
+ * its own. */
 static void assert_worth(struct kwhy_finding *findings, size_t count, const char *const *ids, size_t id_count)
 {
 	const struct kwhy_findings all = {.items = findings, .count = count};
