@@ -37,7 +37,7 @@ enum {
 	/*
 	 * T of every cell. If `doubled`, even steps read the first half and write the second, odd steps the other
 	 * way round; otherwise the second half is unused
-	 */
+	 */ \
 	X(float, t, 2 * (cells)) \
 	X(float, u, cells) X(float, f, cells) X(float, l, cells) X(float, v, cells) X(float, w, cells) \
 	X(float, controls, AGENTS * CONTROLS) \
@@ -45,26 +45,26 @@ enum {
 	/*
 	 * sum of T over each agent's district, in units of 2^-16; the last element has the largest |T|, as the bits
 	 * of a float
-	 */
+	 */ \
 	X(i64, sums, AGENTS + 1) \
 	X(u64, checks, STEPS + 1) /* checksum X of each step, and of the field after the last step */ \
 	X(float, history, STEPS * SLOT) \
 	/*
 	 * T in the rows above and below this field, copied from the neighbouring fields, or from this one if there
 	 * is no other
-	 */
+	 */ \
 	X(float, edges, 2 * WIDTH) \
 	X(const volatile float, inbox, AGENTS * CONTROLS) /* what agents send */ \
 	X(char, outbox, OUTBOX_BYTES) /* what agents see */ \
 	/*
 	 * [0]: number of the step, for kernels that are launched with BY_CLOCK, in graphs; [1]: number of blocks
 	 * that have finished the current kernel
-	 */
+	 */ \
 	X(u32, clock, 2)   \
 	X(i64, run_sums, STEPS * (AGENTS + 1)) /* sums of all steps; this array and the next three are used by runs that are one launch */ \
 	X(i64, seen, STEPS * AGENTS) /* what each agent saw in each step */ \
 	X(u64, times, STEPS + 1) /* start of the run and end of each step, ns */ \
-	/* number of times that a block came to the barrier in this run */
+	/* number of times that a block came to the barrier in this run */ \
 	X(u32, arrived, 1) \
 	X(const i64, gathered, RANKS_MAX * (AGENTS + 1)) /* `sums` of all fields, gathered from their GPUs */
 
