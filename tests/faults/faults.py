@@ -234,6 +234,10 @@ def check(command, chance, place, faults, problems):
                 continue
             faults[kind] = faults.get(kind, 0) + 1
             wrong = judge(command, place, got, reference)
+            if wrong and wrong.startswith("it leaks"):
+                # On a busy machine two runs of a server once kept 13 blocks more, which others did not. A leak stays.
+                got = run(command, place, f"{kind}:{n}:{how}")
+                wrong = judge(command, place, got, reference)
             if wrong:
                 problems.append(wrong)
                 print(f"{command.name}, {kind}:{n}:{how}: {wrong}; status {got[0]}, {got[2][-300:]!r}", flush=True)
