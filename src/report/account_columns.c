@@ -41,7 +41,7 @@ struct kwhy_account_row kwhy_account_row_of_total(
 			.idle_nj = unseen ? KWHY_UNKNOWN_NJ : total->idle_nj,
 			.net_nj = unseen ? KWHY_UNKNOWN_NJ : total->net_nj,
 			.low_nj = unseen ? KWHY_UNKNOWN_NJ : total->low_nj,
-			.high_nj = total->high_nj,
+			.high_nj = unseen ? KWHY_UNKNOWN_NJ : total->high_nj,
 			.basis = unseen ? KWHY_BASIS_NONE : total->basis,
 			.above_samples = total->above_samples,
 			.above_limit = total->above_limit},
