@@ -103,14 +103,13 @@ static void judge_container(const struct kwhy_judging *judging)
 }
 
 /*
- * The governor "powersave" keeps the CPUs at their lowest clock. But the drivers intel_pstate and amd_pstate
+ * The governor "powersave" keeps the CPUs at their lowest clock. But the drivers intel_pstate and amd-pstate
  * choose the clock themselves and call their default governor "powersave", for which there is no advice.
  */
 static void judge_governor(const struct kwhy_judging *judging)
 {
 	const struct kwhy_host_facts *facts = judging->facts;
-	bool chooses = facts->cpu_driver &&
-		(strstr(facts->cpu_driver, "pstate") || strstr(facts->cpu_driver, "amd_pstate"));
+	const bool chooses = facts->cpu_driver && strstr(facts->cpu_driver, "pstate");
 
 	if (!facts->governor)
 		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN,
