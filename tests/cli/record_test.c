@@ -385,26 +385,6 @@ static void a_recording_may_become_one_file(void **state)
 }
 
 /*
- * Files such as a kwhy leaves if it is killed while it packs a recording into one file. They must not prevent
- * the packing of another one.
- */
-static void what_an_earlier_packing_left_does_not_stand_in_the_way(void **state)
-{
-	struct kwhy_error error;
-
-	(void)state;
-	assert_int_equal(kwhy_file_write(place("a.packed"), "KWHYBLK1", 8, &error), KWHY_OK);
-	assert_int_equal(mkdir(place("a.parts"), 0777), 0);
-	assert_int_equal(kwhy_file_write(place("a.parts/x.blocks"), "KWHYBLK1", 8, &error), KWHY_OK);
-	assert_done(SPAWN("record", "--one-file", "-q", "-o", place("a"), "--", "true"), 0, "");
-	assert_true(is_file(place("a")));
-	assert_done(SPAWN("verify", place("a")), 0, "");
-	assert_int_equal(unlink(place("a")), 0);
-	assert_int_equal(unlink(place("a.packed")), 0);
-	remove_recording("a.parts");
-}
-
-/*
  * While a recording is packed, its file has the suffix ".packed-" and eight digits, with which this name is
  * too long for the file system. So packing fails: the recording stays a folder, and kwhy exits with the
  * command's status.
@@ -535,7 +515,6 @@ int main(void)
 		CASE(a_part_of_the_run_may_be_recorded),
 		CASE(a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own),
 		CASE(a_recording_may_become_one_file),
-		CASE(what_an_earlier_packing_left_does_not_stand_in_the_way),
 		CASE(a_recording_that_cannot_become_one_file_stays_a_folder_and_the_status_the_commands),
 		CASE(what_a_link_in_place_of_the_old_recording_leads_to_stays),
 		CASE(a_link_leads_to_the_recording_and_stays),
