@@ -23,6 +23,7 @@
 #define OUTSIDE_W 8.0
 #define OUTSIDE_SD_W 10.0
 
+/* Assumed time from the making of a context to the device's first activity. */
 #define CONTEXT_NS 300000000
 
 /*
@@ -96,7 +97,7 @@ static size_t window_after(const struct kwhy_counter_windows *windows, size_t co
 }
 
 /*
- * Adds windows for the samples that begin outside of the recorded windows. The array windows->windows has one
+ * Adds windows for the samples that begin outside of the recorded windows. The array windows->items has one
  * free entry for each sample.
  */
 static void add_bare_samples(
@@ -125,9 +126,9 @@ static void add_bare_samples(
 }
 
 /*
- * Divides the window in which the run begins, because counters take less before the program has a context. It
- * is assumed to have one CONTEXT_NS before its first activity. Other windows do not touch one another, so
- * that an end at which two windows touch is none at which the power changes.
+ * Divides the window in which the run begins, because counters take less before the program has a context.
+ * The context is assumed to be made CONTEXT_NS before the first activity. No other two windows touch, so
+ * where two windows touch the counters stay enabled.
  */
 static void divide_at(struct kwhy_counter_windows *windows, int64_t first_ns)
 {

@@ -3,7 +3,7 @@
 
 /*
  * Tests which writers of a recording (processes of kwhy record) are taken to be on one machine, and thus to
- * share a clock.
+ * share a clock, and which rank a device belongs to.
  */
 
 #define DAY_NS (INT64_C(86400) * 1000 * MS)
@@ -359,6 +359,47 @@ static void a_machine_stays_itself_whatever_its_containers_are_called(void **sta
 	kwhy_recording_free(recording);
 }
 
+/*
+ * Writes the recording of one of two ranks. As CUDA shows all devices to a process by default, it describes
+ * both, and runs its kernels on one.
+ */
+static void record_rank(int fd, uint32_t rank)
+{
+	struct tape tape;
+
+	tape_init(&tape, fd, 100 + rank);
+	say_names(&tape);
+	ADD(&tape, PROCESS, process, .pid = 40 + rank, .host = HOST, .rank = rank, .world_size = 2);
+	ADD(&tape, DEVICE, device, .index = 0, .name = H200, .uuid = UUID, .limit_mw = 700000);
+	ADD(&tape, DEVICE, device, .index = 1, .name = H200, .uuid = SECOND, .limit_mw = 700000);
+	if (rank == 1) /* rank 1 also uses the other rank's device a little */
+		ADD(&tape, KERNEL, kernel, .start_mono_ns = 5 * MS, .end_mono_ns = 6 * MS, .name = GEMM,
+			.stream = 7, .context = 1, .device = 0);
+	for (int64_t i = 0; i < 3; i++)
+		ADD(&tape, KERNEL, kernel, .start_mono_ns = (10 + 2 * i) * MS,
+			.end_mono_ns = (11 + 2 * i) * MS, .name = GEMM, .stream = 9, .context = 1,
+			.device = (uint16_t)rank);
+	tape_done(&tape);
+}
+
+static void a_device_is_the_ranks_that_works_on_it(void **state)
+{
+	struct kwhy_recording *recording;
+	int fd = memfd_create("recording", 0);
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	record_rank(fd, 0);
+	record_rank(fd, 1);
+	recording = import(path);
+	assert_int_equal(recording->device_count, 2);
+	assert_int_equal(recording->devices[0].rank, 0);
+	assert_int_equal(recording->devices[1].rank, 1);
+	kwhy_recording_free(recording);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +416,7 @@ int main(void)
 		cmocka_unit_test(meters_of_a_host_are_each_machines_own),
 		cmocka_unit_test(a_machine_stays_itself_whatever_its_containers_are_called),
 		cmocka_unit_test(impossible_clocks_are_survived),
+		cmocka_unit_test(a_device_is_the_ranks_that_works_on_it),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

@@ -439,47 +439,6 @@ static void what_writers_know_of_a_device_is_put_together(void **state)
 	kwhy_recording_free(recording);
 }
 
-/*
- * Writes the recording of one of two ranks. As CUDA shows all devices to a process by default, it describes
- * both, and runs its kernels on one.
- */
-static void record_rank(int fd, uint32_t rank)
-{
-	struct tape tape;
-
-	tape_init(&tape, fd, 100 + rank);
-	say_names(&tape);
-	ADD(&tape, PROCESS, process, .pid = 40 + rank, .host = HOST, .rank = rank, .world_size = 2);
-	ADD(&tape, DEVICE, device, .index = 0, .name = H200, .uuid = UUID, .limit_mw = 700000);
-	ADD(&tape, DEVICE, device, .index = 1, .name = H200, .uuid = SECOND, .limit_mw = 700000);
-	if (rank == 1) /* rank 1 also uses the other rank's device a little */
-		ADD(&tape, KERNEL, kernel, .start_mono_ns = 5 * MS, .end_mono_ns = 6 * MS, .name = GEMM,
-			.stream = 7, .context = 1, .device = 0);
-	for (int64_t i = 0; i < 3; i++)
-		ADD(&tape, KERNEL, kernel, .start_mono_ns = (10 + 2 * i) * MS,
-			.end_mono_ns = (11 + 2 * i) * MS, .name = GEMM, .stream = 9, .context = 1,
-			.device = (uint16_t)rank);
-	tape_done(&tape);
-}
-
-static void a_device_is_the_ranks_that_works_on_it(void **state)
-{
-	struct kwhy_recording *recording;
-	int fd = memfd_create("recording", 0);
-	char path[64];
-
-	(void)state;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	record_rank(fd, 0);
-	record_rank(fd, 1);
-	recording = import(path);
-	assert_int_equal(recording->device_count, 2);
-	assert_int_equal(recording->devices[0].rank, 0);
-	assert_int_equal(recording->devices[1].rank, 1);
-	kwhy_recording_free(recording);
-	close(fd);
-}
-
 static void rows_with_impossible_times_are_refused(void **state)
 {
 	const struct kwhy_import_options strict = {0}, partial = {.partial = true};
@@ -603,7 +562,6 @@ int main(void)
 		cmocka_unit_test(what_ran_outside_the_window_that_was_asked_for_is_left_out),
 		cmocka_unit_test(a_process_that_ended_just_before_the_run_is_known_to_run_nothing_after_it),
 		cmocka_unit_test(what_writers_know_of_a_device_is_put_together),
-		cmocka_unit_test(a_device_is_the_ranks_that_works_on_it),
 		cmocka_unit_test(rows_with_impossible_times_are_refused),
 		cmocka_unit_test(samples_of_counters_belong_to_the_device_and_their_writer_to_the_launcher),
 		cmocka_unit_test(a_helper_without_its_process_is_read),
