@@ -36,8 +36,8 @@ void *kwhy_large(void *array, size_t bytes)
 	uintptr_t before = at & (HUGE_PAGE_BYTES - 1), after = -end & (HUGE_PAGE_BYTES - 1);
 
 	/*
-	 * The range is widened to whole huge pages, because the system needs the advice for the whole of a
-	 * page. The first and the last may also hold other arrays. The system ignores addresses that are not
+	 * The range is widened to whole huge pages, because the system takes advice for whole pages
+	 * only. The first and the last may also hold other arrays. The system ignores addresses that are not
 	 * mapped.
 	 */
 	if (array && bytes >= LARGE_BYTES)

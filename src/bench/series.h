@@ -21,7 +21,7 @@ struct kwhy_bench_series {
 	void *context;
 	uint32_t repeat;
 	size_t kept_most; /* number of runs, from the first, of which run_s is the median; memory is allocated
-			     for so many */
+			     for this number */
 	struct kwhy_device_energy
 		*energy;    /* meters that measure the energy window; NULL: there is no window */
 	const char *window; /* name of the energy window */

@@ -22,7 +22,7 @@ bool kwhy_folder_is(const char *path)
 	return !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
-/* Whether X.nsys-rep, a report of Nsight Systems, has its SQLite export X.sqlite beside it. */
+/* Whether X.nsys-rep, a report of Nsight Systems, has its SQLite export X.sqlite in the same folder. */
 static bool is_exported(struct kwhy_folder *folder, const char *path)
 {
 	static const char report[] = ".nsys-rep";

@@ -10,9 +10,9 @@
 
 /*
  * The files of a folder and its subfolders that may be traces, in the order of their names. Hidden files are
- * left out, and so is a report X.nsys-rep of Nsight Systems whose export X.sqlite lies beside it. A folder
- * that is itself a recording of kwhy or a Parquet export of Nsight Systems is one path. Zero-initialise; end
- * with kwhy_folder_done().
+ * left out, and so is a report X.nsys-rep of Nsight Systems whose export X.sqlite is in the same folder. A
+ * folder that is itself a recording of kwhy or a Parquet export of Nsight Systems is one path.
+ * Zero-initialise; end with kwhy_folder_done().
  */
 struct kwhy_folder {
 	const char **paths;

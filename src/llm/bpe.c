@@ -376,7 +376,7 @@ static size_t merge(const struct kwhy_bpe *bpe, struct kwhy_bpe_scratch *scratch
 }
 
 /*
- * Reserves memory for a word of `bytes` bytes, which begins with at most so many tokens. At most `bytes`
+ * Reserves memory for a word of `bytes` bytes, which has at most as many tokens at the start. At most `bytes`
  * pairs are added at the start and two with each merge, so the heap has 3 * `bytes` elements.
  */
 static enum kwhy_status reserve(struct kwhy_bpe_scratch *scratch, size_t bytes, struct kwhy_error *error)

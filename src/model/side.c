@@ -277,8 +277,8 @@ void kwhy_side_end(struct kwhy_side_sums *sums, int64_t run_nj, int64_t low_nj, 
 	side->spans_ns = sums->span_ns;
 	side->busy_ratio = sums->span_ns > 0 ? (double)sums->busy_ns / (double)sums->span_ns : NAN;
 	/*
-	 * among so many calls the first one, which takes longer because it loads code, changes the mean
-	 * little
+	 * LAUNCHES_MIN calls are enough that the first one, which takes longer because it loads code, changes
+	 * the mean little
 	 */
 	side->launch_ns = sums->launch_count >= LAUNCHES_MIN ? sums->launch_ns / sums->launch_count : NAN;
 	sort_and_merge(side);

@@ -88,7 +88,7 @@ static uint32_t threads_for(uint64_t mean_bytes)
 }
 
 /*
- * Launches a kernel for a slot. If `wide`, the pieces may be moved in any order, so many blocks may share
+ * Launches a kernel for a slot. If `wide`, the pieces may be moved in any order, and several blocks share
  * them; otherwise one block moves them. One block is also used if at most BLOCK_THREADS_MAX threads are
  * needed, because a single block can write the mark without counting the blocks that have ended.
  */

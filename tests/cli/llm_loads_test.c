@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /*
- * 2000 connections must each carry a request at once. Where the machine is too busy to send so many within 1
+ * 2000 connections must each carry a request at once. Where the machine is too busy to send them within 1
  * s, the load is repeated for 8 s, then for 60 s.
  */
 static void thousands_of_requests_are_in_flight_at_once(void **state)

@@ -411,8 +411,8 @@ static void adjacent_windows_add_up_to_the_whole(void **state)
 }
 
 /*
- * A result that is too uncertain states how many repetitions are needed. Measuring a region that is so many
- * times as long must be enough in 80 % of the cases.
+ * A result that is too uncertain states how many repetitions are needed. Measuring a region that is this
+ * number of times as long must be enough in 80 % of the cases.
  */
 static void the_repetitions_asked_for_are_enough(void **state)
 {

@@ -22,7 +22,7 @@ enum position {
 };
 
 /*
- * With `partial`, so many syntax errors are skipped. At the next one the file is treated as if it ended
+ * Number of syntax errors that are skipped with `partial`. At the next one the file is treated as if it ended
  * there.
  */
 enum { BREAKS_MAX = 10000 };

@@ -149,8 +149,8 @@ static bool has_bytes(const char *path, const char *suffix)
 }
 
 /*
- * Refuses a file with a write-ahead log or rollback journal beside it that is not empty. SQLite opens the
- * file as immutable and would ignore it, so rows would be missing or wrong.
+ * Refuses a file that has a write-ahead log or rollback journal in its folder that is not empty. SQLite opens
+ * the file as immutable and would ignore these, so rows would be missing or wrong.
  */
 static enum kwhy_status check_siblings(const struct kwhy_sqlite *db, struct kwhy_error *error)
 {

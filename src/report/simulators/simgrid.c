@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Input file of SimGrid: a platform whose links have the latency and the rate of large transfers, with
- * factors of SMPI (SimGrid's MPI layer) for other sizes. SMPI applies a factor to sizes above the boundary
- * beside it (FactorSet in SimGrid), so each regime of the measured curve gives one boundary, its smallest
+ * factors of SMPI (SimGrid's MPI layer) for other sizes. SMPI applies a factor to sizes above its
+ * boundary (FactorSet in SimGrid), so each regime of the measured curve gives one boundary, its smallest
  * size, with its factors.
  */
 #include "report/simulators/simulators.h"

@@ -21,7 +21,7 @@ static void add_readings(struct kwhy_recording *recording)
 
 /*
  * Makes a recording with every kind of record that a ledger reads. The device with hundreds of accounts has
- * no meter, as a fit of so many powers would take too long.
+ * no meter, as a fit of hundreds of powers would take too long.
  */
 static struct kwhy_recording *build_rich(void)
 {

@@ -57,7 +57,7 @@ static void who_needs_a_device_must_name_it(void **state)
 	assert_int_equal(row.device, -1);
 	assert_true(read("7", "3", "meter_mw", "1"));
 	assert_int_equal(row.device, 3);
-	/* RAPL belongs to no device, so a device number beside it is ignored */
+	/* RAPL belongs to no device, so a device number in its row is ignored */
 	assert_true(read("7", "", "rapl.package-0_uj", "1"));
 	assert_true(read("7", "3", "rapl.package-0_uj", "1"));
 	assert_int_equal(row.device, -1);

@@ -73,8 +73,7 @@ static struct build three_steps_of_two_threads(bool waits, int64_t paused_us)
 
 /*
  * The graph of a step has 12 kernels of 5 us with gaps of 1.2 us. The host begins a step every 162 us: the
- * launch of the graph takes 4 us, and 158 us pass, as recorded, from the last launch of a step to the next
- * step.
+ * launch of the graph takes 4 us, and 158 us pass, as recorded, between two steps.
  */
 static void a_step_of_several_threads_is_one_graph(void **state)
 {
@@ -373,8 +372,7 @@ static void a_graph_of_unknown_cost_has_a_generic_one(void **state)
 	assert_int_equal(plan->changes[0].bound, KWHY_BOUND_UPPER);
 	assert_non_null(
 		strstr(plan->changes[0].assumption, "1.15 \xC2\xB5s on average (an H200, not known here)"));
-	/* six kernels of 5 us without gaps; 45 us to the next graph: 5 us until the wait returns, 30 us of
-	 * the host, 10 us of launch */
+	/* six kernels of 5 us; then 5 us until the wait returns, 30 us of the host, 10 us of launch */
 	assert_made(plan, 12, 30000 + 45000 + 30000);
 }
 
